@@ -1,0 +1,118 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The import table of the project is the `dependencies` below: a target may use only what is named in its row.
+// `make test` holds the sources to it (explicit dependency check, purity build, TidyTests).
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func pure(_ name: String, _ dependencies: [String]) -> Target {
+    .target(name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)
+}
+
+func effects(_ name: String, _ dependencies: [String]) -> Target {
+    pure(name, dependencies)
+}
+
+func library(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func tests(_ name: String, _ dependencies: [String]) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies.map { .init(stringLiteral: $0) },
+        // Swift Testing's macros expand to code that strict memory safety would flag.
+        swiftSettings: [
+            .swiftLanguageMode(.v6),
+            .treatAllWarnings(as: .error),
+            .enableUpcomingFeature("ExistentialAny"),
+        ])
+}
+
+let pureTargets = ["SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger"]
+
+let package = Package(
+    name: "swiftwing-sim",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "swiftwing-sim", targets: ["swiftwing-sim"])],
+    targets: [
+        library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+        library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
+        library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
+        library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
+
+        pure("SimBase", []),
+        pure("Metrics", ["SimBase"]),
+        pure("Wire", ["SimBase"]),
+        pure("Talaria", ["SimBase", "Wire"]),
+        pure("Faults", ["SimBase", "Talaria"]),
+        pure("Device", ["SimBase", "Talaria", "Wire"]),
+        pure("Backend", ["SimBase", "Talaria", "Wire", "Faults"]),
+        pure("Plan", ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
+        pure("Ledger", ["SimBase", "Talaria", "Metrics"]),
+        // Every pure target, for the purity build: see `make purity`.
+        .target(
+            name: "Pure", dependencies: pureTargets.map { .init(stringLiteral: $0) }, swiftSettings: strict),
+
+        effects("EventLoop", ["SimBase", "CEvent"]),
+        effects("CurlLoop", ["SimBase", "EventLoop", "CCurl"]),
+        effects("Imaging", ["SimBase", "CTurboJPEG"]),
+        effects(
+            "LiveDevices",
+            [
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Plan", "Ledger",
+                "EventLoop", "CurlLoop", "Imaging",
+            ]),
+        effects(
+            "LiveBackend",
+            [
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Backend", "Plan", "Ledger",
+                "EventLoop", "CurlLoop",
+            ]),
+        effects(
+            "ScenarioFile",
+            ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "CYAML"]),
+        effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger"]),
+        .executableTarget(
+            name: "swiftwing-sim",
+            dependencies: [
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger",
+                "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile", "Reporting",
+            ],
+            swiftSettings: strict),
+
+        .target(
+            name: "SimTestSupport", dependencies: ["SimBase"], path: "Tests/SimTestSupport",
+            swiftSettings: strict),
+        tests("SimBaseTests", ["SimBase", "SimTestSupport"]),
+        tests("MetricsTests", ["Metrics", "SimBase", "SimTestSupport"]),
+        tests("WireTests", ["Wire", "SimBase", "SimTestSupport"]),
+        tests("TalariaTests", ["Talaria", "SimBase", "Wire", "SimTestSupport"]),
+        tests("FaultsTests", ["Faults", "SimBase", "Talaria", "SimTestSupport"]),
+        tests("DeviceTests", ["Device", "SimBase", "Talaria", "Wire", "SimTestSupport"]),
+        tests("BackendTests", ["Backend", "SimBase", "Talaria", "Wire", "Faults", "SimTestSupport"]),
+        tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
+        tests("LedgerTests", ["Ledger", "SimBase", "Talaria", "Metrics", "SimTestSupport"]),
+        tests("EventLoopTests", ["EventLoop", "SimBase"]),
+        tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase"]),
+        tests("ImagingTests", ["Imaging", "SimBase"]),
+        tests("LiveDevicesTests", ["LiveDevices", "SimBase", "Talaria", "Device", "EventLoop", "CurlLoop"]),
+        tests(
+            "LiveBackendTests",
+            ["LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Faults", "EventLoop"]),
+        tests(
+            "ScenarioFileTests",
+            ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics"]),
+        tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
+        tests("EndToEndTests", ["swiftwing-sim"]),
+        tests("TidyTests", []),
+    ]
+)

@@ -1,0 +1,1 @@
+// Backend: see Package.swift for what it may import.

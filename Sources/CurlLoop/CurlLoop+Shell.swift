@@ -1,0 +1,1 @@
+// CurlLoop: see Package.swift for what it may import.

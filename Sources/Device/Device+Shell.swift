@@ -1,0 +1,1 @@
+// Device: see Package.swift for what it may import.

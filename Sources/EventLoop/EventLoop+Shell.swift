@@ -1,0 +1,1 @@
+// EventLoop: see Package.swift for what it may import.

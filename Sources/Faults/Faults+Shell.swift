@@ -1,0 +1,1 @@
+// Faults: see Package.swift for what it may import.

@@ -1,0 +1,1 @@
+// Imaging: see Package.swift for what it may import.

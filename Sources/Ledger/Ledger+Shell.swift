@@ -1,0 +1,1 @@
+// Ledger: see Package.swift for what it may import.

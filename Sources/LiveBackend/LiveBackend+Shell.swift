@@ -1,0 +1,1 @@
+// LiveBackend: see Package.swift for what it may import.

@@ -1,0 +1,1 @@
+// LiveDevices: see Package.swift for what it may import.

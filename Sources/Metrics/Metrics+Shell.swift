@@ -1,0 +1,1 @@
+// Metrics: see Package.swift for what it may import.

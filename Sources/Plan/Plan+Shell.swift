@@ -1,0 +1,1 @@
+// Plan: see Package.swift for what it may import.

@@ -1,0 +1,1 @@
+// Reporting: see Package.swift for what it may import.

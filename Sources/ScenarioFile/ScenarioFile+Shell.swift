@@ -1,0 +1,1 @@
+// ScenarioFile: see Package.swift for what it may import.

@@ -1,0 +1,70 @@
+/// What is due when: a binary heap ordered by (moment, order of insertion), so that ties are broken the same way
+/// in every process.
+package struct EventHeap<Element: Sendable>: Sendable {
+    private struct Entry {
+        var at: Instant
+        var sequence: UInt64
+        var element: Element
+
+        func comes(before other: Entry) -> Bool {
+            self.at != other.at ? self.at < other.at : self.sequence < other.sequence
+        }
+    }
+
+    private var entries: [Entry] = []
+    private var inserted: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { self.entries.count }
+    package var isEmpty: Bool { self.entries.isEmpty }
+    package var nextAt: Instant? { self.entries.first?.at }
+
+    package mutating func insert(_ element: Element, at: Instant) {
+        self.entries.append(Entry(at: at, sequence: self.inserted, element: element))
+        self.inserted += 1
+        self.siftUp(from: self.entries.count - 1)
+    }
+
+    /// Takes the first entry if it is due at `now` or before.
+    package mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
+        guard let first = self.entries.first, first.at <= now else { return nil }
+        return self.popFirst()
+    }
+
+    package mutating func popFirst() -> (at: Instant, element: Element)? {
+        guard let first = self.entries.first else { return nil }
+        let last = self.entries.removeLast()
+        if !self.entries.isEmpty {
+            self.entries[0] = last
+            self.siftDown(from: 0)
+        }
+        return (first.at, first.element)
+    }
+
+    private mutating func siftUp(from start: Int) {
+        var child = start
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard self.entries[child].comes(before: self.entries[parent]) else { return }
+            self.entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    private mutating func siftDown(from start: Int) {
+        var parent = start
+        while true {
+            let left = 2 * parent + 1
+            guard left < self.entries.count else { return }
+            let right = left + 1
+            var least = left
+            if right < self.entries.count, self.entries[right].comes(before: self.entries[left]) {
+                least = right
+            }
+            guard self.entries[least].comes(before: self.entries[parent]) else { return }
+            self.entries.swapAt(least, parent)
+            parent = least
+        }
+    }
+}

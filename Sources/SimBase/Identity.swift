@@ -1,0 +1,27 @@
+/// A phone of the fleet: its place in the whole fleet, from 0.
+package struct DeviceNumber: Hashable, Comparable, Sendable {
+    package let raw: UInt32
+    package init(_ raw: UInt32) { self.raw = raw }
+    package static func < (left: DeviceNumber, right: DeviceNumber) -> Bool { left.raw < right.raw }
+}
+
+/// A capture of one phone, from 1. Kept with the phone's state folder and never started over.
+package struct ScanNumber: Hashable, Comparable, Sendable {
+    package let raw: UInt32
+    package init(_ raw: UInt32) { self.raw = raw }
+    /// Stands where an observation speaks of no scan.
+    package static let none = ScanNumber(0)
+    package static func < (left: ScanNumber, right: ScanNumber) -> Bool { left.raw < right.raw }
+}
+
+/// One book of one scan: what may enter a library exactly once.
+package struct ResultKey: Hashable, Sendable {
+    package let scan: ScanNumber
+    /// The place of the book in the scan's results, from 0.
+    package let ordinal: Int
+
+    package init(scan: ScanNumber, ordinal: Int) {
+        self.scan = scan
+        self.ordinal = ordinal
+    }
+}

@@ -1,0 +1,79 @@
+/// What a draw is for. The raw values are part of what a seed means: append, never renumber.
+package enum DrawDomain: UInt64, Sendable {
+    case deviceIdentity = 1
+    case arrival = 2
+    case arrivalDevice = 3
+    case photo = 4
+    case shelf = 5
+    case backoff = 6
+    case jobTime = 7
+    case token = 8
+    case faultChance = 9
+    case faultTrigger = 10
+    case faultScope = 11
+    case cut = 12
+    case link = 13
+    case paint = 14
+    case uploadRetry = 15
+    case pathReturn = 16
+    case jobIdentity = 17
+    case network = 18
+    case test = 99
+}
+
+/// Randomness as a function: the same key gives the same draw, whatever was drawn before.
+///
+/// Nothing is consumed, so removing one fault or one phone leaves every other draw as it was.
+package struct KeyedRandom: Hashable, Sendable {
+    package let seed: UInt64
+
+    package init(seed: UInt64) { self.seed = seed }
+
+    /// 64 uniform bits for (seed, domain, entity, count, detail).
+    package func draw(_ domain: DrawDomain, _ entity: UInt64, _ count: UInt64 = 0, _ detail: UInt64 = 0)
+        -> UInt64
+    {
+        var state = Self.mix(self.seed &+ 0x9E37_79B9_7F4A_7C15)
+        state = Self.mix(state ^ (domain.rawValue &* 0xD1B5_4A32_D192_ED03))
+        state = Self.mix(state ^ (entity &+ 0x8CB9_2BA7_2F3D_8DD7))
+        state = Self.mix(state ^ (count &* 0xAEF1_7502_108E_F2D9 &+ 1))
+        return Self.mix(state ^ (detail &* 0xF135_7AEA_2E62_A9C5 &+ 3))
+    }
+
+    /// A uniform whole number below `bound` (multiply-shift; the bias is below 2^-32 for bounds under 2^32).
+    package func below(
+        _ bound: UInt64, _ domain: DrawDomain, _ entity: UInt64, _ count: UInt64 = 0, _ detail: UInt64 = 0
+    ) -> UInt64 {
+        precondition(bound > 0, "a draw needs at least one outcome")
+        return self.draw(domain, entity, count, detail).multipliedFullWidth(by: bound).high
+    }
+
+    /// SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014).
+    private static func mix(_ value: UInt64) -> UInt64 {
+        var z = value
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// A chance in parts per million, so that no decision hangs on a floating point number.
+package struct Odds: Hashable, Comparable, Sendable {
+    package let perMillion: UInt32
+
+    package init(perMillion: UInt32) {
+        precondition(perMillion <= 1_000_000, "odds above 100 %")
+        self.perMillion = perMillion
+    }
+
+    package static let always = Odds(perMillion: 1_000_000)
+    package static let never = Odds(perMillion: 0)
+    package static func percent(_ percent: UInt32) -> Odds { Odds(perMillion: percent * 10_000) }
+
+    /// Whether it happens, given 64 uniform bits.
+    package func happens(_ draw: UInt64) -> Bool {
+        draw.multipliedFullWidth(by: 1_000_000).high < UInt64(self.perMillion)
+    }
+
+    package static func < (left: Odds, right: Odds) -> Bool { left.perMillion < right.perMillion }
+}

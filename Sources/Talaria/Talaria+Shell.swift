@@ -1,0 +1,1 @@
+// Talaria: see Package.swift for what it may import.

@@ -1,0 +1,1 @@
+// Wire: see Package.swift for what it may import.

@@ -1,0 +1,1 @@
+// BackendTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// CurlLoopTests: tests go in files named for one behaviour.

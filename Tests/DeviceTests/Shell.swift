@@ -1,0 +1,1 @@
+// DeviceTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// EndToEndTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// EventLoopTests: tests go in files named for one behaviour.

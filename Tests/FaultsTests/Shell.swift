@@ -1,0 +1,1 @@
+// FaultsTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// ImagingTests: tests go in files named for one behaviour.

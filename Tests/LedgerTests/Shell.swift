@@ -1,0 +1,1 @@
+// LedgerTests: tests go in files named for one behaviour.

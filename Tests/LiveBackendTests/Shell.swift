@@ -1,0 +1,1 @@
+// LiveBackendTests: tests go in files named for one behaviour.

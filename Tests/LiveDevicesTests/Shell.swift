@@ -1,0 +1,1 @@
+// LiveDevicesTests: tests go in files named for one behaviour.

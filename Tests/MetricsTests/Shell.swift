@@ -1,0 +1,1 @@
+// MetricsTests: tests go in files named for one behaviour.

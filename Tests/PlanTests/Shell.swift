@@ -1,0 +1,1 @@
+// PlanTests: tests go in files named for one behaviour.

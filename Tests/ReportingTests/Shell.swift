@@ -1,0 +1,1 @@
+// ReportingTests: tests go in files named for one behaviour.

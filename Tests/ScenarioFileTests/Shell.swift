@@ -1,0 +1,1 @@
+// ScenarioFileTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// SimBaseTests: tests go in files named for one behaviour.

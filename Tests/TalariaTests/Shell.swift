@@ -1,0 +1,1 @@
+// TalariaTests: tests go in files named for one behaviour.

@@ -1,0 +1,1 @@
+// TidyTests: tests go in files named for one behaviour.

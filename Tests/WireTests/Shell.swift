@@ -1,0 +1,1 @@
+// WireTests: tests go in files named for one behaviour.
