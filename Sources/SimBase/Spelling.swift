@@ -1,0 +1,52 @@
+/// Finds the word that somebody meant, for the hint of an error message.
+package enum Spelling {
+    /// Longer words get no suggestion: the work is the product of both lengths, and the word may come from anywhere.
+    package static let charactersMax = 64
+
+    /// The candidate nearest to `word`, or nil when none is near enough to be what was meant: at most a third of the
+    /// longer word may differ, and at least one character always may. Case does not count. Of equally near
+    /// candidates the first in the given order wins, so the answer is the same in every process.
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        let typed = Array(word.lowercased().unicodeScalars.prefix(Self.charactersMax + 1))
+        guard !typed.isEmpty, typed.count <= Self.charactersMax else { return nil }
+        var best: (candidate: String, distance: Int)?
+        for candidate in candidates {
+            let meant = Array(candidate.lowercased().unicodeScalars.prefix(Self.charactersMax + 1))
+            let allowed = max(1, max(typed.count, meant.count) / 3)
+            guard !meant.isEmpty, meant.count <= Self.charactersMax, abs(typed.count - meant.count) <= allowed
+            else { continue }
+            let distance = Self.distance(typed, meant)
+            // A word of which nothing is left is not a misspelling.
+            guard distance <= allowed, distance < max(typed.count, meant.count) else { continue }
+            if let known = best, known.distance <= distance { continue }
+            best = (candidate, distance)
+        }
+        return best?.candidate
+    }
+
+    /// How many single-character insertions, deletions, replacements and swaps of neighbors turn one word into the
+    /// other (optimal string alignment).
+    package static func distance(_ left: String, _ right: String) -> Int {
+        Self.distance(Array(left.unicodeScalars), Array(right.unicodeScalars))
+    }
+
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var beforeLast = [Int](repeating: 0, count: right.count + 1)
+        var last = Array(0...right.count)
+        for row in 0..<left.count {
+            var current = [row + 1]
+            current.reserveCapacity(right.count + 1)
+            for column in 0..<right.count {
+                let replaced = last[column] + (left[row] == right[column] ? 0 : 1)
+                var least = min(replaced, last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    least = min(least, beforeLast[column - 1] + 1)
+                }
+                current.append(least)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}
