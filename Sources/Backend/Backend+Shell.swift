@@ -1,1 +1,0 @@
-// Backend: see Package.swift for what it may import.

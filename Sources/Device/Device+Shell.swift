@@ -1,1 +1,0 @@
-// Device: see Package.swift for what it may import.

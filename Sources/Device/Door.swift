@@ -1,0 +1,193 @@
+package import SimBase
+package import Talaria
+
+// The door of the phone: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns sockets,
+// files, pixels and clocks; `Device` owns every decision.
+
+/// A request of the phone that is in the driver's hands; unique per phone process.
+package struct RequestID: Hashable, Sendable {
+    package let raw: UInt64
+    package init(_ raw: UInt64) { self.raw = raw }
+}
+
+/// A photo of the run's corpus, by its place.
+package struct PhotoReference: Hashable, Sendable {
+    package let raw: Int
+    package init(_ raw: Int) { self.raw = raw }
+}
+
+/// What happens to a phone.
+package enum DeviceEvent: Sendable {
+    /// The app's process started, for the first time or again: with everything that its durable store holds.
+    case launched(restored: [DurableScan], pathAvailable: Bool)
+    /// The shutter. `scheduled` is when the load model wanted it.
+    case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
+    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval)
+    /// The photo cannot be used; shown to the user.
+    case photoRejected(scan: ScanNumber, reason: String)
+    case pathLost
+    case pathReturned
+    /// The end of the run: clean up what runs, put unfinished scans back into the durable queue, start nothing.
+    case suspended
+    /// The head of the answer. A 1xx never comes here.
+    case replyHead(RequestID, ReplyHead)
+    /// Bytes of the body, in any split. The buffer is the driver's and is not to be kept.
+    case replyBytes(RequestID, [UInt8])
+    /// The body is complete.
+    case replyEnded(RequestID)
+    case replyFailed(RequestID, TransportFailure)
+    /// The moment that `nextWake` asked for has come, or another; early wake-ups are harmless.
+    case woke
+    /// Everything up to and including this ticket is durable.
+    case stored(StoreTicket)
+}
+
+/// The head of an answer, as far as a phone looks at it.
+package struct ReplyHead: Hashable, Sendable {
+    package var status: Int
+    /// Lowercase type without parameters, empty when there is none.
+    package var contentType: String
+    /// The header `Retry-After` as it was sent.
+    package var retryAfter: String?
+
+    package init(status: Int, contentType: String, retryAfter: String?) {
+        self.status = status
+        self.contentType = contentType
+        self.retryAfter = retryAfter
+    }
+}
+
+/// A request to be made.
+package struct DeviceRequest: Hashable, Sendable {
+    package enum Body: Hashable, Sendable {
+        case none
+        /// Multipart with one part `photos[]`, the prepared photo of this scan.
+        case photo(ScanNumber)
+    }
+
+    package var id: RequestID
+    package var operation: Operation
+    package var scan: ScanNumber
+    package var attempt: UInt32
+    package var method: String
+    /// A path with its query on the target's base, or an absolute URL where the server sent one.
+    package var target: String
+    package var headers: [HeaderLine]
+    package var body: Body
+
+    package init(
+        id: RequestID, operation: Operation, scan: ScanNumber, attempt: UInt32, method: String,
+        target: String,
+        headers: [HeaderLine], body: Body
+    ) {
+        self.id = id
+        self.operation = operation
+        self.scan = scan
+        self.attempt = attempt
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// A place in the order of a phone's durable writes.
+package struct StoreTicket: Hashable, Comparable, Sendable {
+    package let raw: UInt64
+    package init(_ raw: UInt64) { self.raw = raw }
+    package static func < (left: StoreTicket, right: StoreTicket) -> Bool { left.raw < right.raw }
+}
+
+/// The durable record of one unsettled scan: enough for a fresh process to go on from.
+package struct DurableScan: Hashable, Sendable, Codable {
+    package var scan: UInt32
+    package var photo: Int
+    /// When it was captured, by the phone's wall clock, milliseconds since 1970: the order of the queue.
+    package var capturedUnixMs: Int64
+    /// The running job, if any, with what is needed to return to its stream.
+    package var job: DurableJob?
+    /// Ordinals of the books that are already in the library.
+    package var booksApplied: [Int]
+    /// Why it waits.
+    package var cause: String
+    /// Uploads of this scan so far; attempts never start over.
+    package var attempts: DurableAttempts
+    /// Answers so far that count towards a limit.
+    package var tokenExpiries: Int
+    package var retryableErrors: Int
+    /// Set once every book is in the library and only the DELETE is left to do.
+    package var completed: Bool
+
+    package init(
+        scan: UInt32, photo: Int, capturedUnixMs: Int64, job: DurableJob?, booksApplied: [Int], cause: String,
+        attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool
+    ) {
+        self.scan = scan
+        self.photo = photo
+        self.capturedUnixMs = capturedUnixMs
+        self.job = job
+        self.booksApplied = booksApplied
+        self.cause = cause
+        self.attempts = attempts
+        self.tokenExpiries = tokenExpiries
+        self.retryableErrors = retryableErrors
+        self.completed = completed
+    }
+}
+
+/// The durable half of a running job.
+package struct DurableJob: Hashable, Sendable, Codable {
+    package var jobId: String
+    package var authToken: String?
+    package var sseUrl: String
+    package var lastEventID: String
+
+    package init(jobId: String, authToken: String?, sseUrl: String, lastEventID: String) {
+        self.jobId = jobId
+        self.authToken = authToken
+        self.sseUrl = sseUrl
+        self.lastEventID = lastEventID
+    }
+}
+
+/// Requests made so far for a scan, by operation.
+package struct DurableAttempts: Hashable, Sendable, Codable {
+    package var upload: UInt32 = 0
+    package var stream: UInt32 = 0
+    package var results: UInt32 = 0
+    package var cleanup: UInt32 = 0
+
+    package init() {}
+}
+
+/// One durable write. The driver appends it to the phone's journal, in order.
+package enum StoreChange: Hashable, Sendable {
+    /// Puts or replaces the record of a scan.
+    case put(DurableScan)
+    /// Moves the last event id of a scan's job, without waiting for the disk.
+    case lastEventID(ScanNumber, String)
+    /// Adds a book to the library. Together with `booksApplied`, written before it is acknowledged.
+    case book(ResultKey, Book)
+    /// The scan is settled: its record goes, its number stays used.
+    case settled(ScanNumber, SettledOutcome)
+}
+
+/// How a scan left the phone's care.
+package enum SettledOutcome: Hashable, Sendable {
+    case completed
+    case refused(code: String)
+}
+
+/// What the phone wants done.
+package enum DeviceEffect: Hashable, Sendable {
+    case preparePhoto(ScanNumber, PhotoReference)
+    /// The prepared photo is not needed any more.
+    case releasePhoto(ScanNumber)
+    case send(DeviceRequest)
+    /// Gives up a request: nothing more is to be heard of it. Its connection is closed, or, without a path, left
+    /// without a goodbye.
+    case abort(RequestID)
+    /// `ticket` is answered with `.stored` once the change and everything before it is durable.
+    case store(StoreChange, StoreTicket)
+    case observe(Observation)
+}

@@ -1,1 +1,0 @@
-// Faults: see Package.swift for what it may import.

@@ -1,0 +1,177 @@
+package import SimBase
+package import Talaria
+
+/// A fault as the scenario file states it, with every default filled in (DESIGN.md section 5).
+package struct FaultSpec: Hashable, Sendable {
+    /// `<kind>-<ordinal within the kind>` unless the file names it.
+    package var id: String
+    package var kind: FaultKind
+    package var place: FaultPlace
+    package var chance: Odds
+    /// When the fault is awake, since the start of the run.
+    package var window: FaultWindow
+    package var trigger: FaultTrigger
+    package var count: FaultCount
+    package var scope: FaultScope
+
+    package init(
+        id: String, kind: FaultKind, place: FaultPlace, chance: Odds, window: FaultWindow,
+        trigger: FaultTrigger,
+        count: FaultCount, scope: FaultScope
+    ) {
+        self.id = id
+        self.kind = kind
+        self.place = place
+        self.chance = chance
+        self.window = window
+        self.trigger = trigger
+        self.count = count
+        self.scope = scope
+    }
+}
+
+/// What the fault does.
+package enum FaultKind: Hashable, Sendable {
+    /// Answers 429 beyond `quota`, one quota per device.
+    case rateLimit(quota: Quota, retryAfter: Interval?)
+    case stripBooks(StrippedForm)
+    /// RST at the place that `Cut` names.
+    case reset(Cut)
+    case expireToken
+    /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
+    case offline
+
+    /// The name in scenario files and ids.
+    package var name: String {
+        switch self {
+        case .rateLimit: "rate-limit"
+        case .stripBooks: "strip-books"
+        case .reset: "reset"
+        case .expireToken: "expire-token"
+        case .offline: "offline"
+        }
+    }
+}
+
+/// So many requests in a window of time.
+package struct Quota: Hashable, Sendable {
+    package var requests: Int
+    package var window: Interval
+
+    package init(requests: Int, window: Interval) {
+        self.requests = requests
+        self.window = window
+    }
+}
+
+/// How the books of a `completed` event are taken away.
+package enum StrippedForm: String, CaseIterable, Hashable, Sendable {
+    case absent, null, empty, renamed
+}
+
+/// Where in the bytes of a stream a cut lands.
+package enum Cut: Hashable, Sendable {
+    case betweenEvents, insideEvent, insideUTF8, insideLineEnd
+    case afterBytes(Int)
+}
+
+/// What a fault acts on.
+package enum FaultPlace: String, CaseIterable, Hashable, Sendable {
+    case upload, stream, results, cleanup, token, link, app
+
+    /// The operation it acts on, where it acts on one.
+    package var operation: Operation? {
+        switch self {
+        case .upload: .upload
+        case .stream: .stream
+        case .results: .results
+        case .cleanup: .cleanup
+        case .token, .link, .app: nil
+        }
+    }
+}
+
+/// From when, and for how long; nil is for ever.
+package struct FaultWindow: Hashable, Sendable {
+    package var at: Interval
+    package var length: Interval?
+
+    package init(at: Interval, length: Interval?) {
+        self.at = at
+        self.length = length
+    }
+
+    package static let always = FaultWindow(at: .zero, length: nil)
+
+    package func contains(_ moment: Instant) -> Bool {
+        let since = moment - Instant.zero - self.at
+        guard since >= .zero else { return false }
+        return self.length.map { since < $0 } ?? true
+    }
+}
+
+/// What must have happened in the exchange first. Ranges are inclusive; a value is drawn from them per exchange.
+package enum FaultTrigger: Hashable, Sendable {
+    case atOnce
+    case afterTime(ClosedRange<Interval>)
+    /// Newly dispatched events: neither pings nor replays.
+    case afterEvents(ClosedRange<Int>)
+    case afterBytes(ClosedRange<Int>)
+}
+
+/// How often it may fire.
+package enum FaultCount: Hashable, Sendable {
+    case oncePerScan
+    case eachAttempt
+    /// At most so many firings per scan.
+    case perScan(Int)
+}
+
+/// Whom it may hit.
+package enum FaultScope: Hashable, Sendable {
+    case everyone
+    case share(Odds)
+    case group(String)
+}
+
+/// A fault that the draws have chosen for one exchange, its trigger made definite. What remains is to reach it.
+package struct ArmedFault: Hashable, Sendable {
+    /// Its place in the scenario's list, from 0.
+    package var fault: Int
+    package var kind: FaultKind
+    package var trigger: ArmedTrigger
+    /// 64 uniform bits of this firing, for whatever the kind must still choose (the byte of a cut).
+    package var draw: UInt64
+
+    package init(fault: Int, kind: FaultKind, trigger: ArmedTrigger, draw: UInt64) {
+        self.fault = fault
+        self.kind = kind
+        self.trigger = trigger
+        self.draw = draw
+    }
+}
+
+/// A trigger with its value drawn.
+package enum ArmedTrigger: Hashable, Sendable {
+    case atOnce
+    /// Since the head of the exchange was answered.
+    case afterTime(Interval)
+    case afterEvents(Int)
+    case afterBytes(Int)
+}
+
+/// Which exchange a fault decides on.
+package struct ExchangeKey: Hashable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var operation: Operation
+    /// From 1, see `TraceContext.attempt`.
+    package var attempt: UInt32
+
+    package init(device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32) {
+        self.device = device
+        self.scan = scan
+        self.operation = operation
+        self.attempt = attempt
+    }
+}

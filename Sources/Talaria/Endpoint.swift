@@ -1,0 +1,85 @@
+/// The paths of the scan endpoints (CONTRACT.md section 1.1 rows 1 to 6).
+package enum Endpoint: Hashable, Sendable {
+    case upload
+    case stream(jobId: String)
+    case results(jobId: String)
+    case cleanup(jobId: String)
+    case job(jobId: String)
+
+    package static let scans = "/v3/jobs/scans"
+
+    /// The path without a query.
+    package var path: String {
+        switch self {
+        case .upload: Self.scans
+        case .stream(let jobId): "\(Self.scans)/\(jobId)/stream"
+        case .results(let jobId): "\(Self.scans)/\(jobId)/results"
+        case .cleanup(let jobId): "\(Self.scans)/\(jobId)/cleanup"
+        case .job(let jobId): "\(Self.scans)/\(jobId)"
+        }
+    }
+
+    /// Nil for any other path. The job id is taken as it stands, at most 128 bytes of unreserved characters.
+    package init?(path: String) {
+        if path == Self.scans {
+            self = .upload
+            return
+        }
+        guard path.hasPrefix(Self.scans + "/") else { return nil }
+        let rest = path.dropFirst(Self.scans.count + 1).split(
+            separator: "/", omittingEmptySubsequences: false)
+        guard let jobId = rest.first.map(String.init), Self.isJobID(jobId) else { return nil }
+        switch rest.dropFirst().first {
+        case nil: self = .job(jobId: jobId)
+        case "stream" where rest.count == 2: self = .stream(jobId: jobId)
+        case "results" where rest.count == 2: self = .results(jobId: jobId)
+        case "cleanup" where rest.count == 2: self = .cleanup(jobId: jobId)
+        default: return nil
+        }
+    }
+
+    /// Whether a text may stand as a path segment without escaping (RFC 3986, unreserved).
+    package static func isJobID(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "."),
+                    UInt8(ascii: "~"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// Header names of the contract, as they are written on the wire.
+package enum HeaderName {
+    package static let deviceID = "X-Device-ID"
+    package static let lastEventID = "Last-Event-ID"
+    package static let authorization = "Authorization"
+    package static let retryAfter = "Retry-After"
+    package static let requestID = "X-Request-ID"
+}
+
+/// The numbers of the contract (CONTRACT.md sections 1.2, 2.2, 2.3, 2.5).
+package enum ContractLimit {
+    package static let photosMax = 5
+    package static let photoBytesMax = 10_000_000
+    package static let batchBytesMax = 50_000_000
+    /// A `completed` payload above this loses its books: the 128 KB of a Durable Object.
+    package static let completedBytesMax = 131_072
+    package static let streamsMax = 5
+}
+
+/// One header field, in the order in which it goes out.
+package struct HeaderLine: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -1,0 +1,75 @@
+/// Where a job stands (CONTRACT.md section 1.6).
+package enum JobStatus: String, Codable, Hashable, Sendable {
+    case initialized, processing, completed, failed, canceled
+}
+
+/// What the backend is doing with the photo (CONTRACT.md section 1.6).
+package enum ScanStage: String, Codable, CaseIterable, Hashable, Sendable {
+    case analyzingImage = "analyzing_image"
+    case identifyingBooks = "identifying_books"
+    case enrichingMetadata = "enriching_metadata"
+    case complete
+}
+
+/// How well a book could be looked up (CONTRACT.md section 1.6). A value that we do not know is kept, not refused.
+package enum EnrichmentStatus: Hashable, Sendable {
+    case pending, success, notFound, error, circuitOpen, reviewNeeded
+    case unknown(String)
+
+    package var text: String {
+        switch self {
+        case .pending: "pending"
+        case .success: "success"
+        case .notFound: "not_found"
+        case .error: "error"
+        case .circuitOpen: "circuit_open"
+        case .reviewNeeded: "review_needed"
+        case .unknown(let text): text
+        }
+    }
+
+    package init(text: String) {
+        switch text {
+        case "pending": self = .pending
+        case "success": self = .success
+        case "not_found": self = .notFound
+        case "error": self = .error
+        case "circuit_open": self = .circuitOpen
+        case "review_needed": self = .reviewNeeded
+        default: self = .unknown(text)
+        }
+    }
+}
+
+extension EnrichmentStatus: Codable {
+    package init(from decoder: any Decoder) throws {
+        self.init(text: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.text)
+    }
+}
+
+/// The events of the contract (CONTRACT.md section 2.1).
+package enum EventKind: String, CaseIterable, Hashable, Sendable {
+    case progress, completed, error, ping
+    case enrichmentDegraded = "enrichment_degraded"
+
+    /// Nil for a name that the contract does not have. `complete` is the accepted alias of `completed` (C3).
+    package init?(eventName: String) {
+        switch eventName {
+        case "complete": self = .completed
+        default: self.init(rawValue: eventName)
+        }
+    }
+
+    /// Whether the job says nothing more after it.
+    package var isTerminal: Bool {
+        switch self {
+        case .completed, .error: true
+        case .progress, .ping, .enrichmentDegraded: false
+        }
+    }
+}

@@ -1,0 +1,177 @@
+private import FoundationEssentials
+
+/// `data` of a `progress` event (CONTRACT.md section 2.1). Everything but `jobId` may be missing in some dialect.
+package struct ProgressData: Codable, Hashable, Sendable {
+    package var type: String
+    package var jobId: String
+    /// A job status or a scan stage: three notions of status meet here (CONTRACT.md section 2.7).
+    package var status: String?
+    /// 0 to 1.
+    package var progress: Double?
+    package var processedCount: Int?
+    package var totalCount: Int?
+    package var message: String?
+    package var currentItem: String?
+    package var timestamp: String?
+
+    package init(
+        jobId: String, status: String, progress: Double, processedCount: Int, totalCount: Int,
+        message: String?,
+        currentItem: String?, timestamp: String?
+    ) {
+        self.type = EventKind.progress.rawValue
+        self.jobId = jobId
+        self.status = status
+        self.progress = progress
+        self.processedCount = processedCount
+        self.totalCount = totalCount
+        self.message = message
+        self.currentItem = currentItem
+        self.timestamp = timestamp
+    }
+}
+
+/// `summary` of a `completed` event in camelCase (C38). Clients treat it as opaque.
+package struct CompletedSummary: Codable, Hashable, Sendable {
+    package var totalDetected: Int
+    package var approved: Int
+    package var needsReview: Int
+
+    package init(totalDetected: Int, approved: Int, needsReview: Int) {
+        self.totalDetected = totalDetected
+        self.approved = approved
+        self.needsReview = needsReview
+    }
+}
+
+/// `data` of a `completed` event. On encoding, `books` nil leaves the key out.
+package struct CompletedData: Encodable, Hashable, Sendable {
+    package var type: String
+    package var jobId: String
+    package var resultsUrl: String?
+    package var summary: CompletedSummary?
+    package var books: [Book]?
+
+    package init(jobId: String, resultsUrl: String?, summary: CompletedSummary?, books: [Book]?) {
+        self.type = EventKind.completed.rawValue
+        self.jobId = jobId
+        self.resultsUrl = resultsUrl
+        self.summary = summary
+        self.books = books
+    }
+}
+
+/// What a client reads from a `completed` event: the inline books in one of four conditions.
+package struct CompletedReading: Hashable, Sendable, Decodable {
+    package enum InlineBooks: Hashable, Sendable {
+        case absent, null, empty
+        /// Present but not an array of books: one bad element spoils the whole array.
+        case undecodable
+        case books([Book])
+    }
+
+    package var jobId: String?
+    package var resultsUrl: String?
+    package var inline: InlineBooks
+
+    private enum Key: String, CodingKey { case jobId, resultsUrl, books }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.jobId = try? container.decodeIfPresent(String.self, forKey: .jobId)
+        self.resultsUrl = try? container.decodeIfPresent(String.self, forKey: .resultsUrl)
+        if !container.contains(.books) {
+            self.inline = .absent
+        } else if (try? container.decodeNil(forKey: .books)) == true {
+            self.inline = .null
+        } else if let books = try? container.decode([Book].self, forKey: .books) {
+            self.inline = books.isEmpty ? .empty : .books(books)
+        } else {
+            self.inline = .undecodable
+        }
+    }
+}
+
+/// `data` of an `error` event: simplified, not RFC 9457 (CONTRACT.md section 2.7). `retryable` missing means final.
+package struct ErrorData: Codable, Hashable, Sendable {
+    package var type: String?
+    package var jobId: String?
+    package var code: String?
+    package var message: String?
+    package var retryable: Bool?
+
+    package init(jobId: String, code: String, message: String, retryable: Bool) {
+        self.type = EventKind.error.rawValue
+        self.jobId = jobId
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+    }
+}
+
+/// `data` of a `ping` event.
+package struct PingData: Codable, Hashable, Sendable {
+    package var type: String
+    package var timestamp: String
+
+    package init(timestamp: String) {
+        self.type = EventKind.ping.rawValue
+        self.timestamp = timestamp
+    }
+}
+
+/// `data` of an `enrichment_degraded` event: one book could not be looked up in full.
+package struct DegradedData: Codable, Hashable, Sendable {
+    package var type: String
+    package var jobId: String
+    package var isbn: String?
+    package var title: String?
+    package var reason: String?
+    package var fallbackSource: String?
+    package var timestamp: String?
+
+    package init(jobId: String, isbn: String?, title: String, reason: String, timestamp: String) {
+        self.type = EventKind.enrichmentDegraded.rawValue
+        self.jobId = jobId
+        self.isbn = isbn
+        self.title = title
+        self.reason = reason
+        self.fallbackSource = "raw"
+        self.timestamp = timestamp
+    }
+}
+
+/// An event as the contract's client reads it.
+package enum JobEvent: Hashable, Sendable {
+    case progress(ProgressData)
+    case completed(CompletedReading)
+    case error(ErrorData)
+    case ping
+    case enrichmentDegraded(DegradedData)
+    /// A name that the contract does not have.
+    case unknown(name: String)
+    /// A known name whose data is not what the contract says.
+    case malformed(EventKind)
+
+    /// Reads an event by its name and its data. Never fails: what cannot be read is said so.
+    package init(name: String, data: String) {
+        guard let kind = EventKind(eventName: name) else {
+            self = .unknown(name: name)
+            return
+        }
+        switch kind {
+        case .progress:
+            self = JSON.decode(ProgressData.self, from: data).map(JobEvent.progress) ?? .malformed(kind)
+        case .completed:
+            self = JSON.decode(CompletedReading.self, from: data).map(JobEvent.completed) ?? .malformed(kind)
+        case .error:
+            self = JSON.decode(ErrorData.self, from: data).map(JobEvent.error) ?? .malformed(kind)
+        case .ping:
+            self = .ping  // Whatever it carries, it means that the stream lives.
+        case .enrichmentDegraded:
+            self =
+                JSON.decode(DegradedData.self, from: data).map(JobEvent.enrichmentDegraded)
+                ?? .malformed(kind)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package import SimBase
+
+/// One thing that one side saw: whose, which scan, what and when.
+///
+/// Histograms, counters, the ledger, the timeline and the report are all made from these and from nothing else, in
+/// both worlds.
+package struct Observation: Hashable, Sendable {
+    package var at: Instant
+    package var device: DeviceNumber
+    /// `ScanNumber.none` where it speaks of no scan.
+    package var scan: ScanNumber
+    package var what: Sighting
+
+    package init(at: Instant, device: DeviceNumber, scan: ScanNumber, what: Sighting) {
+        self.at = at
+        self.device = device
+        self.scan = scan
+        self.what = what
+    }
+}
+
+/// Who saw it.
+package enum Sighting: Hashable, Sendable {
+    case phone(PhoneSighting)
+    case backend(BackendSighting)
+    case fault(FaultSighting)
+}
+
+/// What a phone sees and does. Durations are by the phone's monotonic clock.
+package enum PhoneSighting: Hashable, Sendable {
+    // The app.
+    /// The process started with this many unsettled scans in its durable store.
+    case launched(restored: Int)
+    case killed
+    case suspended, resumed
+    case pathLost, pathReturned
+
+    // The scan.
+    /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
+    case captured(scheduled: Instant)
+    case photoPrepared(took: Interval, bytes: Int)
+    /// The scan has a durable record and waits.
+    case queued(WaitingCause)
+    /// One of the five stream slots.
+    case slotTaken, slotGiven
+    case bookAdded(ordinal: Int, book: Book)
+    /// A book that was already in the library came again and was not added.
+    case bookRepeated(ordinal: Int)
+    /// All books of the scan are durable in the library.
+    case completed(took: Interval)
+    /// A non-retryable answer, shown to the user.
+    case refused(code: String)
+
+    // Requests.
+    case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
+    case replied(Operation, attempt: UInt32, status: Int, took: Interval)
+    case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
+    /// An answer that is not what the contract says (wrong shape, wrong content type, too large).
+    case badAnswer(Operation, attempt: UInt32, BadAnswer)
+    /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
+    case uploadAccepted(job: String, took: Interval, service: Interval)
+    case rateLimited(Operation, retryAfter: Interval)
+    case resultsDecoded(job: String, books: Int, took: Interval)
+    case resultsGivenUp(job: String)
+    /// The DELETE was answered (2xx and 404 are success).
+    case cleanupAnswered(job: String, status: Int, took: Interval)
+    /// The phone will not clean this job up any more, and why.
+    case jobAbandoned(job: String, cause: String)
+
+    // Streams.
+    /// `after`: the Last-Event-ID that was sent.
+    case streamOpened(job: String, attempt: UInt32, after: String?, took: Interval)
+    /// The stream could not be opened; `status` 0 is a transport failure.
+    case firstEvent(job: String, took: Interval)
+    /// `latency`: since the backend handed it to the link, where the stream carries that stamp. `replayed`: the
+    /// backend had emitted it before; `latency` is then since its first emission.
+    case eventApplied(job: String, id: String?, kind: EventKind, latency: Interval?, replayed: Bool)
+    /// An event that changes nothing: an unknown name, or data that is not what the contract says.
+    case eventIgnored(job: String, name: String, malformed: Bool)
+    case ping(gap: Interval?)
+    case terminalApplied(job: String, kind: EventKind, inline: String)
+    case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
+    /// A loss episode ended with a 200 head: `took` since the loss was noticed.
+    case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
+    /// A loss episode ended without a 200 head.
+    case reconnectGivenUp(job: String, LossCause, attempts: Int)
+}
+
+/// Why a scan waits in the durable queue.
+package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
+    case captured
+    case offline
+    case rateLimited = "rate-limited"
+    case serverError = "server-error"
+    case transport
+    case retryableError = "retryable-error"
+    case tokenExpired = "token-expired"
+    case jobGone = "job-gone"
+    case resultsUnavailable = "results-unavailable"
+    case suspended
+    case interrupted
+}
+
+/// Why a stream, or an attempt to open one, was lost.
+package enum LossCause: String, CaseIterable, Hashable, Sendable {
+    case connectFailed = "connect-failed"
+    case refusedByStatus = "refused-by-status"
+    case reset
+    /// A clean end of the body without a terminal event.
+    case endWithoutTerminal = "end-without-terminal"
+    /// Nothing came for longer than the idle timeout: a half-open connection.
+    case silence
+    case offline
+    case badAnswer = "bad-answer"
+    case killed
+}
+
+/// How a request failed below HTTP.
+package enum TransportFailure: String, CaseIterable, Hashable, Sendable {
+    case nameNotResolved = "name-not-resolved"
+    case connectRefused = "connect-refused"
+    case connectTimedOut = "connect-timed-out"
+    case tls
+    /// The connection died: reset, or closed before any reply.
+    case reset
+    /// The body ended before it was complete.
+    case closedEarly = "closed-early"
+    case timedOut = "timed-out"
+    case descriptorsExhausted = "descriptors-exhausted"
+    /// What came is not HTTP.
+    case malformed
+    case noPath = "no-path"
+    case other
+}
+
+/// How an answer failed above HTTP.
+package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
+    case undecodable
+    case wrongContentType = "wrong-content-type"
+    case tooLarge = "too-large"
+    case notSuccess = "not-success"
+    case unexpectedStatus = "unexpected-status"
+    /// A line or an event of a stream beyond its limit.
+    case overlongStream = "overlong-stream"
+}
+
+/// What the simulated backend sees and does.
+package enum BackendSighting: Hashable, Sendable {
+    /// A connection carried its first request; ids are unique within a run.
+    case connected(connection: UInt64)
+    case requested(Operation, attempt: UInt32, connection: UInt64)
+    case answered(Operation, attempt: UInt32, status: Int)
+    case accepted(job: String, books: Int)
+    case limited(retryAfter: Interval)
+    /// `after`: the place in the job's log that the stream goes on from, nil without a usable Last-Event-ID.
+    case streamOpened(job: String, attempt: UInt32, after: Int?)
+    /// `position`: the event's place in the job's log, from 0.
+    case eventWritten(job: String, id: String, position: Int, kind: EventKind, replayed: Bool)
+    case pingWritten(job: String)
+    case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
+    /// The job reached its terminal event with this many books.
+    case finished(job: String, kind: EventKind, books: Int)
+    case tokenRevoked(job: String)
+    case resultsServed(job: String, books: Int)
+    /// `effective`: this DELETE removed the job; otherwise it was gone already.
+    case cleaned(job: String, effective: Bool)
+    case canceled(job: String)
+    case expired(job: String)
+}
+
+/// What the fault layer decides and does. `fault` is the place of the fault in the scenario's list, from 0.
+package enum FaultSighting: Hashable, Sendable {
+    /// The keyed draw for one exchange: equal in every run of the seed that reaches this key.
+    case decided(fault: Int, Operation, attempt: UInt32, fires: Bool)
+    case fired(fault: Int, Operation, attempt: UInt32)
+    /// A fault of the phone or its link (`offline`), which belongs to no exchange.
+    case began(fault: Int)
+    case ended(fault: Int)
+}

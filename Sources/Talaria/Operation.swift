@@ -1,0 +1,21 @@
+/// What a phone asks of the backend (CONTRACT.md section 1.1). The raw values travel in span ids: append only.
+package enum Operation: UInt8, CaseIterable, Hashable, Sendable {
+    case upload = 1
+    case stream = 2
+    case results = 3
+    case cleanup = 4
+    case status = 5
+    case cancel = 6
+
+    /// The name used in reports, scenario files and counters.
+    package var name: String {
+        switch self {
+        case .upload: "upload"
+        case .stream: "stream"
+        case .results: "results"
+        case .cleanup: "cleanup"
+        case .status: "status"
+        case .cancel: "cancel"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// An error body by RFC 9457, as every 4xx and 5xx of the backend carries it (CONTRACT.md section 1.7).
+package struct Problem: Codable, Hashable, Sendable {
+    package static let contentType = "application/problem+json"
+    package static let typeBase = "https://api.oooefam.net/errors/"
+
+    package var success: Bool
+    package var type: String
+    package var title: String
+    package var status: Int
+    package var detail: String
+    package var instance: String?
+    package var code: String
+    package var retryable: Bool
+    /// Milliseconds, where the header `Retry-After` has seconds.
+    package var retryAfterMs: Int64?
+    package var metadata: Metadata?
+
+    package init(
+        _ code: ProblemCode, detail: String, instance: String?, retryAfterMs: Int64?, metadata: Metadata?
+    ) {
+        self.success = false
+        self.type = Self.typeBase + code.kebab
+        self.title = code.title
+        self.status = code.status
+        self.detail = detail
+        self.instance = instance
+        self.code = code.rawValue
+        self.retryable = code.retryable
+        self.retryAfterMs = retryAfterMs
+        self.metadata = metadata
+    }
+}
+
+/// The codes of the contract with their status and whether a repeat may help (CONTRACT.md section 1.7).
+package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
+    case missingParameter = "MISSING_PARAMETER"
+    case invalidRequest = "INVALID_REQUEST"
+    case invalidFile = "INVALID_FILE"
+    case emptyBatch = "EMPTY_BATCH"
+    case invalidAcceptHeader = "INVALID_ACCEPT_HEADER"
+    case invalidToken = "INVALID_TOKEN"
+    case tokenExpired = "TOKEN_EXPIRED"
+    case unauthorized = "UNAUTHORIZED"
+    case forbidden = "FORBIDDEN"
+    case notFound = "NOT_FOUND"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case timeout = "TIMEOUT"
+    case conflict = "CONFLICT"
+    case gone = "GONE"
+    case fileTooLarge = "FILE_TOO_LARGE"
+    case batchTooLarge = "BATCH_TOO_LARGE"
+    case headerTooLarge = "HEADER_TOO_LARGE"
+    case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
+    case internalError = "INTERNAL_ERROR"
+    case featureNotAvailable = "FEATURE_NOT_AVAILABLE"
+    case providerError = "PROVIDER_ERROR"
+    case circuitOpen = "CIRCUIT_OPEN"
+    case providerTimeout = "PROVIDER_TIMEOUT"
+
+    package var status: Int {
+        switch self {
+        case .missingParameter, .invalidRequest, .invalidFile, .emptyBatch, .invalidAcceptHeader: 400
+        case .batchTooLarge: 400  // C28: the handler's 400 wins over the status map's 413.
+        case .invalidToken, .tokenExpired, .unauthorized: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .timeout: 408
+        case .conflict: 409
+        case .gone: 410
+        case .fileTooLarge: 413
+        case .headerTooLarge: 431
+        case .rateLimitExceeded: 429
+        case .internalError: 500
+        case .featureNotAvailable: 501
+        case .providerError: 502
+        case .circuitOpen: 503
+        case .providerTimeout: 504
+        }
+    }
+
+    package var retryable: Bool {
+        switch self {
+        case .rateLimitExceeded, .circuitOpen, .providerError, .providerTimeout, .timeout: true
+        case .missingParameter, .invalidRequest, .invalidFile, .emptyBatch, .invalidAcceptHeader,
+            .invalidToken,
+            .tokenExpired, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .conflict, .gone,
+            .fileTooLarge,
+            .batchTooLarge, .headerTooLarge, .internalError, .featureNotAvailable:
+            false
+        }
+    }
+
+    /// `RATE_LIMIT_EXCEEDED` as `rate-limit-exceeded`.
+    package var kebab: String {
+        String(self.rawValue.lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
+    /// `RATE_LIMIT_EXCEEDED` as `Rate Limit Exceeded`.
+    package var title: String {
+        self.rawValue.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }.joined(
+            separator: " ")
+    }
+}

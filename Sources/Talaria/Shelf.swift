@@ -1,0 +1,91 @@
+package import SimBase
+
+/// What really stands on the shelf that a scan photographs: a pure function of (seed, device, scan).
+///
+/// The backend finds these books, the ledger knows that it should; a phone never sees this type, because a phone that
+/// knew its books would prove nothing.
+package struct Shelf: Hashable, Sendable {
+    package let seed: UInt64
+    package let booksMin: Int
+    package let booksMax: Int
+
+    package init(seed: UInt64, booksMin: Int, booksMax: Int) {
+        precondition(
+            0 <= booksMin && booksMin <= booksMax, "a shelf holds from some to as many or more books")
+        self.seed = seed
+        self.booksMin = booksMin
+        self.booksMax = booksMax
+    }
+
+    /// How many books the scan shows.
+    package func count(device: DeviceNumber, scan: ScanNumber) -> Int {
+        let choices = UInt64(self.booksMax - self.booksMin + 1)
+        return self.booksMin
+            + Int(
+                KeyedRandom(seed: self.seed).below(choices, .shelf, UInt64(device.raw), UInt64(scan.raw), 0))
+    }
+
+    /// The books in their order on the shelf. No two of them, over the whole fleet, have the same title.
+    package func books(device: DeviceNumber, scan: ScanNumber) -> [Book] {
+        (0..<self.count(device: device, scan: scan)).map {
+            self.book(device: device, scan: scan, ordinal: $0)
+        }
+    }
+
+    /// The book at one place, from 0.
+    package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
+        let random = KeyedRandom(seed: self.seed)
+        let detail = UInt64(ordinal + 1) * 8
+        func draw(_ part: UInt64) -> UInt64 {
+            random.draw(.shelf, UInt64(device.raw), UInt64(scan.raw), detail + part)
+        }
+        let work = Self.works[Int(draw(0) % UInt64(Self.works.count))]
+        let isbn = draw(1) % 10 < 8 ? Self.isbn13(draw(2)) : nil
+        let hundredths = 55 + draw(3) % 45
+        return Book(
+            title: "\(work.title), copy \(device.raw).\(scan.raw).\(ordinal + 1)",
+            author: work.author,
+            isbn: isbn,
+            confidence: Double(hundredths) / 100,
+            enrichmentStatus: isbn == nil ? .notFound : .success,
+            coverUrl: isbn.map { "https://covers.example/\($0).jpg" })
+    }
+
+    /// Thirteen digits with the right check digit (ISO 2108: weights 1 and 3, sum divisible by 10).
+    private static func isbn13(_ draw: UInt64) -> String {
+        let body = "978" + String(1_000_000_000 + draw % 1_000_000_000).dropFirst()
+        var sum = 0
+        for (index, digit) in body.utf8.enumerated() {
+            sum += Int(digit - UInt8(ascii: "0")) * (index.isMultiple(of: 2) ? 1 : 3)
+        }
+        return body + String((10 - sum % 10) % 10)
+    }
+
+    /// Old works in several scripts, so that titles hold every length of UTF-8 sequence.
+    private static let works: [(title: String, author: String)] = [
+        ("Moby-Dick; or, The Whale", "Herman Melville"),
+        ("Les Misérables", "Victor Hugo"),
+        ("Преступление и наказание", "Фёдор Достоевский"),
+        ("Don Quijote de la Mancha", "Miguel de Cervantes"),
+        ("吾輩は猫である", "夏目漱石"),
+        ("Der Prozeß", "Franz Kafka"),
+        ("紅樓夢", "曹雪芹"),
+        ("Pride and Prejudice", "Jane Austen"),
+        ("Njáls saga", "Anonymous"),
+        ("Ὀδύσσεια", "Ὅμηρος"),
+        ("Frankenstein; or, The Modern Prometheus", "Mary Shelley"),
+        ("La divina commedia", "Dante Alighieri"),
+        ("Middlemarch", "George Eliot"),
+        ("گلستان", "سعدی"),
+        ("Kalevala 🌲", "Elias Lönnrot"),
+        ("À la recherche du temps perdu", "Marcel Proust"),
+        ("The Time Machine", "H. G. Wells"),
+        ("Quo vadis", "Henryk Sienkiewicz"),
+        ("Twenty Thousand Leagues Under the Seas", "Jules Verne"),
+        ("O Guarani", "José de Alencar"),
+        ("Sense and Sensibility", "Jane Austen"),
+        ("Война и мир", "Лев Толстой"),
+        ("The Art of War \"孫子兵法\"", "孫武"),
+        ("Wuthering Heights", "Emily Brontë"),
+    ]
+}

@@ -1,1 +1,0 @@
-// Talaria: see Package.swift for what it may import.

@@ -1,0 +1,50 @@
+package import SimBase
+
+/// Who sends a request and for what, as a W3C `traceparent` header (Trace Context, section 3.2).
+///
+/// Trace id: run (64 bits), device (32), scan (32). Span id: operation (8 bits) and attempt (56). Never all zero,
+/// because operations start at 1 and a run's id is never 0.
+package struct TraceContext: Hashable, Sendable {
+    package static let headerName = "traceparent"
+
+    package var run: UInt64
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var operation: Operation
+    /// Counts the requests of this operation for this scan, from 1; it never starts over, not even with a new job.
+    package var attempt: UInt32
+
+    package init(run: UInt64, device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32) {
+        self.run = run
+        self.device = device
+        self.scan = scan
+        self.operation = operation
+        self.attempt = attempt
+    }
+
+    /// `00-<32 hex>-<16 hex>-01`.
+    package var headerValue: String {
+        let span = UInt64(self.operation.rawValue) << 56 | UInt64(self.attempt)
+        let trace =
+            Hexadecimal.text(self.run, digits: 16)
+            + Hexadecimal.text(UInt64(self.device.raw), digits: 8)
+            + Hexadecimal.text(UInt64(self.scan.raw), digits: 8)
+        return "00-\(trace)-\(Hexadecimal.text(span, digits: 16))-01"
+    }
+
+    /// Nil when the value is not a `traceparent` of ours.
+    package init?(headerValue: String) {
+        let fields = headerValue.split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.count == 4, fields[0] == "00", fields[1].utf8.count == 32, fields[2].utf8.count == 16,
+            let run = Hexadecimal.value(fields[1].prefix(16)), run != 0,
+            let device = Hexadecimal.value(fields[1].dropFirst(16).prefix(8)),
+            let scan = Hexadecimal.value(fields[1].suffix(8)),
+            let span = Hexadecimal.value(fields[2]),
+            let operation = Operation(rawValue: UInt8(span >> 56)), span & 0x00FF_FFFF_0000_0000 == 0
+        else { return nil }
+        self.init(
+            run: run, device: DeviceNumber(UInt32(device)), scan: ScanNumber(UInt32(scan)),
+            operation: operation,
+            attempt: UInt32(truncatingIfNeeded: span))
+    }
+}
