@@ -1,0 +1,45 @@
+/// The bytes the formats of this module are made of, by name.
+enum ASCII {
+    @inline(__always) static var tab: UInt8 { 0x09 }
+    @inline(__always) static var lineFeed: UInt8 { 0x0A }
+    @inline(__always) static var carriageReturn: UInt8 { 0x0D }
+    @inline(__always) static var space: UInt8 { 0x20 }
+    @inline(__always) static var hyphen: UInt8 { 0x2D }
+    @inline(__always) static var colon: UInt8 { 0x3A }
+
+    /// The value of a decimal digit, or nil.
+    static func digit(_ byte: UInt8) -> Int64? {
+        guard byte >= 0x30, byte <= 0x39 else { return nil }
+        return Int64(byte - 0x30)
+    }
+
+    /// A letter in lower case; any other byte as it is.
+    @inline(__always) static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+    }
+
+    /// Whether two texts are the same but for the case of ASCII letters.
+    static func equalIgnoringCase(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
+        left.utf8.count == right.utf8.count
+            && left.utf8.elementsEqual(right.utf8) { Self.lowercased($0) == Self.lowercased($1) }
+    }
+
+    /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// The text without spaces and tabs at its ends.
+    static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var bytes = bytes
+        while let first = bytes.first, first == Self.space || first == Self.tab { bytes.removeFirst() }
+        while let last = bytes.last, last == Self.space || last == Self.tab { bytes.removeLast() }
+        return bytes
+    }
+
+    static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

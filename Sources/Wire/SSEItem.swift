@@ -1,0 +1,39 @@
+package import SimBase
+
+/// An event as the WHATWG event-stream rules dispatch it.
+package struct SSEEvent: Hashable, Sendable {
+    /// The event's type; `message` when the stream names none.
+    package var type: String
+    /// The data lines joined by line feeds; each invalid UTF-8 subpart is one U+FFFD.
+    package var data: String
+    /// The last event id once this event is dispatched: its own, or one that persists from earlier.
+    package var id: String
+    /// Whether the event carried an `id` field itself, an empty one included.
+    package var hasOwnID: Bool
+
+    package init(type: String, data: String, id: String, hasOwnID: Bool) {
+        self.type = type
+        self.data = data
+        self.id = id
+        self.hasOwnID = hasOwnID
+    }
+}
+
+/// What an event stream yields, in the order of its bytes.
+package enum SSEItem: Hashable, Sendable {
+    case event(SSEEvent)
+    /// The text after the colon, with the one leading space removed; handed on at the end of its line.
+    case comment(String)
+    /// An accepted `retry` field, at most `Limits.retryMax`; handed on at the end of its line.
+    case retry(Interval)
+    /// A limit was reached. What was too long is dropped and reading goes on.
+    case overflow(SSEOverflow)
+}
+
+/// Which limit of an `SSEReader` was reached.
+package enum SSEOverflow: Hashable, Sendable {
+    /// A line above `lineBytesMax`. A comment is lost alone; any other line takes its event with it, id included.
+    case line
+    /// Data above `eventBytesMax`: the event is lost, id included.
+    case event
+}

@@ -1,0 +1,279 @@
+package import SimBase
+
+/// Reads an event stream from bytes that come in any pieces (WHATWG HTML section 9.2.6, "Interpreting an event
+/// stream"). How the bytes are cut never changes what comes out, limits included.
+///
+/// Comments, which the standard drops, are handed on: pings and latency marks travel in them.
+package struct SSEReader: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// The longest line, without its terminator.
+        package var lineBytesMax: Int
+        /// The most data an event may carry, line feeds between its lines included.
+        package var eventBytesMax: Int
+        /// A longer `retry` is shortened to this, so that adding it to a clock is always safe.
+        package var retryMax: Interval
+
+        package init(lineBytesMax: Int, eventBytesMax: Int, retryMax: Interval) {
+            precondition(lineBytesMax > 0 && eventBytesMax > 0, "a reader that may keep nothing")
+            precondition(retryMax >= .zero, "a wait that runs backwards")
+            self.lineBytesMax = lineBytesMax
+            self.eventBytesMax = eventBytesMax
+            self.retryMax = retryMax
+        }
+
+        /// Far above what the contract sends (128 KB, CONTRACT.md section 2.3): 2 MiB a line, 4 MiB an event,
+        /// ten years of `retry`.
+        package static let standard = Limits(
+            lineBytesMax: 2 << 20, eventBytesMax: 4 << 20, retryMax: .hours(24 * 3_650))
+        /// For conformance suites, whose largest event is near 14 MiB.
+        package static let generous = Limits(
+            lineBytesMax: 32 << 20, eventBytesMax: 32 << 20, retryMax: .hours(24 * 3_650))
+    }
+
+    /// Buffers above this are given back after use: one big event must not stay with every idle phone.
+    private static let keptBytesMax = 16_384
+
+    private enum LineState {
+        case collecting
+        /// The line is too long and already reported; its rest is dropped.
+        case dropping
+    }
+
+    private enum EventState {
+        case open
+        /// A part of the event was too long; nothing of it is dispatched.
+        case spoiled
+    }
+
+    private let limits: Limits
+    private var lineState = LineState.collecting
+    private var eventState = EventState.open
+    /// How much of the byte order mark has been seen; 3 once the question is settled.
+    private var markBytesSeen = 0
+    /// The last line ended in CR, so that an LF coming next belongs to it.
+    private var endedInCarriageReturn = false
+    /// The start of a line whose end has not come yet.
+    private var partialLine: [UInt8] = []
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var type = ""
+    private var pendingID: String?
+
+    /// The id to resume from. It changes when an event's blank line is read, dispatched or not.
+    package private(set) var lastEventID: String
+
+    /// A reader at the start of a first connection.
+    package init(limits: Limits) {
+        self.init(limits: limits, lastEventID: "")
+    }
+
+    /// A reader that resumes: `lastEventID` holds until the stream brings another.
+    package init(limits: Limits, lastEventID: String) {
+        self.limits = limits
+        self.lastEventID = lastEventID
+    }
+
+    /// Reads more of the stream and appends what it yields to `items`.
+    package mutating func receive(_ bytes: [UInt8], into items: inout [SSEItem]) {
+        self.receive(bytes[...], into: &items)
+    }
+
+    /// Reads more of the stream and appends what it yields to `items`.
+    package mutating func receive(_ bytes: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        var position = bytes.startIndex
+        if self.markBytesSeen < 3 { self.skipByteOrderMark(bytes, &position, into: &items) }
+        while position < bytes.endIndex {
+            if self.endedInCarriageReturn {
+                self.endedInCarriageReturn = false
+                if bytes[position] == ASCII.lineFeed {
+                    position += 1
+                    continue
+                }
+            }
+            guard let end = Self.lineEnd(in: bytes, from: position) else {
+                self.collect(bytes[position...], into: &items)
+                return
+            }
+            self.endedInCarriageReturn = bytes[end] == ASCII.carriageReturn
+            self.complete(bytes[position..<end], into: &items)
+            position = end + 1
+        }
+    }
+
+    /// The stream ended. An event without its blank line is discarded and its id not adopted; the reader is then
+    /// ready for the next connection and keeps `lastEventID`.
+    ///
+    /// - Returns: Whether an unfinished line or event was discarded.
+    @discardableResult package mutating func finish() -> Bool {
+        let discarded =
+            !self.partialLine.isEmpty || self.lineState == .dropping || self.eventState == .spoiled
+            || self.hasData || !self.type.isEmpty || self.pendingID != nil
+        self.resetEvent()
+        self.partialLine = []
+        self.lineState = .collecting
+        self.markBytesSeen = 0
+        self.endedInCarriageReturn = false
+        return discarded
+    }
+
+    // MARK: Lines
+
+    private static func lineEnd(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
+        let span = bytes.span
+        var offset = start - bytes.startIndex
+        while offset < span.count {
+            let byte = span[offset]
+            if byte == ASCII.lineFeed || byte == ASCII.carriageReturn { return bytes.startIndex + offset }
+            offset += 1
+        }
+        return nil
+    }
+
+    /// One byte order mark is dropped, at the very start only.
+    private mutating func skipByteOrderMark(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int, into items: inout [SSEItem]
+    ) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        while self.markBytesSeen < 3, position < bytes.endIndex {
+            guard bytes[position] == mark[self.markBytesSeen] else {
+                let seen = mark[..<self.markBytesSeen]
+                self.markBytesSeen = 3
+                self.collect(seen, into: &items)
+                return
+            }
+            self.markBytesSeen += 1
+            position += 1
+        }
+    }
+
+    /// Keeps a piece of a line whose end has not come.
+    private mutating func collect(_ piece: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        guard self.lineState == .collecting, let first = self.partialLine.first ?? piece.first else { return }
+        guard self.partialLine.count + piece.count <= self.limits.lineBytesMax else {
+            self.lineState = .dropping
+            self.partialLine = []
+            self.lineOverflowed(first: first, into: &items)
+            return
+        }
+        self.partialLine.append(contentsOf: piece)
+    }
+
+    private mutating func complete(_ rest: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        if self.lineState == .collecting, self.partialLine.isEmpty, rest.count <= self.limits.lineBytesMax {
+            self.interpret(rest, into: &items)
+            return
+        }
+        self.collect(rest, into: &items)
+        switch self.lineState {
+        case .dropping:
+            self.lineState = .collecting
+        case .collecting:
+            var line: [UInt8] = []
+            swap(&line, &self.partialLine)
+            self.interpret(line[...], into: &items)
+            line.removeAll(keepingCapacity: line.capacity <= Self.keptBytesMax)
+            swap(&line, &self.partialLine)
+        }
+    }
+
+    private mutating func lineOverflowed(first: UInt8, into items: inout [SSEItem]) {
+        if first == ASCII.colon {
+            items.append(.overflow(.line))
+        } else {
+            self.spoil(.line, into: &items)
+        }
+    }
+
+    /// Reports the first thing that spoils an event; what spoils it further is not news.
+    private mutating func spoil(_ reason: SSEOverflow, into items: inout [SSEItem]) {
+        switch self.eventState {
+        case .open: items.append(.overflow(reason))
+        case .spoiled: break
+        }
+        self.resetEvent()
+        self.eventState = .spoiled
+    }
+
+    // MARK: Fields
+
+    /// A field name of up to seven bytes as one word, with a leading 1 so that lengths differ.
+    private enum FieldName {
+        @inline(__always) static var data: UInt64 { 0x01_6461_7461 }
+        @inline(__always) static var event: UInt64 { 0x01_65_7665_6E74 }
+        @inline(__always) static var id: UInt64 { 0x01_6964 }
+        @inline(__always) static var retry: UInt64 { 0x01_72_6574_7279 }
+        static var bytesMax: Int { 5 }
+    }
+
+    private mutating func interpret(_ line: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        guard !line.isEmpty else {
+            self.dispatch(into: &items)
+            return
+        }
+        var name: UInt64 = 1
+        var colon = line.startIndex
+        while colon < line.endIndex, line[colon] != ASCII.colon {
+            guard colon - line.startIndex < FieldName.bytesMax else { return }  // No known name is so long.
+            name = name << 8 | UInt64(line[colon])
+            colon += 1
+        }
+        var start = min(colon + 1, line.endIndex)
+        if start < line.endIndex, line[start] == ASCII.space { start += 1 }
+        let value = line[start...]
+        switch name {
+        case 1: items.append(.comment(ASCII.text(value)))
+        case FieldName.data: self.append(value, into: &items)
+        case FieldName.event where self.eventState == .open: self.type = ASCII.text(value)
+        case FieldName.id where self.eventState == .open && !value.contains(0):
+            self.pendingID = ASCII.text(value)
+        case FieldName.retry: self.retry(value, into: &items)
+        default: break  // WHATWG: an unknown field is ignored.
+        }
+    }
+
+    private mutating func append(_ value: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        guard self.eventState == .open else { return }
+        let separator = self.hasData ? 1 : 0
+        guard self.data.count + separator + value.count <= self.limits.eventBytesMax else {
+            self.spoil(.event, into: &items)
+            return
+        }
+        if self.hasData { self.data.append(ASCII.lineFeed) }
+        self.hasData = true
+        self.data.append(contentsOf: value)
+    }
+
+    private func retry(_ value: ArraySlice<UInt8>, into items: inout [SSEItem]) {
+        guard !value.isEmpty else { return }
+        let most = self.limits.retryMax.wholeMilliseconds
+        var milliseconds: Int64 = 0
+        for byte in value {
+            guard let digit = ASCII.digit(byte) else { return }
+            let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 10)
+            milliseconds = overflow || product > most - digit ? most : product + digit
+        }
+        items.append(.retry(.milliseconds(milliseconds)))
+    }
+
+    private mutating func dispatch(into items: inout [SSEItem]) {
+        if let id = self.pendingID { self.lastEventID = id }
+        if self.hasData {
+            items.append(
+                .event(
+                    SSEEvent(
+                        type: self.type.isEmpty ? "message" : self.type,
+                        data: ASCII.text(self.data[...]),
+                        id: self.lastEventID,
+                        hasOwnID: self.pendingID != nil)))
+        }
+        self.resetEvent()
+    }
+
+    private mutating func resetEvent() {
+        self.eventState = .open
+        self.data.removeAll(keepingCapacity: self.data.capacity <= Self.keptBytesMax)
+        self.hasData = false
+        self.type = ""
+        self.pendingID = nil
+    }
+}

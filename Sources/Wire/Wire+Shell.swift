@@ -1,1 +1,0 @@
-// Wire: see Package.swift for what it may import.
