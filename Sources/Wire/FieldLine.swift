@@ -1,0 +1,68 @@
+/// What is wrong with one line of a head.
+enum LineFlaw: Error, Hashable, Sendable {
+    case tooLong
+    /// An LF without its CR.
+    case bareLineFeed
+    /// A CR without its LF.
+    case bareCarriageReturn
+    /// A continuation line (RFC 9112 section 5.2), refused.
+    case folded
+    case badName
+    /// A NUL or another control character in a value.
+    case badValue
+}
+
+/// Collects lines that end in CRLF from bytes that come in any pieces. Bounded by the limit of each call.
+struct LineCollector: Sendable {
+    private var partial: [UInt8] = []
+
+    /// Whether a piece of a line is kept.
+    var isEmpty: Bool { self.partial.isEmpty }
+
+    /// The next line without its CRLF, or nil when its end has not come; `position` moves past what was read.
+    ///
+    /// - Parameter limit: The longest line, without CRLF. Which error a line earns does not depend on the pieces.
+    mutating func next(
+        in bytes: ArraySlice<UInt8>, at position: inout Int, limit: Int
+    ) throws(LineFlaw) -> ArraySlice<UInt8>? {
+        let rest = bytes[position...]
+        let end = rest.firstIndex(of: ASCII.lineFeed)
+        let piece = rest[..<(end ?? rest.endIndex)]
+        // One more than the limit may be the CR.
+        guard self.partial.count + piece.count <= limit + 1 else { throw .tooLong }
+        guard let end else {
+            self.partial.append(contentsOf: piece)
+            position = rest.endIndex
+            return nil
+        }
+        position = end + 1
+        var line = piece
+        if !self.partial.isEmpty {
+            self.partial.append(contentsOf: piece)
+            line = self.partial[...]
+            self.partial = []
+        }
+        guard line.last == ASCII.carriageReturn else { throw .bareLineFeed }
+        line.removeLast()
+        guard !line.contains(ASCII.carriageReturn) else { throw .bareCarriageReturn }
+        return line
+    }
+}
+
+/// Reads `name: value` (RFC 9112 section 5).
+enum FieldLine {
+    static func parse(_ line: ArraySlice<UInt8>) throws(LineFlaw) -> HeaderFields.Field {
+        guard line.first != ASCII.space, line.first != ASCII.tab else { throw .folded }
+        guard let colon = line.firstIndex(of: ASCII.colon), colon > line.startIndex,
+            line[..<colon].allSatisfy(ASCII.isToken)
+        else { throw .badName }
+        let value = ASCII.trimmed(line[(colon + 1)...])
+        guard Self.isValue(value) else { throw .badValue }
+        return HeaderFields.Field(name: ASCII.text(line[..<colon]), value: ASCII.text(value))
+    }
+
+    /// Whether no control character but a tab is in it; bytes from 0x80 on are let through.
+    static func isValue(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 >= ASCII.space && $0 != 0x7F || $0 == ASCII.tab }
+    }
+}

@@ -1,0 +1,104 @@
+/// How a request's body is delimited (RFC 9112 section 6).
+package enum BodyFraming: Hashable, Sendable {
+    case none
+    /// `Content-Length`, at most the reader's `bodyBytesMax`.
+    case length(Int)
+    case chunked
+}
+
+/// A request's first line and header fields, already checked.
+package struct RequestHead: Hashable, Sendable {
+    package enum Version: Hashable, Sendable {
+        case http10
+        /// 1.1, or a later minor version, which is answered as 1.1.
+        case http11
+    }
+
+    /// As sent: methods are case-sensitive.
+    package var method: String
+    /// The target as sent.
+    package var target: String
+    /// The target's path, still percent-encoded; `/` where an absolute target has none, `*` for the asterisk form.
+    package var path: String
+    /// What follows the `?`, still percent-encoded; nil without one.
+    package var query: String?
+    package var version: Version
+    package var headers: HeaderFields
+    package var body: BodyFraming
+    /// The client waits for `100 Continue` before it sends the body.
+    package var expectsContinue: Bool
+    /// Whether the connection may serve another request after this one.
+    package var keepsAlive: Bool
+
+    package init(
+        method: String, target: String, path: String, query: String?, version: Version, headers: HeaderFields,
+        body: BodyFraming, expectsContinue: Bool, keepsAlive: Bool
+    ) {
+        self.method = method
+        self.target = target
+        self.path = path
+        self.query = query
+        self.version = version
+        self.headers = headers
+        self.body = body
+        self.expectsContinue = expectsContinue
+        self.keepsAlive = keepsAlive
+    }
+
+    /// The path's segments, percent-decoded; nil when one holds a bad escape. `/a/b%20c` gives `a`, `b c`.
+    package var pathSegments: [String]? {
+        var segments: [String] = []
+        for segment in self.path.utf8.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false) {
+            guard let text = PercentEncoding.decoded(segment, plusIsSpace: false) else { return nil }
+            segments.append(text)
+        }
+        return segments
+    }
+
+    /// The first query value of that name, decoded as a form is (`+` is a space); nil when there is none or its
+    /// escapes are bad. A name without `=` has the value "".
+    package func queryValue(_ name: String) -> String? {
+        guard let query = self.query else { return nil }
+        for pair in query.utf8.split(separator: 0x26) {
+            let halves = pair.split(separator: 0x3D, maxSplits: 1, omittingEmptySubsequences: false)
+            guard PercentEncoding.decoded(halves[0], plusIsSpace: true) == name else { continue }
+            return halves.count == 1 ? "" : PercentEncoding.decoded(halves[1], plusIsSpace: true)
+        }
+        return nil
+    }
+}
+
+/// Percent-encoding (RFC 3986 section 2.1).
+package enum PercentEncoding {
+    /// The decoded text, or nil when a `%` is not followed by two hexadecimal digits.
+    package static func decoded(_ text: String) -> String? {
+        Self.decoded(text.utf8, plusIsSpace: false)
+    }
+
+    static func decoded(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
+        var decoded: [UInt8] = []
+        var iterator = bytes.makeIterator()
+        while let byte = iterator.next() {
+            switch byte {
+            case 0x25:
+                guard let high = iterator.next().flatMap(Self.nibble),
+                    let low = iterator.next().flatMap(Self.nibble)
+                else { return nil }
+                decoded.append(high << 4 | low)
+            case 0x2B where plusIsSpace: decoded.append(ASCII.space)
+            default: decoded.append(byte)
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    /// The value of a hexadecimal digit of either case.
+    static func nibble(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+}

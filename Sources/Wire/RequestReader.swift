@@ -1,0 +1,281 @@
+/// What a connection's bytes mean to a server, in order: a head, any number of body pieces, the end.
+package enum RequestEvent: Hashable, Sendable {
+    case head(RequestHead)
+    /// A piece of the body, never empty; a slice of the bytes that were received, not a copy.
+    case body(ArraySlice<UInt8>)
+    case end
+}
+
+/// Reads HTTP/1.1 requests (RFC 9112) from bytes that come in any pieces. Bodies are handed on, never kept.
+///
+/// A call of `receive` ends at the latest where a request ends. What a client sent beyond that (pipelining) stays
+/// here; once the request is answered, `receive([])` goes on with it. While `hasLeftOver` holds, do not read from
+/// the socket.
+package struct RequestReader: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// The longest request line, without CRLF; above it 414.
+        package var requestLineBytesMax: Int
+        /// The longest head and the longest trailer section, line ends included; above it 431.
+        package var headBytesMax: Int
+        package var headerCountMax: Int
+        /// The longest body, known or counted; above it 413.
+        package var bodyBytesMax: Int
+        /// The longest chunk-size line with its extensions, without CRLF.
+        package var chunkLineBytesMax: Int
+        /// The most pipelined bytes kept while a request is being answered.
+        package var leftOverBytesMax: Int
+
+        package init(
+            requestLineBytesMax: Int, headBytesMax: Int, headerCountMax: Int, bodyBytesMax: Int,
+            chunkLineBytesMax: Int, leftOverBytesMax: Int
+        ) {
+            precondition(requestLineBytesMax > 0 && headBytesMax > 0, "a reader that may keep nothing")
+            precondition(headerCountMax >= 0 && bodyBytesMax >= 0, "a limit below zero")
+            precondition(chunkLineBytesMax > 0 && leftOverBytesMax >= 0, "a limit below zero")
+            self.requestLineBytesMax = requestLineBytesMax
+            self.headBytesMax = headBytesMax
+            self.headerCountMax = headerCountMax
+            self.bodyBytesMax = bodyBytesMax
+            self.chunkLineBytesMax = chunkLineBytesMax
+            self.leftOverBytesMax = leftOverBytesMax
+        }
+
+        /// 8 KiB a request line (RFC 9112 section 3 asks for 8,000), 32 KiB a head of 100 fields, 64 MiB a body.
+        package static let standard = Limits(
+            requestLineBytesMax: 8_192, headBytesMax: 32_768, headerCountMax: 100, bodyBytesMax: 64 << 20,
+            chunkLineBytesMax: 1_024, leftOverBytesMax: 1 << 20)
+    }
+
+    private enum State {
+        /// Between requests, or in the first line of one. Leaves to `headers`.
+        case requestLine
+        /// Leaves to `body`, `chunkSize` or, without a body, to `requestLine` or `closed`.
+        case headers
+        /// Leaves to `requestLine` or `closed`.
+        case body(remaining: Int)
+        /// Leaves to `chunkData` or, after the last chunk, to `trailers`.
+        case chunkSize
+        /// Leaves to `chunkEnd`.
+        case chunkData(remaining: Int)
+        /// The CRLF behind a chunk's data. Leaves to `chunkSize`.
+        case chunkEnd
+        /// Leaves to `requestLine` or `closed`.
+        case trailers
+        /// The last request asked for it to be the last; what follows is ignored.
+        case closed
+        case failed(RequestError)
+    }
+
+    private let limits: Limits
+    private var state = State.requestLine
+    private var lines = LineCollector()
+    private var leftOver: [UInt8] = []
+    private var requestLine: RequestLine?
+    private var headers = HeaderFields()
+    /// Bytes of the head or of the trailers so far, line ends included.
+    private var headBytes = 0
+    private var fieldCount = 0
+    private var bodyBytes = 0
+    private var keepsAlive = true
+
+    package init(limits: Limits) { self.limits = limits }
+
+    /// Whether bytes of a next request wait behind one that ended.
+    package var hasLeftOver: Bool { !self.leftOver.isEmpty }
+
+    /// Whether the reader is in the middle of a request.
+    package var isInsideRequest: Bool {
+        switch self.state {
+        case .requestLine: !self.lines.isEmpty
+        case .headers, .body, .chunkSize, .chunkData, .chunkEnd, .trailers: true
+        case .closed, .failed: false
+        }
+    }
+
+    /// Reads on, at most to the end of one request, and appends what was understood to `events`. After an error,
+    /// which does not undo the events before it, every call throws the same again.
+    package mutating func receive(
+        _ bytes: [UInt8], into events: inout [RequestEvent]
+    ) throws(RequestError) {
+        try self.receive(bytes[...], into: &events)
+    }
+
+    /// Reads on, at most to the end of one request, and appends what was understood to `events`. After an error,
+    /// which does not undo the events before it, every call throws the same again.
+    package mutating func receive(
+        _ bytes: ArraySlice<UInt8>, into events: inout [RequestEvent]
+    ) throws(RequestError) {
+        if case .failed(let error) = self.state { throw error }
+        do throws(RequestError) {
+            guard !self.leftOver.isEmpty else {
+                try self.read(bytes, into: &events)
+                return
+            }
+            var joined: [UInt8] = []
+            swap(&joined, &self.leftOver)
+            joined.append(contentsOf: bytes)
+            try self.read(joined[...], into: &events)
+        } catch {
+            self.state = .failed(error)
+            self.leftOver = []
+            throw error
+        }
+    }
+
+    /// The stream ended; that inside a request is an error.
+    package mutating func finish() throws(RequestError) {
+        if case .failed(let error) = self.state { throw error }
+        guard !self.isInsideRequest, self.leftOver.isEmpty else {
+            self.state = .failed(.truncated)
+            throw .truncated
+        }
+        self.state = .closed
+    }
+
+    private mutating func read(
+        _ bytes: ArraySlice<UInt8>, into events: inout [RequestEvent]
+    ) throws(RequestError) {
+        var position = bytes.startIndex
+        while position < bytes.endIndex {
+            guard try self.step(bytes, &position, into: &events) else { continue }
+            // The request ended.
+            self.state = self.keepsAlive ? .requestLine : .closed
+            events.append(.end)
+            guard self.keepsAlive else { return }
+            let rest = bytes[position...]
+            guard rest.count <= self.limits.leftOverBytesMax else { throw .tooMuchPipelined }
+            self.leftOver.append(contentsOf: rest)
+            return
+        }
+    }
+
+    /// Takes what one state can take; tells whether the request ended with it.
+    private mutating func step(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int, into events: inout [RequestEvent]
+    ) throws(RequestError) -> Bool {
+        switch self.state {
+        case .requestLine:
+            try self.readRequestLine(bytes, &position)
+            return false
+        case .headers:
+            guard try self.readHeaderLine(bytes, &position), let line = self.requestLine else { return false }
+            let head = try RequestHead(line, headers: self.headers, bodyBytesMax: self.limits.bodyBytesMax)
+            self.requestLine = nil
+            self.headers = HeaderFields()
+            self.headBytes = 0
+            self.fieldCount = 0
+            self.bodyBytes = 0
+            self.keepsAlive = head.keepsAlive
+            events.append(.head(head))
+            switch head.body {
+            case .none, .length(0): return true
+            case .length(let length): self.state = .body(remaining: length)
+            case .chunked: self.state = .chunkSize
+            }
+            return false
+        case .body(let remaining):
+            let piece = bytes[position...].prefix(remaining)
+            position = piece.endIndex
+            events.append(.body(piece))
+            self.state = .body(remaining: remaining - piece.count)
+            return piece.count == remaining
+        case .chunkSize:
+            guard let size = try self.readChunkSize(bytes, &position) else { return false }
+            self.state = size == 0 ? .trailers : .chunkData(remaining: size)
+            return false
+        case .chunkData(let remaining):
+            let piece = bytes[position...].prefix(remaining)
+            position = piece.endIndex
+            events.append(.body(piece))
+            self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
+            return false
+        case .chunkEnd:
+            try self.readChunkEnd(bytes, &position)
+            return false
+        case .trailers:
+            guard try self.readHeaderLine(bytes, &position) else { return false }
+            self.headers = HeaderFields()
+            self.headBytes = 0
+            self.fieldCount = 0
+            return true
+        case .closed:
+            position = bytes.endIndex
+            return false
+        case .failed(let error):
+            throw error
+        }
+    }
+
+    private mutating func readRequestLine(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(RequestError) {
+        let line: ArraySlice<UInt8>?
+        do throws(LineFlaw) {
+            line = try self.lines.next(in: bytes, at: &position, limit: self.limits.requestLineBytesMax)
+        } catch { throw RequestError(error, tooLong: .requestLineTooLong) }
+        guard let line else { return }
+        self.headBytes += line.count + 2
+        guard self.headBytes <= self.limits.headBytesMax else { throw .headTooLong }
+        // Empty lines before a request are skipped (RFC 9112 section 2.2); they count as head bytes.
+        guard !line.isEmpty else { return }
+        self.requestLine = try RequestLine(line)
+        self.state = .headers
+    }
+
+    /// Reads one field line into `headers`; true at the empty line that ends them.
+    private mutating func readHeaderLine(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(RequestError) -> Bool {
+        do throws(LineFlaw) {
+            let room = self.limits.headBytesMax - self.headBytes
+            guard room >= 2 else { throw .tooLong }
+            guard let line = try self.lines.next(in: bytes, at: &position, limit: room - 2) else {
+                return false
+            }
+            if line.isEmpty { return true }
+            self.headBytes += line.count + 2
+            let field = try FieldLine.parse(line)
+            self.fieldCount += 1
+            self.headers.append(field.name, field.value)
+        } catch { throw RequestError(error, tooLong: .headTooLong) }
+        guard self.fieldCount <= self.limits.headerCountMax else { throw .tooManyHeaders }
+        return false
+    }
+
+    /// `chunk-size [ ; extensions ] CRLF` (RFC 9112 section 7.1); extensions are ignored.
+    private mutating func readChunkSize(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(RequestError) -> Int? {
+        let line: ArraySlice<UInt8>?
+        do throws(LineFlaw) {
+            line = try self.lines.next(in: bytes, at: &position, limit: self.limits.chunkLineBytesMax)
+        } catch { throw RequestError(error, tooLong: .chunkLineTooLong) }
+        guard let line else { return nil }
+        let digits = line.prefix { PercentEncoding.nibble($0) != nil }
+        let extensions = line[digits.endIndex...].drop { $0 == ASCII.space || $0 == ASCII.tab }
+        guard !digits.isEmpty, extensions.isEmpty || extensions.first == 0x3B else { throw .badChunkSize }
+        guard FieldLine.isValue(extensions) else { throw .badHeaderValue }
+        let room = self.limits.bodyBytesMax - self.bodyBytes
+        var size = 0
+        for byte in digits {
+            let (product, overflow) = size.multipliedReportingOverflow(by: 16)
+            guard !overflow, let digit = PercentEncoding.nibble(byte) else { throw .badChunkSize }
+            let (sum, carried) = product.addingReportingOverflow(Int(digit))
+            guard !carried else { throw .badChunkSize }
+            size = sum
+        }
+        guard size <= room else { throw .bodyTooLarge }
+        self.bodyBytes += size
+        return size
+    }
+
+    private mutating func readChunkEnd(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(RequestError) {
+        do throws(LineFlaw) {
+            guard let line = try self.lines.next(in: bytes, at: &position, limit: 0) else { return }
+            guard line.isEmpty else { throw .tooLong }
+        } catch { throw .badChunkEnd }
+        self.state = .chunkSize
+    }
+}

@@ -1,0 +1,139 @@
+/// How a reply's body is delimited.
+package enum ReplyFraming: Hashable, Sendable {
+    /// No body and no field about one: 1xx, 204, 304.
+    case none
+    /// `Content-Length` with this value; the body is appended by the caller.
+    case length(Int)
+    /// `Transfer-Encoding: chunked`; for HTTP/1.1 clients only.
+    case chunked
+    /// The body ends with the connection (HTTP/1.0 streams); adds `Connection: close`.
+    case untilClose
+}
+
+/// Writes HTTP/1.1 replies by appending to a buffer.
+package enum ResponseWriter {
+    /// Appends the status line, the fields in their order, the framing's own field last, and the empty line.
+    ///
+    /// CR, LF and NUL in a value become spaces (RFC 9110 section 5.5): a value may come from a foreign server.
+    package static func head(
+        status: Int, headers: HeaderFields, framing: ReplyFraming, into bytes: inout [UInt8]
+    ) {
+        precondition((100...999).contains(status), "a status of three digits")
+        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
+        bytes.append(contentsOf: String(status).utf8)
+        bytes.append(ASCII.space)
+        bytes.append(contentsOf: Self.reason(status).utf8)
+        Self.lineEnd(into: &bytes)
+        for field in headers.fields { Self.field(field.name, field.value, into: &bytes) }
+        switch framing {
+        case .none: break
+        case .length(let length): Self.field("Content-Length", String(length), into: &bytes)
+        case .chunked: Self.field("Transfer-Encoding", "chunked", into: &bytes)
+        case .untilClose: Self.field("Connection", "close", into: &bytes)
+        }
+        Self.lineEnd(into: &bytes)
+    }
+
+    /// Appends a whole reply with `Content-Length`, or without body and length where the status forbids both.
+    package static func reply(
+        status: Int, headers: HeaderFields, body: [UInt8], into bytes: inout [UInt8]
+    ) {
+        guard status >= 200, status != 204, status != 304 else {
+            precondition(body.isEmpty, "this status has no body")
+            Self.head(status: status, headers: headers, framing: .none, into: &bytes)
+            return
+        }
+        Self.head(status: status, headers: headers, framing: .length(body.count), into: &bytes)
+        bytes.append(contentsOf: body)
+    }
+
+    /// Appends `100 Continue`, which goes before the real reply.
+    package static func goOn(into bytes: inout [UInt8]) {
+        Self.head(status: 100, headers: HeaderFields(), framing: .none, into: &bytes)
+    }
+
+    /// Appends one chunk. An empty one is not written, since it would end the body.
+    package static func chunk(_ piece: [UInt8], into bytes: inout [UInt8]) {
+        Self.chunk(piece[...], into: &bytes)
+    }
+
+    /// Appends one chunk. An empty one is not written, since it would end the body.
+    package static func chunk(_ piece: ArraySlice<UInt8>, into bytes: inout [UInt8]) {
+        guard !piece.isEmpty else { return }
+        bytes.append(contentsOf: String(piece.count, radix: 16).utf8)
+        Self.lineEnd(into: &bytes)
+        bytes.append(contentsOf: piece)
+        Self.lineEnd(into: &bytes)
+    }
+
+    /// Appends the last chunk, without trailers.
+    package static func lastChunk(into bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "0\r\n\r\n".utf8)
+    }
+
+    private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
+        precondition(!name.isEmpty && name.utf8.allSatisfy(ASCII.isToken), "a field name is a token")
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(ASCII.colon)
+        bytes.append(ASCII.space)
+        for byte in value.utf8 {
+            let isLineBreak = byte == ASCII.carriageReturn || byte == ASCII.lineFeed
+            bytes.append(isLineBreak || byte == 0 ? ASCII.space : byte)
+        }
+        Self.lineEnd(into: &bytes)
+    }
+
+    private static func lineEnd(into bytes: inout [UInt8]) {
+        bytes.append(ASCII.carriageReturn)
+        bytes.append(ASCII.lineFeed)
+    }
+
+    /// The usual phrase of a status (RFC 9110 section 15, RFC 6585, RFC 4918); "Unknown" for others.
+    package static func reason(_ status: Int) -> String {
+        switch status {
+        case 100: "Continue"
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 410: "Gone"
+        case 411: "Length Required"
+        case 412: "Precondition Failed"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
+        case 422: "Unprocessable Content"
+        case 425: "Too Early"
+        case 426: "Upgrade Required"
+        case 428: "Precondition Required"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        case 507: "Insufficient Storage"
+        default: "Unknown"
+        }
+    }
+}
