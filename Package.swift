@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // The import table of the project is the `dependencies` below: a target may use only what is named in its row.

@@ -1,0 +1,54 @@
+# swiftwing-sim. `make run` and `make test` are all that a newcomer needs; the rest is named by `make help`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+SCENARIO ?= flaky-network.scenario
+BUILD := .build
+BINARY := $(BUILD)/release/swiftwing-sim
+CHECKS := --explicit-target-dependency-import-check error
+
+.PHONY: help run build test lint purity unit install packages test-tools clean
+
+help: ## names every target
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+run: build ## builds and runs flaky-network.scenario (SCENARIO=NAME for another)
+	@$(BINARY) run $(SCENARIO)
+
+build: packages ## builds the release binary
+	@swift build -c release --product swiftwing-sim $(CHECKS) --quiet
+
+test: packages test-tools lint purity unit ## installs what is missing, then format, purity and every test
+
+lint: ## checks the formatting
+	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+# The pure targets once more, without the concurrency module: a `Task` or a clock in them does not compile here.
+purity: packages ## proves that the pure targets have no way to time, tasks or clocks
+	@swift build --target Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
+		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
+
+# The tests run optimized: the end-to-end tests are the real program under real load.
+unit: packages test-tools
+	@swift build -c release --build-tests $(CHECKS) --quiet
+	@swift test -c release --skip-build --no-parallel
+
+install: build ## puts binary and scenarios under PREFIX (/usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \
+		$(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves
+	@install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/
+	@install -m 644 Scenarios/*.scenario $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/
+	@install -m 644 Images/shelves/*.jpg $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves/
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
+
+packages: # The toolchain and the C libraries.
+	@.ci/packages build
+
+test-tools: # curl, and a Python with the published event-stream client.
+	@.ci/packages test
+
+clean: ## removes everything that was built
+	@rm -rf $(BUILD)

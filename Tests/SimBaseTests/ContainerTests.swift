@@ -1,0 +1,67 @@
+import SimBase
+import Testing
+
+@Suite struct ContainerTests {
+    @Test func `the heap gives what is due in order, ties by insertion`() {
+        var heap = EventHeap<String>()
+        for (text, at) in [("d", 9), ("a", 3), ("b", 3), ("c", 5)] {
+            heap.insert(text, at: Instant(nanoseconds: Int64(at)))
+        }
+        var popped: [String] = []
+        while let next = heap.popDue(at: Instant(nanoseconds: 5)) { popped.append(next.element) }
+        #expect(popped == ["a", "b", "c"])
+        #expect(heap.nextAt == Instant(nanoseconds: 9))
+    }
+
+    @Test func `the heap sorts whatever comes`() {
+        let random = KeyedRandom(seed: 1)
+        var heap = EventHeap<UInt64>()
+        for index in 0..<2_000 as Range<UInt64> {
+            let due = random.below(500, .test, index)
+            heap.insert(due, at: Instant(nanoseconds: Int64(due)))
+        }
+        var last: UInt64 = 0
+        var count = 0
+        while let next = heap.popFirst() {
+            #expect(next.element >= last)
+            last = next.element
+            count += 1
+        }
+        #expect(count == 2_000)
+    }
+
+    @Test func `the table answers by key and iterates by place`() {
+        var table = OrderedTable<String, Int>()
+        for (index, key) in ["x", "a", "m"].enumerated() { table[key] = index }
+        table["a"] = nil
+        table["z"] = 9
+        let doubled = table.update("m") { value in
+            value *= 2
+            return value
+        }
+        #expect(doubled == 4)
+        #expect(table.keys == ["x", "z", "m"])
+        #expect(table.values == [0, 9, 4])
+        #expect(table["a"] == nil)
+        #expect(table.count == 3)
+    }
+
+    @Test func `hexadecimal text goes there and back`() {
+        #expect(Hexadecimal.text(0xBEEF, digits: 8) == "0000beef")
+        #expect(Hexadecimal.text(.max, digits: 16) == "ffffffffffffffff")
+        #expect(Hexadecimal.value("00BeeF") == 0xBEEF)
+        #expect(Hexadecimal.value("") == nil)
+        #expect(Hexadecimal.value("12345678901234567") == nil)
+        #expect(Hexadecimal.value("0x1") == nil)
+    }
+
+    @Test func `the digest depends on every byte and its place`() {
+        #expect(Digest.of("ab") != Digest.of("ba"))
+        #expect(Digest.of("") == Digest().value)
+        var one = Digest()
+        one.absorb(UInt64(0x0102_0304_0506_0708))
+        var other = Digest()
+        other.absorb([8, 7, 6, 5, 4, 3, 2, 1] as [UInt8])
+        #expect(one.value == other.value)
+    }
+}

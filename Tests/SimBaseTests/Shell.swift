@@ -1,1 +1,0 @@
-// SimBaseTests: tests go in files named for one behaviour.

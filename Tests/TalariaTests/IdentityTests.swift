@@ -1,0 +1,54 @@
+import SimBase
+import Talaria
+import Testing
+
+@Suite struct IdentityTests {
+    @Test func `a trace context goes to its header and back`() {
+        let context = TraceContext(
+            run: 0xDEAD_BEEF, device: DeviceNumber(17), scan: ScanNumber(3), operation: .stream, attempt: 5)
+        #expect(context.headerValue == "00-00000000deadbeef0000001100000003-0200000000000005-01")
+        #expect(TraceContext(headerValue: context.headerValue) == context)
+    }
+
+    @Test(arguments: [
+        "", "00", "00-00000000000000000000001100000003-0200000000000005-01",
+        "00-00000000deadbeef0000001100000003-0000000000000005-01",
+        "01-00000000deadbeef0000001100000003-0200000000000005-01",
+        "00-00000000deadbeef0000001100000003-02000000000000-01",
+        "00-zzzzzzzzdeadbeef0000001100000003-0200000000000005-01",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    ])
+    func `a foreign trace context is not taken for ours`(header: String) {
+        #expect(TraceContext(headerValue: header) == nil)
+    }
+
+    @Test(arguments: [
+        Endpoint.upload, .stream(jobId: "a-1"), .results(jobId: "a-1"), .cleanup(jobId: "a-1"),
+        .job(jobId: "a-1"),
+    ])
+    func `a path goes there and back`(endpoint: Endpoint) {
+        #expect(Endpoint(path: endpoint.path) == endpoint)
+    }
+
+    @Test(arguments: [
+        "/", "/v3/jobs/scans/", "/v3/jobs/scans/a/b", "/v3/jobs/scans/a/stream/x",
+        "/v3/jobs/scans/a%2f/stream",
+        "/v3/jobs/scan", "/v3/jobs/scans/../stream", "//v3/jobs/scans",
+    ])
+    func `any other path is none of the contract's`(path: String) {
+        if case .stream(let jobId)? = Endpoint(path: path) {
+            #expect(jobId == "..", "dots are unreserved and name no folder here")
+        } else {
+            #expect(Endpoint(path: path) == nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (1_769_947_200_123, "2026-02-01T12:00:00.123Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+        ] as [(Int64, String)])
+    func `wall clock text is that of the calendar`(milliseconds: Int64, text: String) {
+        #expect(Timestamp.iso8601(unixMilliseconds: milliseconds) == text)
+    }
+}

@@ -1,1 +1,0 @@
-// TalariaTests: tests go in files named for one behaviour.

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// Documents that lead somewhere.
+@Suite struct DocumentTests {
+    @Test func `every relative link in the documents resolves`() {
+        var links = 0
+        for file in SourceTree.files(in: "", ending: ".md") {
+            let folder = SourceTree.root.appending(path: file.path).deletingLastPathComponent()
+            for match in file.text.matches(of: /\]\(([^)\s#]+)[^)]*\)/) {
+                let target = String(match.1)
+                guard !target.contains("://"), !target.hasPrefix("mailto:") else { continue }
+                links += 1
+                #expect(
+                    FileManager.default.fileExists(atPath: folder.appending(path: target).path),
+                    "\(file.path): dead link: \(target)")
+            }
+        }
+        #expect(links > 0, "no document has a link: the check has read nothing")
+    }
+
+    @Test func `no file names a path of one machine`() {
+        for folder in ["Sources", "Tests", "Scenarios", "Docs", "Images"] {
+            for ending in [".swift", ".md", ".scenario", ".h"] {
+                for file in SourceTree.files(in: folder, ending: ending)
+                where !file.path.hasPrefix("Tests/TidyTests") {
+                    for (number, text) in file.lines.enumerated() {
+                        #expect(
+                            text.firstMatch(of: /\/(?:root|work|home\/\w+)\//) == nil,
+                            "\(file.path):\(number + 1): a path of one machine")
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// TidyTests: tests go in files named for one behaviour.
