@@ -1,0 +1,45 @@
+/// What is kept of a part of a multipart body: never its bytes.
+package struct PartSummary: Hashable, Sendable {
+    /// The field's name, such as `photos[]`.
+    package var name: String
+    package var filename: String?
+    /// The part's `Content-Type` as sent.
+    package var contentType: String?
+    package var byteCount: Int
+    /// The part's first bytes, at most `MultipartReader.Limits.prefixBytesMax`, to tell what it is.
+    package var prefix: [UInt8]
+
+    package init(name: String, filename: String?, contentType: String?, byteCount: Int, prefix: [UInt8]) {
+        self.name = name
+        self.filename = filename
+        self.contentType = contentType
+        self.byteCount = byteCount
+        self.prefix = prefix
+    }
+}
+
+/// Why a multipart body cannot be read. Parts are counted from 0.
+package enum MultipartError: Error, Hashable, Sendable {
+    /// The content type is not `multipart/form-data`.
+    case notFormData
+    /// No boundary, or one that RFC 2046 section 5.1.1 does not allow.
+    case noBoundary
+    case malformed(part: Int, MultipartFlaw)
+    case partHeadTooLong(Int)
+    case partTooLarge(Int)
+    case tooManyParts
+    /// The body ended before its closing delimiter.
+    case truncated
+}
+
+/// What is malformed.
+package enum MultipartFlaw: Hashable, Sendable {
+    /// Something other than `--` or spaces and CRLF behind a boundary.
+    case delimiterLine
+    /// A header line without name or CRLF, folded, or with control characters.
+    case headerLine
+    /// No `Content-Disposition`, or one that is not `form-data` or cannot be read.
+    case disposition
+    /// A `Content-Disposition` without `name` (RFC 7578 section 4.2).
+    case noName
+}
