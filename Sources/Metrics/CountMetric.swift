@@ -1,0 +1,88 @@
+/// The counts of a run (DESIGN section 7). The open families `http.<status>` and `faults.<id>` are cases of `Metric`.
+package enum CountMetric: String, CaseIterable, Sendable {
+    case scansCaptured = "scans.captured"
+    case scansCompleted = "scans.completed"
+    case scansRefused = "scans.refused"
+    case scansWaiting = "scans.waiting"
+    case scansLost = "scans.lost"
+    case booksExpected = "books.expected"
+    case booksReceived = "books.received"
+    case booksMissing = "books.missing"
+    case booksDuplicated = "books.duplicated"
+    case jobsAccepted = "jobs.accepted"
+    case jobsCleaned = "jobs.cleaned"
+    case jobsAbandoned = "jobs.abandoned"
+    case jobsOrphaned = "jobs.orphaned"
+    case sseEvents = "sse.events"
+    case ssePings = "sse.pings"
+    case sseResumes = "sse.resumes"
+    case sseRestarts = "sse.restarts"
+    /// Events of a name that the client does not know; ignored.
+    case sseUnknown = "sse.unknown"
+    /// Events whose data the client could not decode; ignored.
+    case sseUndecodable = "sse.undecodable"
+    case uploadAttempts = "upload.attempts"
+    case sseConnectAttempts = "sse.connect.attempts"
+    case sseReconnectAttempts = "sse.reconnect.attempts"
+    case resultsAttempts = "results.attempts"
+    case cleanupAttempts = "cleanup.attempts"
+    /// Sockets that this process could not open for want of a descriptor (`EMFILE`).
+    case descriptorsRefused = "descriptors.refused"
+}
+
+extension CountMetric: MetricCase {
+    /// From 0, in the order of `allCases`.
+    package var ordinal: Int {
+        switch self {
+        case .scansCaptured: 0
+        case .scansCompleted: 1
+        case .scansRefused: 2
+        case .scansWaiting: 3
+        case .scansLost: 4
+        case .booksExpected: 5
+        case .booksReceived: 6
+        case .booksMissing: 7
+        case .booksDuplicated: 8
+        case .jobsAccepted: 9
+        case .jobsCleaned: 10
+        case .jobsAbandoned: 11
+        case .jobsOrphaned: 12
+        case .sseEvents: 13
+        case .ssePings: 14
+        case .sseResumes: 15
+        case .sseRestarts: 16
+        case .sseUnknown: 17
+        case .sseUndecodable: 18
+        case .uploadAttempts: 19
+        case .sseConnectAttempts: 20
+        case .sseReconnectAttempts: 21
+        case .resultsAttempts: 22
+        case .cleanupAttempts: 23
+        case .descriptorsRefused: 24
+        }
+    }
+
+    package var better: Better {
+        switch self {
+        case .scansCompleted, .booksReceived, .jobsCleaned: .higher
+        case .scansRefused, .scansWaiting, .scansLost, .booksMissing, .booksDuplicated, .jobsAbandoned,
+            .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .descriptorsRefused:
+            .lower
+        case .scansCaptured, .booksExpected, .jobsAccepted, .sseEvents, .ssePings, .uploadAttempts,
+            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts:
+            .neither
+        }
+    }
+
+    /// What books a photo holds and which jobs were left behind only the simulated backend knows.
+    package var needsBackend: Bool {
+        switch self {
+        case .booksExpected, .booksMissing, .jobsOrphaned: true
+        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .booksReceived,
+            .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
+            .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,
+            .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused:
+            false
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Whole numbers of small units as decimal text, by integer arithmetic: what is printed is what was compared.
+package enum DecimalText {
+    /// `value` × 10^-`decimals`, with as many digits after the point as needed but within `shown`; what does not fit
+    /// is rounded (halves away from zero). `text(1_250, decimals: 3, shown: 0...2)` is `1.25`.
+    package static func text(_ value: Int64, decimals: Int, shown: ClosedRange<Int>) -> String {
+        let rounded = Self.rounded(
+            value.magnitude, decimals: decimals, to: Swift.min(decimals, shown.upperBound))
+        let scale = Self.powerOfTen(decimals)
+        let (whole, fraction) = rounded.quotientAndRemainder(dividingBy: scale)
+        var digits = decimals == 0 ? "" : String(fraction)
+        digits = String(repeating: "0", count: decimals - digits.count) + digits
+        while digits.hasSuffix("0"), digits.count > Swift.min(decimals, shown.lowerBound) {
+            digits.removeLast()
+        }
+        return (value < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
+    }
+
+    /// Nanoseconds with the unit that suits their size, as the SLO grammar writes it: `312.4ms`.
+    package static func time(_ nanoseconds: Int64, digits shown: Int) -> String {
+        let unit = TimeUnit.suiting(nanoseconds)
+        return Self.text(nanoseconds, decimals: unit.decimals, shown: 0...shown) + unit.rawValue
+    }
+
+    /// Nanoseconds as they are once shown with so many digits.
+    static func shownTime(_ nanoseconds: Int64, digits shown: Int) -> Int64 {
+        let decimals = TimeUnit.suiting(nanoseconds).decimals
+        let magnitude = Self.rounded(
+            nanoseconds.magnitude, decimals: decimals, to: Swift.min(decimals, shown))
+        let value = Int64(clamping: magnitude)
+        return nanoseconds < 0 ? -value : value
+    }
+
+    private static func rounded(_ value: UInt64, decimals: Int, to kept: Int) -> UInt64 {
+        let step = Self.powerOfTen(decimals - kept)
+        let (sum, overflow) = value.addingReportingOverflow(step / 2)
+        return overflow ? value / step * step : sum / step * step
+    }
+
+    private static func powerOfTen(_ exponent: Int) -> UInt64 {
+        (0..<exponent).reduce(1) { power, _ in power * 10 }
+    }
+}

@@ -1,0 +1,170 @@
+/// A histogram of nanoseconds with three significant digits, from 1 µs to 1 h, in constant memory.
+///
+/// Recording is O(1) and allocates only when a value is larger than any before it by a power of two: 1,024 counts of 8
+/// bytes for each doubling above 0.5 ms. An empty histogram owns no heap memory; one whose values stay below 1 s takes
+/// 88 KiB, a full one 192 KiB (`HDRLayout.countsLength` counts). `minimum`, `maximum` and the sum are exact.
+package struct HDRHistogram: Sendable {
+    /// The counts by `HDRLayout` index, as far as they were ever needed: places beyond the end are 0.
+    package private(set) var counts: [Int64] = []
+    /// How many values were recorded: the sum of `counts`.
+    package private(set) var total: Int64 = 0
+    /// How many of them were above `HDRLayout.highestTrackable`; they are counted in its place.
+    package private(set) var saturated: Int64 = 0
+    /// How many negative values were offered (two clocks that disagree). They are in no other number.
+    package private(set) var negative: Int64 = 0
+    /// The sum of all values in nanoseconds, saturated ones at their true size. 2^63 values of 2^63 ns fit.
+    package private(set) var sum: UInt128 = 0
+    private var least = Int64.max
+    private var greatest: Int64 = 0
+
+    package init() {}
+
+    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside a place is lost: the extremes
+    /// become the edges of their places, as in every reader of that format. Places beyond `highestTrackable`, which
+    /// other writers may fill, are taken as saturated.
+    ///
+    /// Nil if the array is longer than the layout, holds a negative count, or sums to more than 64 bits hold.
+    package init?(counts restored: [Int64]) {
+        guard restored.count <= HDRLayout.countsLength else { return nil }
+        for (index, count) in restored.enumerated() where count != 0 {
+            let (total, overflow) = self.total.addingReportingOverflow(count)
+            guard count > 0, !overflow else { return nil }
+            self.total = total
+            self.least = Swift.min(self.least, HDRLayout.lowestValue(at: index))
+            self.greatest = HDRLayout.highestValue(at: index)
+            self.sum += UInt128(HDRLayout.middleValue(at: index)) * UInt128(count)
+            if index > Self.lastPlace { self.saturated += count }
+        }
+        self.counts = Array(restored.prefix(Self.lastPlace + 1))
+        guard self.saturated > 0 else { return }
+        self.counts[Self.lastPlace] += self.saturated
+    }
+
+    /// Where saturated values are counted; `HDRLayout.countsLength` goes a little further.
+    private static let lastPlace = HDRLayout.index(of: HDRLayout.highestTrackable)
+
+    private static func place(of nanoseconds: Int64) -> Int {
+        HDRLayout.index(of: Swift.min(nanoseconds, HDRLayout.highestTrackable))
+    }
+
+    // MARK: Recording
+
+    /// Counts one value.
+    package mutating func record(_ nanoseconds: Int64) {
+        self.record(nanoseconds, times: 1)
+    }
+
+    /// Counts a value as many times as told.
+    package mutating func record(_ nanoseconds: Int64, times: Int64) {
+        precondition(times >= 0, "a value cannot be recorded less than never")
+        guard times > 0 else { return }
+        guard nanoseconds >= 0 else {
+            self.negative += times
+            return
+        }
+        if nanoseconds > HDRLayout.highestTrackable { self.saturated += times }
+        let index = Self.place(of: nanoseconds)
+        if index >= self.counts.count { self.grow(toHold: index) }
+        self.counts[index] += times
+        self.total += times
+        self.sum += UInt128(nanoseconds) * UInt128(times)
+        self.least = Swift.min(self.least, nanoseconds)
+        self.greatest = Swift.max(self.greatest, nanoseconds)
+    }
+
+    /// Takes in all that another histogram holds, as if its values had been recorded here.
+    package mutating func add(_ other: HDRHistogram) {
+        self.saturated += other.saturated
+        self.negative += other.negative
+        guard let places = other.occupied else { return }
+        if places.upperBound >= self.counts.count { self.grow(toHold: places.upperBound) }
+        for index in places { self.counts[index] += other.counts[index] }
+        self.total += other.total
+        self.sum += other.sum
+        self.least = Swift.min(self.least, other.least)
+        self.greatest = Swift.max(self.greatest, other.greatest)
+    }
+
+    /// Forgets every value and keeps the memory, for the next interval.
+    package mutating func reset() {
+        if let places = self.occupied {
+            for index in places { self.counts[index] = 0 }
+        }
+        self.total = 0
+        self.saturated = 0
+        self.negative = 0
+        self.sum = 0
+        self.least = .max
+        self.greatest = 0
+    }
+
+    private mutating func grow(toHold index: Int) {
+        let half = HDRLayout.subBucketHalfCount
+        let length = (index / half + 1) * half
+        self.counts.append(contentsOf: repeatElement(0, count: length - self.counts.count))
+    }
+
+    // MARK: Reading
+
+    package var isEmpty: Bool { self.total == 0 }
+
+    /// The smallest value recorded, exactly; nil when there is none.
+    package var minimum: Int64? { self.isEmpty ? nil : self.least }
+
+    /// The largest value recorded, exactly and also when it was saturated; nil when there is none.
+    package var maximum: Int64? { self.isEmpty ? nil : self.greatest }
+
+    /// The mean of the values, exact but for rounding to a whole nanosecond (halves up); nil when there is none.
+    package var mean: Int64? {
+        guard !self.isEmpty else { return nil }
+        let total = UInt128(self.total)
+        return Int64((self.sum + total / 2) / total)
+    }
+
+    /// The places between the extremes, both included: all counts outside are 0. Nil when nothing was recorded.
+    package var occupied: ClosedRange<Int>? {
+        guard !self.isEmpty else { return nil }
+        return Self.place(of: self.least)...Self.place(of: self.greatest)
+    }
+
+    /// The smallest value below or at which lie at least this share of all values, as the highest value of its place
+    /// (HdrHistogram's convention: never less than the truth, and at most 0.1 % or 511 ns more) but never above
+    /// `maximum`. A percentile among the saturated values is `maximum`. Nil when nothing was recorded.
+    package func value(at percentile: Percentile) -> Int64? {
+        guard let places = self.occupied else { return nil }
+        // The rank is exact: no rounding can move a percentile over the edge of a place.
+        let product = UInt128(self.total) * UInt128(percentile.perMillion)
+        let rank = Swift.max(1, Int64((product + 999_999) / 1_000_000))
+        if rank > self.total - self.saturated { return self.greatest }
+        var seen: Int64 = 0
+        for index in places {
+            seen += self.counts[index]
+            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: index), self.greatest) }
+        }
+        return self.greatest
+    }
+
+    /// How many values are at or below this one, or share its place.
+    package func count(atOrBelow nanoseconds: Int64) -> Int64 {
+        guard let places = self.occupied, nanoseconds >= self.least else { return 0 }
+        guard nanoseconds < self.greatest else { return self.total }
+        let last = Self.place(of: nanoseconds)
+        let seen = self.counts[places.lowerBound...last].reduce(0, +)
+        // Saturated values share the last place, and which of them is below what cannot be told: only `maximum`
+        // is known to cover them.
+        return last == Self.lastPlace ? seen - self.saturated : seen
+    }
+}
+
+/// Equal when they hold the same values, whatever memory each has kept.
+extension HDRHistogram: Equatable {
+    package static func == (left: HDRHistogram, right: HDRHistogram) -> Bool {
+        guard
+            left.total == right.total, left.saturated == right.saturated, left.negative == right.negative,
+            left.sum == right.sum, left.least == right.least, left.greatest == right.greatest,
+            left.occupied == right.occupied
+        else { return false }
+        guard let places = left.occupied else { return true }
+        return left.counts[places] == right.counts[places]
+    }
+}

@@ -1,0 +1,75 @@
+/// The latencies of a run: each a histogram of nanoseconds (DESIGN section 7).
+///
+/// Cases may be added at the end; `ordinal` is a place in arrays of this process only.
+package enum LatencyMetric: String, CaseIterable, Sendable {
+    case preprocessTime = "preprocess.time"
+    case uploadTime = "upload.time"
+    case uploadServiceTime = "upload.service_time"
+    case sseConnectTime = "sse.connect.time"
+    case sseFirstEventTime = "sse.first_event.time"
+    case sseEventLatency = "sse.event.latency"
+    case sseEventDelay = "sse.event.delay"
+    case ssePingGap = "sse.ping.gap"
+    case sseReconnectTime = "sse.reconnect.time"
+    case sseDetectTime = "sse.detect.time"
+    case resultsTime = "results.time"
+    case cleanupTime = "cleanup.time"
+    case scanTime = "scan.time"
+    case generatorLateness = "generator.lateness"
+}
+
+extension LatencyMetric: MetricCase {
+    /// From 0, in the order of `allCases`: an array index, so that recording hashes nothing.
+    package var ordinal: Int {
+        switch self {
+        case .preprocessTime: 0
+        case .uploadTime: 1
+        case .uploadServiceTime: 2
+        case .sseConnectTime: 3
+        case .sseFirstEventTime: 4
+        case .sseEventLatency: 5
+        case .sseEventDelay: 6
+        case .ssePingGap: 7
+        case .sseReconnectTime: 8
+        case .sseDetectTime: 9
+        case .resultsTime: 10
+        case .cleanupTime: 11
+        case .scanTime: 12
+        case .generatorLateness: 13
+        }
+    }
+
+    /// From which moment to which, in a phrase for people.
+    package var meaning: String {
+        switch self {
+        case .preprocessTime: "photo bytes in to JPEG ready"
+        case .uploadTime: "scheduled start to 202 decoded"
+        case .uploadServiceTime: "actual send to 202 decoded"
+        case .sseConnectTime: "GET issued to 200 head"
+        case .sseFirstEventTime: "200 head to first event dispatched"
+        case .sseEventLatency: "backend handed the event to the connection to phone dispatched it"
+        case .sseEventDelay: "the same for replayed events"
+        case .ssePingGap: "ping to next ping, as the phone sees them"
+        case .sseReconnectTime: "loss noticed to next 200 head, whatever the attempts"
+        case .sseDetectTime: "link went silent to phone noticed"
+        case .resultsTime: "results requested to answer decoded"
+        case .cleanupTime: "cleanup requested to answer decoded"
+        case .scanTime: "scheduled capture to books in the library"
+        case .generatorLateness: "a timer's due time to the moment it ran"
+        }
+    }
+
+    /// A ping gap has its right size: longer and shorter are both odd.
+    package var better: Better { self == .ssePingGap ? .neither : .lower }
+
+    /// Whether only a simulated backend on the same clock can tell it.
+    package var needsBackend: Bool {
+        switch self {
+        case .sseEventLatency, .sseEventDelay: true
+        case .preprocessTime, .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime,
+            .ssePingGap,
+            .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .scanTime, .generatorLateness:
+            false
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/// What the closed lists of metrics have in common.
+package protocol MetricCase: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
+    /// From 0, in the order of `allCases`.
+    var ordinal: Int { get }
+    var better: Better { get }
+    /// Not available in a run against a backend that is not ours.
+    var needsBackend: Bool { get }
+}
+
+/// Which way a metric improves; a comparison of two runs needs to know.
+package enum Better: String, Sendable {
+    case lower
+    case higher
+    /// It says something about the run, but neither more nor less of it is good.
+    case neither
+}
+
+/// What a metric's values are, and so how they are aggregated and in which unit they are written.
+package enum MetricKind: String, CaseIterable, Sendable {
+    /// A histogram of times.
+    case latency
+    /// Failed operations of all operations.
+    case rate
+    /// A whole number that only grows within a run.
+    case count
+}
+
+/// Any metric by its name.
+package enum Metric: Hashable, Sendable {
+    case latency(LatencyMetric)
+    case rate(RateMetric)
+    case count(CountMetric)
+    /// Replies with this status: `http.429`. From 100 to 999, as HTTP writes it in three digits.
+    case http(status: Int)
+    /// Firings of the fault with this id: `faults.reset-1`.
+    case fault(id: String)
+
+    package static let httpPrefix = "http."
+    package static let faultPrefix = "faults."
+
+    /// Nil for a name that no metric has. Whether a fault of this id exists is for the scenario to know.
+    package init?(name: String) {
+        if let metric = LatencyMetric(rawValue: name) {
+            self = .latency(metric)
+        } else if let metric = RateMetric(rawValue: name) {
+            self = .rate(metric)
+        } else if let metric = CountMetric(rawValue: name) {
+            self = .count(metric)
+        } else if name.hasPrefix(Self.httpPrefix) {
+            let digits = name.utf8.dropFirst(Self.httpPrefix.utf8.count)
+            guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            guard status >= 100 else { return nil }
+            self = .http(status: status)
+        } else if name.hasPrefix(Self.faultPrefix), name.utf8.count > Self.faultPrefix.utf8.count {
+            self = .fault(id: String(name.dropFirst(Self.faultPrefix.count)))
+        } else {
+            return nil
+        }
+    }
+
+    /// Every name of the closed lists: latencies, rates, counts.
+    package static let names: [String] =
+        LatencyMetric.allCases.map(\.rawValue) + RateMetric.allCases.map(\.rawValue)
+        + CountMetric.allCases.map(\.rawValue)
+
+    package var name: String {
+        switch self {
+        case .latency(let metric): metric.rawValue
+        case .rate(let metric): metric.rawValue
+        case .count(let metric): metric.rawValue
+        case .http(let status): Self.httpPrefix + String(status)
+        case .fault(let id): Self.faultPrefix + id
+        }
+    }
+
+    package var kind: MetricKind {
+        switch self {
+        case .latency: .latency
+        case .rate: .rate
+        case .count, .http, .fault: .count
+        }
+    }
+
+    package var better: Better {
+        switch self {
+        case .latency(let metric): metric.better
+        case .rate(let metric): metric.better
+        case .count(let metric): metric.better
+        case .http, .fault: .neither
+        }
+    }
+
+    /// Not available in a run against a backend that is not ours.
+    package var needsBackend: Bool {
+        switch self {
+        case .latency(let metric): metric.needsBackend
+        case .rate(let metric): metric.needsBackend
+        case .count(let metric): metric.needsBackend
+        case .http, .fault: false
+        }
+    }
+
+    /// Every metric of the closed lists that a run against somebody else's backend cannot know.
+    package static let needingBackend: [Metric] = Self.names.compactMap { Metric(name: $0) }.filter(
+        \.needsBackend)
+}

@@ -1,0 +1,97 @@
+package import SimBase
+
+/// One value of every metric: what one shard, one group or one interval observed.
+///
+/// Recording indexes arrays by `ordinal`: nothing is hashed but the id of a fault that fires. An empty set takes
+/// less than 2 KB; see `HDRHistogram` for what a used latency adds.
+package struct MetricSet: Sendable {
+    /// Statuses are counted for all that three digits can write; anything else is counted at 0.
+    private static let statusesMax = 1_000
+
+    private var latencies = [HDRHistogram](repeating: HDRHistogram(), count: LatencyMetric.allCases.count)
+    private var rates = [FailureRate](repeating: FailureRate(), count: RateMetric.allCases.count)
+    private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
+    /// Allocated by the first reply.
+    private var statuses: [Int64] = []
+    /// Firings by fault id.
+    package private(set) var faults = Counters()
+
+    package init() {}
+
+    // MARK: Recording
+
+    package mutating func record(_ metric: LatencyMetric, _ time: Interval) {
+        self.latencies[metric.ordinal].record(time.nanoseconds)
+    }
+
+    package mutating func record(_ metric: RateMetric, failed: Bool) {
+        self.rates[metric.ordinal].record(failed: failed)
+    }
+
+    package mutating func add(_ count: Int64, to metric: CountMetric) {
+        self.counts[metric.ordinal] += count
+    }
+
+    /// A reply came. Whatever the peer sent for a status is counted, never trusted.
+    package mutating func replied(status: Int) {
+        if self.statuses.isEmpty { self.statuses = [Int64](repeating: 0, count: Self.statusesMax) }
+        self.statuses[(100..<Self.statusesMax).contains(status) ? status : 0] += 1
+    }
+
+    /// Lists a fault at 0 until it fires.
+    package mutating func declare(fault id: String) { self.faults.declare(id) }
+
+    package mutating func fired(fault id: String) { self.faults.add(1, to: id) }
+
+    /// Takes in a histogram that was recorded elsewhere, for example read back from a log.
+    package mutating func add(_ histogram: HDRHistogram, to metric: LatencyMetric) {
+        self.latencies[metric.ordinal].add(histogram)
+    }
+
+    /// As if all that the other one recorded had been recorded here.
+    package mutating func add(_ other: MetricSet) {
+        for index in self.latencies.indices { self.latencies[index].add(other.latencies[index]) }
+        for index in self.rates.indices { self.rates[index].add(other.rates[index]) }
+        for index in self.counts.indices { self.counts[index] += other.counts[index] }
+        if self.statuses.isEmpty {
+            self.statuses = other.statuses
+        } else if !other.statuses.isEmpty {
+            for status in self.statuses.indices { self.statuses[status] += other.statuses[status] }
+        }
+        self.faults.add(other.faults)
+    }
+
+    /// Back to nothing, keeping the memory for the next interval.
+    package mutating func reset() {
+        for index in self.latencies.indices { self.latencies[index].reset() }
+        for index in self.rates.indices { self.rates[index] = FailureRate() }
+        for index in self.counts.indices { self.counts[index] = 0 }
+        for status in self.statuses.indices { self.statuses[status] = 0 }
+        self.faults.reset()
+    }
+
+    // MARK: Reading
+
+    package func histogram(_ metric: LatencyMetric) -> HDRHistogram { self.latencies[metric.ordinal] }
+
+    package func rate(_ metric: RateMetric) -> FailureRate { self.rates[metric.ordinal] }
+
+    package func count(_ metric: CountMetric) -> Int64 { self.counts[metric.ordinal] }
+
+    package func count(status: Int) -> Int64 {
+        self.statuses.indices.contains(status) ? self.statuses[status] : 0
+    }
+
+    /// The statuses that came at all, lowest first; 0 stands for what was no status.
+    package var replies: [(status: Int, count: Int64)] {
+        self.statuses.enumerated().filter { $0.element != 0 }.map { (status: $0.offset, count: $0.element) }
+    }
+}
+
+/// Equal when they observed the same, whatever memory each has kept.
+extension MetricSet: Equatable {
+    package static func == (left: MetricSet, right: MetricSet) -> Bool {
+        left.latencies == right.latencies && left.rates == right.rates && left.counts == right.counts
+            && left.replies.elementsEqual(right.replies, by: ==) && left.faults == right.faults
+    }
+}

@@ -1,0 +1,144 @@
+package import SimBase
+
+/// A group of the fleet by its place in the scenario; what belongs to no group has `none`.
+package struct MetricGroup: Hashable, Sendable {
+    /// 0 for no group, then the groups in their order.
+    fileprivate let place: Int
+
+    package static let none = MetricGroup(place: 0)
+
+    private init(place: Int) { self.place = place }
+
+    /// From 0, in the order of the table's groups.
+    package init(index: Int) {
+        precondition(index >= 0, "groups are counted from 0")
+        self.place = index + 1
+    }
+}
+
+/// What part of the fleet is asked about.
+package enum MetricScope: Hashable, Sendable {
+    /// Every group, and what belongs to none.
+    case fleet
+    case group(String)
+}
+
+/// A value, or the plain statement that this run cannot know it: never 0, and neither a success nor a failure.
+package enum Reading<Value: Sendable>: Sendable {
+    case measured(Value)
+    case notAvailable
+}
+
+extension Reading: Equatable where Value: Equatable {}
+
+/// All metrics of a run, by group of the fleet.
+///
+/// A value is recorded in its group only; the fleet's is the sum, made when it is asked for. Shards have a table each,
+/// and `add` them up.
+package struct MetricTable: Sendable, Equatable {
+    /// In the order of the scenario.
+    package let groups: [String]
+    /// What belongs to no group, then a set a group.
+    private var sets: [MetricSet]
+    private var unavailable: Set<Metric> = []
+
+    package init(groups: [String]) {
+        precondition(Set(groups).count == groups.count, "a group has one place")
+        self.groups = groups
+        self.sets = [MetricSet](repeating: MetricSet(), count: groups.count + 1)
+    }
+
+    // MARK: Recording
+
+    package mutating func record(_ metric: LatencyMetric, _ time: Interval, in group: MetricGroup) {
+        self.sets[group.place].record(metric, time)
+    }
+
+    package mutating func record(_ metric: RateMetric, failed: Bool, in group: MetricGroup) {
+        self.sets[group.place].record(metric, failed: failed)
+    }
+
+    package mutating func add(_ count: Int64, to metric: CountMetric, in group: MetricGroup) {
+        self.sets[group.place].add(count, to: metric)
+    }
+
+    package mutating func replied(status: Int, in group: MetricGroup) {
+        self.sets[group.place].replied(status: status)
+    }
+
+    package mutating func fired(fault id: String, in group: MetricGroup) {
+        self.sets[group.place].fired(fault: id)
+    }
+
+    /// Lists a fault at 0 until it fires.
+    package mutating func declare(fault id: String) {
+        self.sets[MetricGroup.none.place].declare(fault: id)
+    }
+
+    /// This run cannot know the metric: every reading of it is `notAvailable` from now on, whatever is recorded, and so
+    /// is that of any table that adds this one.
+    package mutating func cannotKnow(_ metric: Metric) {
+        self.unavailable.insert(metric)
+    }
+
+    /// As if all that the other one recorded had been recorded here. The groups must be the same.
+    package mutating func add(_ other: MetricTable) {
+        precondition(self.groups == other.groups, "tables of different fleets cannot be added")
+        for place in self.sets.indices { self.sets[place].add(other.sets[place]) }
+        self.unavailable.formUnion(other.unavailable)
+    }
+
+    /// Takes in a set that was gathered elsewhere.
+    package mutating func add(_ set: MetricSet, in group: MetricGroup) {
+        self.sets[group.place].add(set)
+    }
+
+    /// Back to nothing, keeping memory, groups and what cannot be known.
+    package mutating func reset() {
+        for place in self.sets.indices { self.sets[place].reset() }
+    }
+
+    // MARK: Reading
+
+    package func isAvailable(_ metric: Metric) -> Bool { !self.unavailable.contains(metric) }
+
+    package func histogram(_ metric: LatencyMetric, of scope: MetricScope) -> Reading<HDRHistogram> {
+        guard self.isAvailable(.latency(metric)) else { return .notAvailable }
+        return .measured(
+            self.places(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
+    }
+
+    package func rate(_ metric: RateMetric, of scope: MetricScope) -> Reading<FailureRate> {
+        guard self.isAvailable(.rate(metric)) else { return .notAvailable }
+        return .measured(
+            self.places(scope).reduce(into: FailureRate()) { $0.add(self.sets[$1].rate(metric)) })
+    }
+
+    package func count(_ metric: CountMetric, of scope: MetricScope) -> Reading<Int64> {
+        guard self.isAvailable(.count(metric)) else { return .notAvailable }
+        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].count(metric) })
+    }
+
+    package func count(status: Int, of scope: MetricScope) -> Reading<Int64> {
+        guard self.isAvailable(.http(status: status)) else { return .notAvailable }
+        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].count(status: status) })
+    }
+
+    package func count(fault id: String, of scope: MetricScope) -> Reading<Int64> {
+        guard self.isAvailable(.fault(id: id)) else { return .notAvailable }
+        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
+    }
+
+    /// Everything of a part of the fleet at once, for reports. It does not say what is not available.
+    package func everything(of scope: MetricScope) -> MetricSet {
+        self.places(scope).reduce(into: MetricSet()) { $0.add(self.sets[$1]) }
+    }
+
+    /// A group that the fleet does not have has recorded nothing.
+    private func places(_ scope: MetricScope) -> [Int] {
+        switch scope {
+        case .fleet: Array(self.sets.indices)
+        case .group(let name): self.groups.firstIndex(of: name).map { [$0 + 1] } ?? []
+        }
+    }
+}

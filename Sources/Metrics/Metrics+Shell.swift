@@ -1,1 +1,0 @@
-// Metrics: see Package.swift for what it may import.

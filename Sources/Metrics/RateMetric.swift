@@ -1,0 +1,54 @@
+/// The failure rates of a run: failed operations of all operations, per operation and not per attempt (DESIGN
+/// section 7). A lower rate is always the better one.
+package enum RateMetric: String, CaseIterable, Sendable {
+    case preprocessFailed = "preprocess.failed"
+    case uploadFailed = "upload.failed"
+    case sseConnectFailed = "sse.connect.failed"
+    /// A loss episode that never got a 200.
+    case sseReconnectFailed = "sse.reconnect.failed"
+    case resultsFailed = "results.failed"
+    case cleanupFailed = "cleanup.failed"
+}
+
+extension RateMetric: MetricCase {
+    /// From 0, in the order of `allCases`.
+    package var ordinal: Int {
+        switch self {
+        case .preprocessFailed: 0
+        case .uploadFailed: 1
+        case .sseConnectFailed: 2
+        case .sseReconnectFailed: 3
+        case .resultsFailed: 4
+        case .cleanupFailed: 5
+        }
+    }
+
+    package var better: Better { .lower }
+
+    /// The phone sees for itself whether an operation of its own failed.
+    package var needsBackend: Bool { false }
+}
+
+/// How many operations there were and how many failed.
+package struct FailureRate: Hashable, Sendable {
+    package private(set) var failed: Int64 = 0
+    package private(set) var total: Int64 = 0
+
+    package init() {}
+
+    package init(failed: Int64, total: Int64) {
+        precondition(failed >= 0 && failed <= total, "only operations can fail")
+        self.failed = failed
+        self.total = total
+    }
+
+    package mutating func record(failed: Bool) {
+        self.total += 1
+        if failed { self.failed += 1 }
+    }
+
+    package mutating func add(_ other: FailureRate) {
+        self.failed += other.failed
+        self.total += other.total
+    }
+}

@@ -1,0 +1,66 @@
+import Metrics
+import Testing
+
+struct HDRLayoutTests {
+    @Test func `the constants follow from the range and the digits as in HdrHistogram`() {
+        #expect(1 << HDRLayout.unitMagnitude <= HDRLayout.lowestDiscernible)
+        #expect(2 << HDRLayout.unitMagnitude > HDRLayout.lowestDiscernible)
+        #expect(HDRLayout.subBucketCount >= 2 * 1_000 && HDRLayout.subBucketCount / 2 < 2 * 1_000)
+        #expect(HDRLayout.subBucketHalfCount * 2 == HDRLayout.subBucketCount)
+        #expect(1 << HDRLayout.subBucketHalfCountMagnitude == HDRLayout.subBucketHalfCount)
+        let reach = Int64(HDRLayout.subBucketCount) << Int64(HDRLayout.unitMagnitude)
+        #expect(reach << Int64(HDRLayout.bucketCount - 1) > HDRLayout.highestTrackable)
+        #expect(reach << Int64(HDRLayout.bucketCount - 2) <= HDRLayout.highestTrackable)
+        #expect(HDRLayout.countsLength == (HDRLayout.bucketCount + 1) * HDRLayout.subBucketHalfCount)
+    }
+
+    /// (value, place, lowest, highest), as the published Python and Java implementations give them for
+    /// (1,000, 3,600,000,000,000, 3).
+    @Test(
+        arguments: [
+            (0, 0, 0, 511),
+            (511, 0, 0, 511),
+            (512, 1, 512, 1_023),
+            (1_000, 1, 512, 1_023),
+            (1_024, 2, 1_024, 1_535),
+            (524_287, 1_023, 523_776, 524_287),
+            (524_288, 1_024, 524_288, 524_799),
+            (1_048_575, 2_047, 1_048_064, 1_048_575),
+            (1_048_576, 2_048, 1_048_576, 1_049_599),
+            (2_097_151, 3_071, 2_096_128, 2_097_151),
+            (2_097_152, 3_072, 2_097_152, 2_099_199),
+            (1_000_000_000, 12_147, 999_817_216, 1_000_341_503),
+            (3_600_000_000_000, 24_204, 3_599_182_594_048, 3_601_330_077_695),
+        ] as [(Int64, Int, Int64, Int64)])
+    func `a value has its published place`(value: Int64, place: Int, lowest: Int64, highest: Int64) {
+        #expect(HDRLayout.index(of: value) == place)
+        #expect(HDRLayout.lowestValue(at: place) == lowest)
+        #expect(HDRLayout.highestValue(at: place) == highest)
+    }
+
+    @Test func `places follow one another without a gap or an overlap`() {
+        var expected: Int64 = 0
+        for index in 0..<HDRLayout.countsLength {
+            guard
+                HDRLayout.lowestValue(at: index) == expected,
+                HDRLayout.index(of: HDRLayout.lowestValue(at: index)) == index,
+                HDRLayout.index(of: HDRLayout.highestValue(at: index)) == index,
+                HDRLayout.index(of: HDRLayout.middleValue(at: index)) == index
+            else {
+                Issue.record("place \(index) does not begin where the one before ends, or is not its own")
+                return
+            }
+            expected = HDRLayout.highestValue(at: index) + 1
+        }
+    }
+
+    @Test func `a place is never wider than a thousandth of its values or one unit`() {
+        for index in 0..<HDRLayout.countsLength {
+            let width = HDRLayout.width(at: index)
+            guard width == 512 || width * 1_000 <= HDRLayout.lowestValue(at: index) else {
+                Issue.record("place \(index) is \(width) ns wide")
+                return
+            }
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// MetricsTests: tests go in files named for one behaviour.
