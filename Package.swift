@@ -49,6 +49,9 @@ let package = Package(
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
 
+        // System calls in one form for Linux and macOS.
+        .target(name: "CSystem"),
+
         pure("SimBase", []),
         pure("Metrics", ["SimBase"]),
         pure("Wire", ["SimBase"]),
@@ -62,8 +65,8 @@ let package = Package(
         .target(
             name: "Pure", dependencies: pureTargets.map { .init(stringLiteral: $0) }, swiftSettings: strict),
 
-        effects("EventLoop", ["SimBase", "CEvent"]),
-        effects("CurlLoop", ["SimBase", "EventLoop", "CCurl"]),
+        effects("EventLoop", ["SimBase", "CEvent", "CSystem"]),
+        effects("CurlLoop", ["SimBase", "EventLoop", "CSystem", "CCurl"]),
         effects("Imaging", ["SimBase", "CTurboJPEG"]),
         effects(
             "LiveDevices",
@@ -101,8 +104,8 @@ let package = Package(
         tests("BackendTests", ["Backend", "SimBase", "Talaria", "Wire", "Faults", "SimTestSupport"]),
         tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         tests("LedgerTests", ["Ledger", "SimBase", "Talaria", "Metrics", "SimTestSupport"]),
-        tests("EventLoopTests", ["EventLoop", "SimBase"]),
-        tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase"]),
+        tests("EventLoopTests", ["EventLoop", "SimBase", "CSystem"]),
+        tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase", "CSystem"]),
         tests("ImagingTests", ["Imaging", "SimBase"]),
         tests("LiveDevicesTests", ["LiveDevices", "SimBase", "Talaria", "Device", "EventLoop", "CurlLoop"]),
         tests(

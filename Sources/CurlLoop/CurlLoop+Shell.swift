@@ -1,1 +1,0 @@
-// CurlLoop: see Package.swift for what it may import.

@@ -1,0 +1,104 @@
+package import SimBase
+
+/// A running exchange. Never reused, so a late event of an abandoned one is recognized.
+package struct TransferID: Hashable, Sendable {
+    let slot: UInt32
+    let generation: UInt32
+}
+
+/// What becomes of an exchange, told on the loop's thread and never from inside libcurl: any call to the pool is
+/// allowed in answer. After `end` or `cancel` there is nothing more.
+package protocol TransferDelegate: AnyObject {
+    /// The final response head; 1xx heads are skipped.
+    func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant)
+
+    /// Bytes of the body, at least one. The array is reused: take what you need before you return.
+    func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant)
+
+    /// The exchange is over; the id means nothing any more.
+    func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant)
+}
+
+/// A response head.
+package struct ResponseHead: Hashable, Sendable {
+    package var status: Int
+    /// In the order of arrival, duplicates included.
+    package var fields: [HeaderField]
+
+    package init(status: Int, fields: [HeaderField]) {
+        self.status = status
+        self.fields = fields
+    }
+
+    /// The first value of a header, whatever the case of its name.
+    package func first(_ name: String) -> String? {
+        let wanted = name.lowercased()
+        return self.fields.first { $0.name.lowercased() == wanted }?.value
+    }
+}
+
+/// How an exchange ended.
+package struct TransferEnd: Sendable {
+    /// Nil when the response is complete.
+    package var failure: TransportFailure?
+    package var stats: TransferStats
+}
+
+/// Why an exchange did not come to its end.
+package struct TransportFailure: Error, Hashable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case nameNotResolved
+        case connectRefused
+        /// Other failures to connect, such as an unreachable network.
+        case connectFailed
+        case connectTimedOut
+        /// The process has no descriptor left (EMFILE).
+        case descriptorsExhausted
+        /// Certificate or handshake.
+        case tlsFailed
+        /// The connection closed, without RST, before a byte of the response.
+        case connectionDied
+        /// RST, or a broken pipe.
+        case connectionReset
+        /// The connection closed inside the response.
+        case truncated
+        /// What came is not HTTP, or beyond a limit.
+        case protocolBroken
+        /// A bug of ours or of the library: out of memory, a bad option.
+        case internalError
+    }
+
+    package var kind: Kind
+    /// libcurl would have sent the request a second time, by itself, and was refused; `kind` is `connectionDied`.
+    package var isResendRefused: Bool
+    /// libcurl's CURLcode, for reports.
+    package var code: Int32
+    /// errno of the failed connect, or 0.
+    package var systemCode: Int32
+    package var message: String
+}
+
+/// Measurements of one exchange. Instants are of the loop's clock, lengths as libcurl measured them.
+package struct TransferStats: Hashable, Sendable {
+    /// As the request said.
+    package var scheduled: Instant?
+    /// When `start` was called.
+    package var started: Instant
+    /// When libcurl had a connection and was about to send; nil when it never came so far.
+    package var sent: Instant?
+    /// The first byte of the final response head was delivered by libcurl.
+    package var replied: Instant?
+    package var nameLookup: Interval
+    /// TCP connect complete, from the start.
+    package var connect: Interval
+    /// TLS complete, from the start; zero without TLS.
+    package var appConnect: Interval
+    package var bytesSent: Int64
+    package var bytesReceived: Int64
+    /// False when a connection of the phone was used again.
+    package var isNewConnection: Bool
+    /// Nil without a connection.
+    package var localPort: UInt16?
+    /// 10, 11, 20 or 30; 0 without a response.
+    package var httpVersion: Int
+}

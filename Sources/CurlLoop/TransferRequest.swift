@@ -1,0 +1,109 @@
+package import SimBase
+
+/// One HTTP exchange to be made for a phone.
+///
+/// Nothing is added to it but `Host`, `Content-Length` and, for multipart bodies, `Content-Type`: libcurl's own
+/// `Accept`, `Expect` and `Content-Type` are switched off unless they are among `headers`.
+package struct TransferRequest: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case head = "HEAD"
+        case post = "POST"
+        case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
+        case options = "OPTIONS"
+    }
+
+    package enum Body: Sendable {
+        case none
+        case bytes([UInt8])
+        /// `multipart/form-data`, in this order.
+        case multipart([Part])
+    }
+
+    package struct Part: Sendable {
+        /// The form field.
+        package var name: String
+        package var filename: String?
+        package var contentType: String?
+        package var content: PhotoSource
+
+        package init(name: String, filename: String?, contentType: String?, content: PhotoSource) {
+            self.name = name
+            self.filename = filename
+            self.contentType = contentType
+            self.content = content
+        }
+    }
+
+    /// How much is received at a time: each open stream keeps a buffer of this size.
+    package enum ReceiveBuffer: Int, Sendable {
+        /// 1 KiB, for event streams: 13 KB a phone instead of 16.
+        case stream = 1_024
+        /// 16 KiB.
+        case reply = 16_384
+    }
+
+    /// The phone's place in the pool, from 0. Its connections are its own.
+    package var phone: Int
+    package var method: Method
+    /// `http` or `https`; the host is that of the pool's target.
+    package var url: String
+    package var headers: [HeaderField]
+    package var body: Body
+    package var receiveBuffer: ReceiveBuffer
+    /// Connect to this port of the target's address instead of the URL's (the `refuse` fault).
+    package var connectPort: UInt16?
+    /// When the exchange should have begun; for the stats only.
+    package var scheduled: Instant?
+
+    package init(
+        phone: Int, method: Method, url: String, headers: [HeaderField], body: Body,
+        receiveBuffer: ReceiveBuffer,
+        connectPort: UInt16? = nil, scheduled: Instant? = nil
+    ) {
+        self.phone = phone
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.receiveBuffer = receiveBuffer
+        self.connectPort = connectPort
+        self.scheduled = scheduled
+    }
+}
+
+/// A header line. Names compare without regard to case, but keep the spelling that they came or were given in.
+package struct HeaderField: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// Bytes that never change and may be shared by any number of uploads on any thread: one photograph.
+package final class SharedBytes: Sendable {
+    package let bytes: [UInt8]
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// An upload's content: a few bytes of its own, then a shared immutable buffer. Neither is copied.
+package struct PhotoSource: Sendable {
+    package let head: [UInt8]
+    /// Where in `shared` the content goes on after `head`.
+    package let sharedFrom: Int
+    package let shared: SharedBytes?
+
+    package init(head: [UInt8], shared: SharedBytes?, from sharedFrom: Int = 0) {
+        precondition(sharedFrom >= 0 && sharedFrom <= shared?.bytes.count ?? 0, "a part of the shared bytes")
+        self.head = head
+        self.shared = shared
+        self.sharedFrom = sharedFrom
+    }
+
+    package var count: Int { self.head.count + (self.shared?.bytes.count ?? 0) - self.sharedFrom }
+}

@@ -1,1 +1,0 @@
-// EventLoop: see Package.swift for what it may import.

@@ -1,0 +1,61 @@
+import CSystem
+package import SimBase
+
+/// What a process used.
+package struct ResourceUsage: Hashable, Sendable {
+    /// Processor time in user and in system code.
+    package var user: Interval
+    package var system: Interval
+    /// The largest resident size ever, in bytes.
+    package var residentMax: Int64
+
+    package init(user: Interval, system: Interval, residentMax: Int64) {
+        self.user = user
+        self.system = system
+        self.residentMax = residentMax
+    }
+
+    package var processor: Interval { self.user + self.system }
+
+    /// This process, since its start.
+    package static func own() -> ResourceUsage {
+        ResourceUsage(shim_own_usage())
+    }
+
+    init(_ usage: shim_usage) {
+        self.user = .nanoseconds(usage.user_nanoseconds)
+        self.system = .nanoseconds(usage.system_nanoseconds)
+        self.residentMax = usage.resident_max_bytes
+    }
+}
+
+/// The process's file descriptors.
+package enum DescriptorLimit {
+    /// RLIMIT_NOFILE: what holds now, and up to where the process may raise it.
+    package static func current() throws(SystemError) -> (soft: Int, hard: Int) {
+        var (soft, hard): (UInt64, UInt64) = (0, 0)
+        try SystemError.check("getrlimit", unsafe shim_descriptor_limits(&soft, &hard))
+        return (Int(clamping: soft), Int(clamping: hard))
+    }
+
+    /// Raises the soft limit to `wanted` or as near as the hard limit allows; returns what holds then. Never lowers.
+    @discardableResult
+    package static func raise(to wanted: Int) throws(SystemError) -> Int {
+        let (soft, hard) = try Self.current()
+        let target = min(wanted, hard)
+        guard target > soft else { return soft }
+        try SystemError.check("setrlimit", shim_set_descriptor_limit(UInt64(target)))
+        return target
+    }
+
+    /// Lowers the soft limit, for tests of what happens without descriptors.
+    package static func lower(to wanted: Int) throws(SystemError) {
+        try SystemError.check("setrlimit", shim_set_descriptor_limit(UInt64(wanted)))
+    }
+
+    /// How many are open; nil where the system does not say.
+    package static func open() -> Int? {
+        let count = shim_open_descriptors()
+        return count >= 0 ? Int(count) : nil
+    }
+}
