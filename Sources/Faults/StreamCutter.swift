@@ -1,0 +1,151 @@
+package import SimBase
+
+/// What a piece of an event stream is, for the purposes of faults.
+package enum StreamPiece: Hashable, Sendable {
+    /// The opening comment and `retry:`.
+    case preamble
+    case ping
+    /// A new event of the job.
+    case event
+    /// An event that had been emitted before.
+    case replay
+}
+
+/// What becomes of one piece.
+package enum CutVerdict: Hashable, Sendable {
+    case pass
+    /// The first `bytes` bytes of the piece are sent (perhaps none, perhaps all), then the connection is reset.
+    case cut(bytes: Int)
+}
+
+/// Finds the byte of one event stream at which an armed `reset` lands.
+///
+/// It is shown every piece that is about to be sent, whole, in order: an event with its stamp comment is one piece.
+/// Places are in payload bytes, before any chunk framing. First the trigger must be reached; what counts as an event
+/// for it is a new event, neither a ping nor a replay. Then the cut takes its place:
+///
+/// - `between-events`: where the trigger was reached: right after the n-th event, after the piece that holds the n-th
+///   byte, at once when a time has passed.
+/// - `inside-event`: in the next event, at a drawn byte of it, after its stamp comment and before its last line end.
+/// - `inside-utf8`: in the next event that holds a multi-byte sequence, inside one of them. It waits for one as long
+///   as the stream lives, so a stream of plain ASCII is never cut.
+/// - `inside-line-end`: in the next event, between the newline bytes that end it (of CRLF, at one of the three places).
+/// - `after-bytes: N`: N bytes after the place where the trigger was reached, whatever the bytes are.
+///
+/// "The next event" may be a replay: to a client that lost it, it is new.
+package struct StreamCutter: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
+        /// The trigger is not reached. Leaves to `placing`, or to `done` when trigger and place are the same.
+        case waiting
+        /// So many bytes are still to pass; for other cuts than `after-bytes` the number means nothing. Leaves to `done`.
+        case placing(bytesLeft: Int)
+        /// The verdict was given, or the time trigger was answered with a cut at once.
+        case done
+    }
+
+    /// The fault's place in the scenario's list.
+    package let fault: Int
+    private let cut: Cut
+    private let trigger: ArmedTrigger
+    private let draw: UInt64
+    private var phase = Phase.waiting
+    private var events = 0
+    private var bytes = 0
+
+    /// Nil when the fault is not a `reset`.
+    package init?(_ armed: ArmedFault) {
+        guard case .reset(let cut) = armed.kind else { return nil }
+        self.fault = armed.fault
+        self.cut = cut
+        self.trigger = armed.trigger
+        self.draw = armed.draw
+        if Self.isReached(armed.trigger, events: 0, bytes: 0) { self.phase = self.placing }
+    }
+
+    /// When `triggerTimePassed` wants to be called, since the head of the exchange was answered; nil when it does not
+    /// wait for a time.
+    package var dueAfter: Interval? {
+        guard case (.waiting, .afterTime(let time)) = (self.phase, self.trigger) else { return nil }
+        return time
+    }
+
+    /// The time of the trigger has passed. Answers whether the connection is to be reset at once.
+    package mutating func triggerTimePassed() -> Bool {
+        guard self.dueAfter != nil else { return false }
+        self.phase = self.placing
+        return self.cutHere()
+    }
+
+    /// The verdict on the next piece. After a cut everything passes: there is nothing left to cut.
+    package mutating func admit(_ piece: [UInt8], _ kind: StreamPiece) -> CutVerdict {
+        switch self.phase {
+        case .done:
+            return .pass
+        case .waiting:
+            let before = self.bytes
+            self.bytes += piece.count
+            if kind == .event { self.events += 1 }
+            guard Self.isReached(self.trigger, events: self.events, bytes: self.bytes) else { return .pass }
+            self.phase = self.placing
+            return self.reachedInside(piece, before: before)
+        case .placing(let left):
+            return self.place(in: piece, kind, bytesLeft: left)
+        }
+    }
+
+    /// The trigger was reached by this piece, which began after `before` bytes.
+    private mutating func reachedInside(_ piece: [UInt8], before: Int) -> CutVerdict {
+        guard case (.afterBytes(let ahead), .afterBytes(let mark)) = (self.cut, self.trigger) else {
+            return self.cutHere() ? .cut(bytes: piece.count) : .pass
+        }
+        // Counted from the very byte, not from the end of its piece.
+        return self.place(in: piece, .preamble, bytesLeft: Self.sum(mark - before, ahead))
+    }
+
+    private mutating func place(in piece: [UInt8], _ kind: StreamPiece, bytesLeft: Int) -> CutVerdict {
+        let isEvent = kind == .event || kind == .replay
+        let place: Int?
+        switch self.cut {
+        case .betweenEvents: place = 0
+        case .insideEvent: place = isEvent ? EventBytes(piece).insideEvent(self.draw) : nil
+        case .insideUTF8: place = isEvent ? EventBytes(piece).insideUTF8(self.draw) : nil
+        case .insideLineEnd: place = isEvent ? EventBytes(piece).insideLineEnd(self.draw) : nil
+        case .afterBytes:
+            place = bytesLeft <= piece.count ? bytesLeft : nil
+            if place == nil { self.phase = .placing(bytesLeft: bytesLeft - piece.count) }
+        }
+        guard let place else { return .pass }
+        self.phase = .done
+        return .cut(bytes: place)
+    }
+
+    /// Whether the cut's place is the one just reached, between two pieces.
+    private mutating func cutHere() -> Bool {
+        switch self.cut {
+        case .betweenEvents, .afterBytes(0):
+            self.phase = .done
+            return true
+        case .insideEvent, .insideUTF8, .insideLineEnd, .afterBytes:
+            return false
+        }
+    }
+
+    private var placing: Phase {
+        if case .afterBytes(let bytes) = self.cut { return .placing(bytesLeft: bytes) }
+        return .placing(bytesLeft: 0)
+    }
+
+    private static func isReached(_ trigger: ArmedTrigger, events: Int, bytes: Int) -> Bool {
+        switch trigger {
+        case .atOnce: true
+        case .afterEvents(let count): events >= count
+        case .afterBytes(let count): bytes >= count
+        case .afterTime: false
+        }
+    }
+
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,204 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import Faults
+
+struct FaultDeskTests {
+    @Test func `a fault fires once per scan unless told otherwise`() {
+        var desk = desk(spec("once"), spec("twice", count: .perScan(2)), spec("each", count: .eachAttempt))
+        var armed: [[Int]] = []
+        for attempt in UInt32(1)...4 {
+            let key = key(3, 1, attempt: attempt)
+            let faults = desk.opened(key).map(\.fault)
+            armed.append(faults)
+            for fault in faults { desk.fired(fault, key) }
+        }
+        #expect(armed == [[0, 1, 2], [1, 2], [2], [2]])
+        #expect(desk.opened(key(3, 2)).map(\.fault) == [0, 1, 2], "another scan has its own firings")
+        #expect(desk.opened(key(4, 1)).map(\.fault) == [0, 1, 2], "another phone has its own firings")
+    }
+
+    @Test func `an armed fault that did not come to fire keeps its firing`() {
+        var desk = desk(spec("once"))
+        #expect(desk.opened(key(1, 1, attempt: 1)).count == 1)
+        #expect(desk.opened(key(1, 1, attempt: 2)).count == 1)
+    }
+
+    @Test func `only faults of the operation are armed, in the order of the list`() {
+        var desk = desk(
+            spec(
+                "a", .rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: nil), on: .upload),
+            spec("b", .expireToken), spec("c"), spec("d", .offline, on: .link))
+        #expect(desk.opened(key(1, 1, .upload)).map(\.fault) == [0])
+        #expect(desk.opened(key(1, 1, .stream)).map(\.fault) == [1, 2])
+        #expect(desk.opened(key(1, 1, .cleanup)) == [])
+        #expect(desk.opened(key(1, 1, .status)) == [])
+    }
+
+    @Test func `the decision is drawn once for a scan and operation, not for an attempt`() {
+        var desk = desk(spec("some", chance: .percent(30), count: .eachAttempt))
+        var chosen = 0
+        for scan in UInt32(1)...2_000 {
+            let first = desk.opened(key(7, scan, attempt: 1)).count
+            for attempt in UInt32(2)...5 {
+                #expect(desk.opened(key(7, scan, attempt: attempt)).count == first)
+            }
+            chosen += first
+        }
+        #expect((540...660).contains(chosen), "30 % of 2,000, within three deviations: \(chosen)")
+    }
+
+    @Test func `the observed decision is a function of the key alone`() {
+        let specs = [spec("some", chance: .percent(50), window: FaultWindow(at: .seconds(5), length: nil))]
+        var fresh = FaultDesk(specs: specs, random: KeyedRandom(seed: 9))
+        var worn = fresh
+        for scan in UInt32(1)...50 {
+            for fault in worn.opened(key(1, scan), at: seconds(6)) { worn.fired(fault.fault, key(1, scan)) }
+        }
+        for scan in (UInt32(1)...50).reversed() {
+            var early: [Observation] = []
+            var late: [Observation] = []
+            _ = fresh.open(key(1, scan), group: "g", at: .zero, into: &early)
+            _ = worn.open(key(1, scan), group: "g", at: .zero, into: &late)
+            #expect(early == late)
+            #expect(early.count == 1)
+        }
+    }
+
+    @Test func `a decision is observed whether or not it fires`() {
+        var desk = desk(spec("never", chance: .never), spec("always"))
+        var observations: [Observation] = []
+        _ = desk.open(key(2, 5, attempt: 3), group: "g", at: seconds(1), into: &observations)
+        func decided(_ fault: Int, _ fires: Bool) -> Observation {
+            Observation(
+                at: seconds(1), device: DeviceNumber(2), scan: ScanNumber(5),
+                what: .fault(.decided(fault: fault, .stream, attempt: 3, fires: fires)))
+        }
+        #expect(observations == [decided(0, false), decided(1, true)])
+    }
+
+    @Test func `removing one fault disturbs no other`() {
+        let kept = spec(
+            "kept", chance: .percent(40), trigger: .afterEvents(1...1_000), scope: .share(.percent(60)))
+        var both = desk(spec("other", chance: .percent(40)), kept)
+        var alone = desk(kept)
+        for device in UInt32(0)..<20 {
+            for scan in UInt32(1)...20 {
+                let with = both.opened(key(device, scan)).filter { $0.fault == 1 }.map { [$0.trigger] }
+                let without = alone.opened(key(device, scan)).map { [$0.trigger] }
+                #expect(with == without)
+            }
+        }
+    }
+
+    @Test func `a share of the devices is the same devices at every scan`() {
+        var desk = desk(spec("half", scope: .share(.percent(50))))
+        var hit = 0
+        for device in UInt32(0)..<1_000 {
+            let first = desk.opened(key(device, 1)).count
+            #expect(desk.opened(key(device, 2)).count == first)
+            hit += first
+        }
+        #expect((450...550).contains(hit), "half of 1,000: \(hit)")
+    }
+
+    @Test func `a group scope hits that group only`() {
+        var desk = desk(spec("commuters only", scope: .group("commuters")))
+        #expect(desk.opened(key(1, 1), group: "commuters").count == 1)
+        #expect(desk.opened(key(1, 1), group: "home").count == 0)
+    }
+
+    @Test func `trigger values are drawn per attempt, inside their range, reaching both ends`() {
+        var desk = desk(spec("events", trigger: .afterEvents(1...4), count: .eachAttempt))
+        var seen: [ArmedTrigger: Int] = [:]
+        for attempt in UInt32(1)...200 {
+            for fault in desk.opened(key(1, 1, attempt: attempt)) { seen[fault.trigger, default: 0] += 1 }
+        }
+        #expect(Set(seen.keys) == [.afterEvents(1), .afterEvents(2), .afterEvents(3), .afterEvents(4)])
+        #expect(seen.values.allSatisfy { $0 > 25 })
+    }
+
+    @Test func `the widest range of a trigger does not trap`() {
+        var desk = desk(
+            spec("a", trigger: .afterBytes(0...Int.max)),
+            spec("b", trigger: .afterTime(.zero...Interval(nanoseconds: .max))))
+        #expect(desk.opened(key(1, 1), at: seconds(1)).count == 2)
+    }
+
+    @Test func `a fault is armed in its window only`() {
+        let window = FaultWindow(at: .seconds(8), length: .seconds(4))
+        var desk = desk(
+            spec("events", window: window, trigger: .afterEvents(2...2)),
+            spec("upload", .reset(.betweenEvents), on: .upload, window: window))
+        #expect(desk.opened(key(1, 1), at: seconds(7)) == [])
+        #expect(desk.opened(key(1, 1), at: seconds(8)).map(\.trigger) == [.afterEvents(2)])
+        #expect(desk.opened(key(1, 1), at: seconds(12)) == [])
+        #expect(desk.opened(key(1, 1, .upload), at: seconds(7)) == [], "an upload does not wait for a window")
+    }
+
+    @Test func `a stream that is open when the window opens is hit then`() {
+        let window = FaultWindow(at: .seconds(8), length: .seconds(4))
+        var desk = desk(
+            spec("at once", window: window),
+            spec("late", window: window, trigger: .afterTime(.seconds(7)...(.seconds(7)))),
+            spec("too late", window: window, trigger: .afterTime(.seconds(20)...(.seconds(20)))))
+        let armed = desk.opened(key(1, 1), at: seconds(3))
+        #expect(armed.map(\.fault) == [0, 1])
+        #expect(armed.map(\.trigger) == [.afterTime(.seconds(5)), .afterTime(.seconds(7))])
+    }
+
+    @Test func `a phone's windows follow chance and scope, once for the run`() {
+        let desk = desk(
+            spec("lift", .offline, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4))),
+            spec(
+                "half", .offline, on: .link, window: FaultWindow(at: .seconds(1), length: nil),
+                scope: .share(.percent(50))),
+            spec("stream fault"))
+        var halves = 0
+        for device in UInt32(0)..<500 {
+            let windows = desk.phoneSchedule(device: DeviceNumber(device), group: "g")
+            #expect(windows.first == PhoneWindow(fault: 0, from: seconds(8), to: seconds(12)))
+            if windows.count == 2 {
+                halves += 1
+                #expect(windows[1] == PhoneWindow(fault: 1, from: seconds(1), to: .distantFuture))
+            }
+        }
+        #expect((200...300).contains(halves), "half of 500: \(halves)")
+    }
+
+    @Test func `a settled scan is forgotten`() {
+        var desk = desk(spec("once"))
+        desk.fired(0, key(1, 1))
+        #expect(desk.opened(key(1, 1)) == [])
+        desk.forget(device: DeviceNumber(1), scan: ScanNumber(1))
+        #expect(desk.opened(key(1, 1)).count == 1)
+    }
+
+    @Test func `a firing of a fault that does not exist is ignored`() {
+        var desk = desk(spec("once"))
+        desk.fired(7, key(1, 1))
+        desk.fired(-1, key(1, 1))
+        #expect(desk.opened(key(1, 1)).count == 1)
+    }
+}
+
+struct FiringBookTests {
+    @Test func `the book remembers so many scans and drops the oldest`() {
+        var book = FiringBook(scansMax: 3)
+        for scan in UInt32(1)...5 { book.add(0, device: DeviceNumber(1), scan: ScanNumber(scan)) }
+        let counts = (UInt32(1)...5).map { book.count(0, device: DeviceNumber(1), scan: ScanNumber($0)) }
+        #expect(counts == [0, 0, 1, 1, 1])
+        #expect(book.scans == 3)
+    }
+
+    @Test func `forgetting and adding for a long time stays within the limit`() {
+        var book = FiringBook(scansMax: 10)
+        for scan in UInt32(1)...20_000 {
+            book.add(2, device: DeviceNumber(1), scan: ScanNumber(scan))
+            if !scan.isMultiple(of: 3) { book.forget(device: DeviceNumber(1), scan: ScanNumber(scan)) }
+            #expect(book.scans <= 10)
+        }
+        #expect(book.count(2, device: DeviceNumber(1), scan: ScanNumber(19_998)) == 1)
+    }
+}

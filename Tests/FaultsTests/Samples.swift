@@ -1,0 +1,34 @@
+import Faults
+import SimBase
+import Talaria
+
+func spec(
+    _ id: String, _ kind: FaultKind = .reset(.betweenEvents), on place: FaultPlace = .stream,
+    chance: Odds = .always, window: FaultWindow = .always, trigger: FaultTrigger = .atOnce,
+    count: FaultCount = .oncePerScan, scope: FaultScope = .everyone
+) -> FaultSpec {
+    FaultSpec(
+        id: id, kind: kind, place: place, chance: chance, window: window, trigger: trigger, count: count,
+        scope: scope)
+}
+
+func key(_ device: UInt32, _ scan: UInt32, _ operation: Talaria.Operation = .stream, attempt: UInt32 = 1)
+    -> ExchangeKey
+{
+    ExchangeKey(
+        device: DeviceNumber(device), scan: ScanNumber(scan), operation: operation, attempt: attempt)
+}
+
+func desk(_ specs: FaultSpec..., seed: UInt64 = 42) -> FaultDesk {
+    FaultDesk(specs: specs, random: KeyedRandom(seed: seed))
+}
+
+extension FaultDesk {
+    /// Opens without looking at the observations.
+    mutating func opened(_ key: ExchangeKey, group: String = "g", at: Instant = .zero) -> [ArmedFault] {
+        var observations: [Observation] = []
+        return self.open(key, group: group, at: at, into: &observations)
+    }
+}
+
+func seconds(_ count: Int64) -> Instant { .zero + .seconds(count) }

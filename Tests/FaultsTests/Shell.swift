@@ -1,1 +1,0 @@
-// FaultsTests: tests go in files named for one behaviour.
