@@ -19,6 +19,8 @@ package struct EventHeap<Element: Sendable>: Sendable {
     package var count: Int { self.entries.count }
     package var isEmpty: Bool { self.entries.isEmpty }
     package var nextAt: Instant? { self.entries.first?.at }
+    /// What `popFirst` would take.
+    package var next: (at: Instant, element: Element)? { self.entries.first.map { ($0.at, $0.element) } }
 
     package mutating func insert(_ element: Element, at: Instant) {
         self.entries.append(Entry(at: at, sequence: self.inserted, element: element))
