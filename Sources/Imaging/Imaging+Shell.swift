@@ -1,1 +1,0 @@
-// Imaging: see Package.swift for what it may import.

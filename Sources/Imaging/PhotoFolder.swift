@@ -1,0 +1,72 @@
+/// A photograph as it lies in a folder.
+package struct SourcePhoto: Hashable, Sendable {
+    /// The file's name, without its folder.
+    package let name: String
+    package let jpeg: [UInt8]
+    package let size: PixelSize
+}
+
+/// A file that looked like a photograph and is none.
+package struct PhotoProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The file's name, without its folder.
+    package let name: String
+    package let error: ImagingError
+
+    package var description: String { "\(self.name): \(self.error)" }
+}
+
+/// The photographs of a folder, for phones to take.
+package struct PhotoFolder: Sendable {
+    /// Of a source file; uploads are far smaller (10,000,000 bytes each, CONTRACT.md section 1.2).
+    package static let bytesMax = 50_000_000
+    package static let photosMax = 500
+    /// Of all the photographs together, which stay in memory for the run.
+    package static let folderBytesMax = 500_000_000
+
+    /// In the order of their names (by bytes, the same on every machine). Never empty.
+    package let photos: [SourcePhoto]
+    /// What was passed over, and why.
+    package let problems: [PhotoProblem]
+
+    /// Reads every *.jpg and *.jpeg of the folder, hidden files aside, and decodes each once, as small as it
+    /// goes.
+    ///
+    /// A broken photograph is named among the problems, and so is one past `photosMax` or `folderBytesMax`; a
+    /// folder that cannot be read or that has no good photograph is an error.
+    package static func load(path: String) throws(ImagingError) -> PhotoFolder {
+        let names = try FileBytes.names(inFolder: path)
+            .filter { Self.isPhotograph($0) }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        guard names.isEmpty == false else { throw .noPhotographs(folder: path) }
+
+        var decoder = JPEGDecoder()
+        var photos: [SourcePhoto] = []
+        var problems: [PhotoProblem] = []
+        var bytes = 0
+        for name in names {
+            do throws(ImagingError) {
+                guard photos.count < Self.photosMax else {
+                    throw .passedOver(reason: "a run takes at most \(Self.photosMax) (photosMax) photographs")
+                }
+                let room = Self.folderBytesMax - bytes
+                let jpeg = try FileBytes.contents(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))
+                let size = try decoder.header(of: jpeg).size
+                // The header does not tell whether the rest is there.
+                _ = try decoder.decode(jpeg, scale: .covering(longSide: 1))
+                photos.append(SourcePhoto(name: name, jpeg: jpeg, size: size))
+                bytes += jpeg.count
+            } catch {
+                problems.append(PhotoProblem(name: name, error: error))
+            }
+        }
+        guard photos.isEmpty == false else {
+            throw problems.count == 1 ? problems[0].error : .noPhotographs(folder: path)
+        }
+        return PhotoFolder(photos: photos, problems: problems)
+    }
+
+    private static func isPhotograph(_ name: String) -> Bool {
+        let lowercased = name.lowercased()
+        return name.hasPrefix(".") == false && (lowercased.hasSuffix(".jpg") || lowercased.hasSuffix(".jpeg"))
+    }
+}

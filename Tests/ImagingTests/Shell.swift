@@ -1,1 +1,0 @@
-// ImagingTests: tests go in files named for one behaviour.
