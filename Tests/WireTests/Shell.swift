@@ -1,1 +1,0 @@
-// WireTests: tests go in files named for one behaviour.
