@@ -29,7 +29,8 @@ package enum Sighting: Hashable, Sendable {
 /// What a phone sees and does. Durations are by the phone's monotonic clock.
 package enum PhoneSighting: Hashable, Sendable {
     // The app.
-    /// The process started with this many unsettled scans in its durable store.
+    /// The process started with this many unsettled scans in its durable store. Those whose books are all in the
+    /// library, and that only await their DELETE, do not count.
     case launched(restored: Int)
     case killed
     case suspended, resumed
@@ -43,6 +44,7 @@ package enum PhoneSighting: Hashable, Sendable {
     case queued(WaitingCause)
     /// One of the five stream slots.
     case slotTaken, slotGiven
+    /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     case bookAdded(ordinal: Int, book: Book)
     /// A book that was already in the library came again and was not added.
     case bookRepeated(ordinal: Int)
@@ -53,6 +55,7 @@ package enum PhoneSighting: Hashable, Sendable {
 
     // Requests.
     case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
+    /// An answer's head, of every request and whatever its status.
     case replied(Operation, attempt: UInt32, status: Int, took: Interval)
     case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
     /// An answer that is not what the contract says (wrong shape, wrong content type, too large).
@@ -70,15 +73,18 @@ package enum PhoneSighting: Hashable, Sendable {
     // Streams.
     /// `after`: the Last-Event-ID that was sent.
     case streamOpened(job: String, attempt: UInt32, after: String?, took: Interval)
-    /// The stream could not be opened; `status` 0 is a transport failure.
     case firstEvent(job: String, took: Interval)
+    /// Every event that took effect, the terminal one included, but no pings.
     /// `latency`: since the backend handed it to the link, where the stream carries that stamp. `replayed`: the
     /// backend had emitted it before; `latency` is then since its first emission.
     case eventApplied(job: String, id: String?, kind: EventKind, latency: Interval?, replayed: Bool)
     /// An event that changes nothing: an unknown name, or data that is not what the contract says.
-    case eventIgnored(job: String, name: String, malformed: Bool)
+    case eventIgnored(job: String, id: String?, name: String, malformed: Bool)
     case ping(gap: Interval?)
+    /// Follows the terminal event's `eventApplied`. `inline`: `books` when the event carried books that can be used, else
+    /// `absent`, `null`, `empty` or `undecodable`.
     case terminalApplied(job: String, kind: EventKind, inline: String)
+    /// `silence`: for `.silence`, how long nothing had come when it was noticed.
     case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
     /// A loss episode ended with a 200 head: `took` since the loss was noticed.
     case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
