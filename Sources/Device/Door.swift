@@ -38,7 +38,9 @@ package enum DeviceEvent: Sendable {
     case replyFailed(RequestID, TransportFailure)
     /// The moment that `nextWake` asked for has come, or another; early wake-ups are harmless.
     case woke
-    /// Everything up to and including this ticket is durable.
+    /// Everything up to and including this ticket is durable. A driver that kills a phone hands out the tickets that
+    /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
+    /// seen there.
     case stored(StoreTicket)
 }
 
@@ -117,10 +119,12 @@ package struct DurableScan: Hashable, Sendable, Codable {
     package var retryableErrors: Int
     /// Set once every book is in the library and only the DELETE is left to do.
     package var completed: Bool
+    /// Set, with the code that was shown, once the scan was refused and only the DELETE is left to do.
+    package var refusal: String?
 
     package init(
         scan: UInt32, photo: Int, capturedUnixMs: Int64, job: DurableJob?, booksApplied: [Int], cause: String,
-        attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool
+        attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool, refusal: String?
     ) {
         self.scan = scan
         self.photo = photo
@@ -132,6 +136,7 @@ package struct DurableScan: Hashable, Sendable, Codable {
         self.tokenExpiries = tokenExpiries
         self.retryableErrors = retryableErrors
         self.completed = completed
+        self.refusal = refusal
     }
 }
 
@@ -150,7 +155,7 @@ package struct DurableJob: Hashable, Sendable, Codable {
     }
 }
 
-/// Requests made so far for a scan, by operation.
+/// Requests made, or about to be made, so far for a scan, by operation.
 package struct DurableAttempts: Hashable, Sendable, Codable {
     package var upload: UInt32 = 0
     package var stream: UInt32 = 0
@@ -166,7 +171,7 @@ package enum StoreChange: Hashable, Sendable {
     case put(DurableScan)
     /// Moves the last event id of a scan's job, without waiting for the disk.
     case lastEventID(ScanNumber, String)
-    /// Adds a book to the library. Together with `booksApplied`, written before it is acknowledged.
+    /// Adds a book to the library and its ordinal to the record's `booksApplied`, in one write (`DurableState`).
     case book(ResultKey, Book)
     /// The scan is settled: its record goes, its number stays used.
     case settled(ScanNumber, SettledOutcome)
