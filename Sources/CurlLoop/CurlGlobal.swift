@@ -1,0 +1,20 @@
+import CCurl
+
+/// libcurl, of which there is one in a process.
+package enum CurlGlobal {
+    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// To be called before the first pool, best before threads start; further calls do nothing.
+    package static func start() {
+        precondition(Self.isReady, "libcurl cannot be initialized")
+    }
+
+    /// For example `libcurl/7.88.1 OpenSSL/3.0.19 …`.
+    package static var version: String { unsafe String(cString: curl_version()) }
+
+    /// Whether `CurlTarget.Version.http2` means anything with this library.
+    package static var hasHTTP2: Bool {
+        guard let info = unsafe shim_version() else { return false }
+        return unsafe info.pointee.features & Int32(CURL_VERSION_HTTP2) != 0
+    }
+}

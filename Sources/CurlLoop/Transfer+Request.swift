@@ -1,0 +1,142 @@
+import CCurl
+import EventLoop
+import SimBase
+
+extension Transfer {
+    /// What never changes, set once for each handle.
+    func configure(for target: CurlTarget) {
+        self.easy.set(CURLOPT_NOSIGNAL, 1)
+        self.easy.set(CURLOPT_TCP_NODELAY, 1)
+        self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1_024)
+        self.easy.set(CURLOPT_PROXY, "")  // Not the environment's either.
+        self.easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        self.easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        self.easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        self.easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        // A session kept by a handle would be resumed by whichever phone uses the handle next.
+        self.easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        if let file = target.certificateAuthorities { self.easy.set(CURLOPT_CAINFO, file) }
+        self.easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(target.connectTimeout.wholeMilliseconds))
+        switch target.version {
+        case .http1:
+            self.easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .http2:
+            self.easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            // A phone's second request joins its first connection, as URLSession's does.
+            self.easy.set(CURLOPT_PIPEWAIT, 1)
+        }
+    }
+
+    /// Sets everything that one request brings. Says what is wrong with it, if anything is.
+    func prepare(_ request: TransferRequest, line: PhoneLine, target: CurlTarget, keepsConnection: Bool)
+        -> String?
+    {
+        self.request = request
+        self.phone = request.phone
+        self.setMethod(request)
+        self.easy.set(CURLOPT_BUFFERSIZE, request.receiveBuffer.rawValue)
+        self.easy.set(CURLOPT_FORBID_REUSE, keepsConnection ? 0 : 1)
+        self.connect(request, line, target)
+        guard self.easy.set(CURLOPT_URL, request.url) else { return "a URL that libcurl refuses" }
+        return self.setHeaders(request)
+    }
+
+    /// Lets go of what the request brought, once libcurl has let go of the handle.
+    func unprepare() {
+        _ = unsafe shim_easy_set_mime(self.easy.raw, nil)
+        self.multipart = nil
+        unsafe self.easy.set(CURLOPT_COPYPOSTFIELDS, pointer: nil)
+        self.easy.set(CURLOPT_HTTPGET, 1)
+        self.easy.set(CURLOPT_CUSTOMREQUEST, nil)
+        self.easy.set(CURLOPT_HTTPHEADER, TextList())
+        self.headers = TextList()
+        self.easy.set(CURLOPT_RESOLVE, TextList())
+        self.resolve = TextList()
+        self.easy.set(CURLOPT_CONNECT_TO, TextList())
+        self.connectTo = TextList()
+    }
+
+    private func setMethod(_ request: TransferRequest) {
+        switch request.body {
+        case .none:
+            if request.method == .head { self.easy.set(CURLOPT_NOBODY, 1) }
+            if request.method == .post { self.post([]) }
+        case .bytes(let bytes):
+            self.post(bytes)
+        case .multipart(let parts):
+            self.multipart = MultipartBody(parts, of: self.easy)
+        }
+        let implied: TransferRequest.Method
+        switch request.body {
+        case .none: implied = request.method == .head || request.method == .post ? request.method : .get
+        case .bytes, .multipart: implied = .post
+        }
+        if request.method != implied { self.easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+    }
+
+    private func post(_ bytes: [UInt8]) {
+        self.easy.set(CURLOPT_POST, 1)
+        self.easy.set(CURLOPT_POSTFIELDSIZE_LARGE, size: bytes.count)
+        // An empty array may have no address, and no address would mean "read from standard input".
+        if bytes.isEmpty { self.easy.set(CURLOPT_COPYPOSTFIELDS, "") } else { unsafe self.copyToPost(bytes) }
+    }
+
+    @unsafe private func copyToPost(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            _ = unsafe self.easy.set(CURLOPT_COPYPOSTFIELDS, pointer: buffer.baseAddress)
+        }
+    }
+
+    /// An alias for each phone gives it a pool of connections of its own; host, SNI and certificate stay the URL's.
+    private func connect(_ request: TransferRequest, _ line: PhoneLine, _ target: CurlTarget) {
+        let port = request.connectPort ?? target.port
+        self.connectTo = TextList("::\(line.alias):\(port)")
+        self.easy.set(CURLOPT_CONNECT_TO, self.connectTo)
+        // Once looked at, the entry stays in the multi's cache for ever.
+        guard !line.isResolved || port != target.port else { return }
+        let addresses = target.addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+        self.resolve = TextList("\(line.alias):\(port):\(addresses.joined(separator: ","))")
+        self.easy.set(CURLOPT_RESOLVE, self.resolve)
+    }
+
+    private func setHeaders(_ request: TransferRequest) -> String? {
+        var list = TextList()
+        var (hasAccept, hasExpect, hasType) = (false, false, false)
+        for field in request.headers {
+            guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
+                return "a header that is not one line"
+            }
+            // libcurl reads "Name:" as "leave out", and "Name;" as "send without a value".
+            list.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+            switch field.name.lowercased() {
+            case "accept": hasAccept = true
+            case "expect": hasExpect = true
+            case "content-type": hasType = true
+            default: break
+            }
+        }
+        if !hasAccept { list.append("Accept:") }
+        // Without this, bodies above 1 MB wait a second for a 100 that no backend here sends.
+        if !hasExpect { list.append("Expect:") }
+        if case .bytes = request.body, !hasType { list.append("Content-Type:") }
+        if case .none = request.body, request.method == .post, !hasType { list.append("Content-Type:") }
+        self.headers = list
+        self.easy.set(CURLOPT_HTTPHEADER, self.headers)
+        return nil
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        !text.utf8.contains { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") || $0 == 0 }
+    }
+}
+
+/// What a pool remembers of one phone.
+struct PhoneLine {
+    let alias: String
+    /// Whether the multi's cache of names knows the alias.
+    var isResolved = false
+    /// Its running exchanges.
+    var transfers: [UInt32] = []
+
+    init(phone: Int) { self.alias = "phone-\(phone).invalid" }
+}

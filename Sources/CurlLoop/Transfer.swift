@@ -1,0 +1,210 @@
+import CCurl
+import CSystem
+import EventLoop
+import SimBase
+
+/// One exchange as libcurl's callbacks see it. Kept and used again, with its handle, for later exchanges.
+///
+/// Callbacks only append and note; the pool looks at them after libcurl has returned.
+final class Transfer {
+    /// A response head longer than this ends the exchange.
+    static let headBytesMax = 128 * 1_024
+
+    let slot: UInt32
+    var generation: UInt32 = 0
+    let easy: EasyHandle
+    private let clock: LoopClock
+    private let sockets: SocketTable
+    private let inbox: Inbox
+
+    // The request.
+    var request: TransferRequest?
+    var phone = 0
+    var headers = TextList()
+    var resolve = TextList()
+    var connectTo = TextList()
+    var multipart: MultipartBody?
+
+    // Its course.
+    var started = Instant.zero
+    private(set) var sent: Instant?
+    private(set) var replied: Instant?
+    private(set) var hasOpenedSocket = false
+    private(set) var isResendRefused = false
+    private(set) var socketError: Int32 = 0
+    private(set) var isHeadTooLong = false
+
+    // What waits to be delivered.
+    var isQueued = false
+    var head: [UInt8] = []
+    private(set) var isHeadComplete = false
+    var isHeadDelivered = false
+    var body: [UInt8] = []
+    private(set) var bodyMoment = Instant.zero
+    var result: CURLcode?
+    /// Why libcurl was never given the exchange.
+    var refusal: String?
+
+    init(slot: UInt32, clock: LoopClock, sockets: SocketTable, inbox: Inbox) {
+        self.slot = slot
+        self.clock = clock
+        self.sockets = sockets
+        self.inbox = inbox
+        self.easy = EasyHandle()
+        self.installCallbacks()
+    }
+
+    var id: TransferID { TransferID(slot: self.slot, generation: self.generation) }
+
+    /// Ready for another exchange, under another id.
+    func reset() {
+        self.generation &+= 1
+        self.request = nil
+        self.sent = nil
+        self.replied = nil
+        self.hasOpenedSocket = false
+        self.isResendRefused = false
+        self.socketError = 0
+        self.isHeadTooLong = false
+        self.head = []
+        self.isHeadComplete = false
+        self.isHeadDelivered = false
+        self.inbox.giveBack(&self.body)
+        self.result = nil
+        self.refusal = nil
+        self.easy.forgetMessage()
+    }
+
+    // MARK: - From libcurl
+
+    private func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        // After the head there are only trailers, which no one here asks for.
+        guard !self.isHeadComplete else { return true }
+        guard self.head.count + line.count <= Self.headBytesMax else {
+            self.isHeadTooLong = true
+            return false
+        }
+        unsafe self.head.append(contentsOf: line)
+        guard line.count <= 2, unsafe line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
+        else { return true }
+        guard !ResponseHead.isInterim(self.head) else {
+            self.head.removeAll(keepingCapacity: true)
+            return true
+        }
+        self.isHeadComplete = true
+        self.replied = self.clock.now()
+        self.inbox.queue(self)
+        return true
+    }
+
+    private func receivedBody(_ bytes: UnsafeRawBufferPointer) {
+        if self.body.isEmpty {
+            self.bodyMoment = self.clock.now()
+            self.inbox.lend(&self.body)
+        }
+        unsafe self.body.append(contentsOf: bytes)
+        self.inbox.queue(self)
+    }
+
+    /// Called when a connection stands and the request is about to be sent, also when libcurl by itself sends it
+    /// again because a reused connection died: that would hide a fault and double a job.
+    private func mayBeSent() -> Bool {
+        guard self.sent == nil else {
+            self.isResendRefused = true
+            return false
+        }
+        self.sent = self.clock.now()
+        return true
+    }
+
+    private func openSocket(family: Int32, type: Int32, proto: Int32) -> Int32 {
+        guard self.sent == nil else {
+            self.isResendRefused = true
+            return -1
+        }
+        self.hasOpenedSocket = true
+        let socket = self.sockets.open(for: self.phone, family: family, type: type, proto: proto)
+        if socket < 0 { self.socketError = -socket }
+        return socket
+    }
+
+    private func installCallbacks() {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let raw = unsafe self.easy.raw
+        unsafe self.easy.set(CURLOPT_PRIVATE, pointer: context)
+        unsafe self.easy.set(CURLOPT_HEADERDATA, pointer: context)
+        unsafe self.easy.set(CURLOPT_WRITEDATA, pointer: context)
+        unsafe self.easy.set(CURLOPT_PREREQDATA, pointer: context)
+        unsafe self.easy.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        // A connection outlives the transfer that opened it, so closing is the table's.
+        unsafe self.easy.set(
+            CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(self.sockets).toOpaque())
+        _ = unsafe shim_easy_set_receiver(raw, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe transfer.receivedHeaderLine(line) ? size * count : 0
+        }
+        _ = unsafe shim_easy_set_receiver(raw, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            unsafe transfer.receivedBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return size * count
+        }
+        _ = unsafe shim_easy_set_before_send(raw) { context, _, _, _, _ in
+            guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            return transfer.mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+        _ = unsafe shim_easy_set_open_socket(raw) { context, _, address in
+            guard let context = unsafe context, let address = unsafe address else { return CURL_SOCKET_BAD }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            let socket = transfer.openSocket(
+                family: unsafe address.pointee.family, type: unsafe address.pointee.socktype,
+                proto: unsafe address.pointee.protocol)
+            return socket >= 0 ? socket : CURL_SOCKET_BAD
+        }
+        _ = unsafe shim_easy_set_close_socket(raw) { context, socket in
+            guard let context = unsafe context else { return 1 }
+            unsafe Unmanaged<SocketTable>.fromOpaque(context).takeUnretainedValue().close(socket)
+            return 0
+        }
+    }
+}
+
+/// Where transfers with something to deliver wait for the pool, and where their buffers come from: an idle stream
+/// keeps none.
+final class Inbox {
+    /// Buffers kept for later, and the largest that is worth keeping.
+    private static let sparesMax = 64
+    private static let spareBytesMax = 64 * 1_024
+
+    private var waiting: [Transfer] = []
+    private var spares: [[UInt8]] = []
+
+    func queue(_ transfer: Transfer) {
+        guard !transfer.isQueued else { return }
+        transfer.isQueued = true
+        self.waiting.append(transfer)
+    }
+
+    var isEmpty: Bool { self.waiting.isEmpty }
+
+    /// Everything that waits now; `emptied` is the array of an earlier call.
+    func take(_ emptied: inout [Transfer]) {
+        swap(&self.waiting, &emptied)
+    }
+
+    func lend(_ buffer: inout [UInt8]) {
+        if let spare = self.spares.popLast() { buffer = spare }
+    }
+
+    func giveBack(_ buffer: inout [UInt8]) {
+        guard buffer.capacity > 0 else { return }
+        if buffer.capacity <= Self.spareBytesMax, self.spares.count < Self.sparesMax {
+            buffer.removeAll(keepingCapacity: true)
+            self.spares.append(buffer)
+        }
+        buffer = []
+    }
+}
