@@ -30,7 +30,7 @@ package enum DecimalText {
         return nanoseconds < 0 ? -value : value
     }
 
-    private static func rounded(_ value: UInt64, decimals: Int, to kept: Int) -> UInt64 {
+    static func rounded(_ value: UInt64, decimals: Int, to kept: Int) -> UInt64 {
         let step = Self.powerOfTen(decimals - kept)
         let (sum, overflow) = value.addingReportingOverflow(step / 2)
         return overflow ? value / step * step : sum / step * step

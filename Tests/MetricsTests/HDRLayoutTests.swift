@@ -63,4 +63,34 @@ struct HDRLayoutTests {
             }
         }
     }
+
+    /// The checksums were made with the published Python implementation (hdrhistogram 0.10.8) from the same values.
+    @Test func `twenty thousand values lie where the published implementation puts them`() {
+        var histogram = HDRHistogram()
+        var state: UInt64 = 1
+        var places: UInt64 = 0
+        for number in 0..<20_000 as Range<UInt64> {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let value = Int64(((state >> 20) >> (number % 44)) % 3_600_000_000_001)
+            let index = HDRLayout.index(of: value)
+            for word in [Int64(index), HDRLayout.lowestValue(at: index), HDRLayout.highestValue(at: index)] {
+                places = places &* 31 &+ UInt64(word)
+            }
+            histogram.record(value)
+        }
+        #expect(places == 6_088_596_188_549_205_368)
+        let missing = repeatElement(Int64(0), count: HDRLayout.countsLength - histogram.counts.count)
+        let counts = (histogram.counts + missing).reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
+        #expect(counts == 14_078_145_405_096_722_076)
+        let layout = (0..<HDRLayout.countsLength).reduce(UInt64(0)) {
+            $0 &* 31 &+ UInt64(HDRLayout.lowestValue(at: $1))
+        }
+        #expect(layout == 10_750_085_576_024_653_824)
+        let percentiles: [UInt32] = [500_000, 750_000, 900_000, 950_000, 990_000, 999_000]
+        #expect(
+            percentiles.map { histogram.value(at: Percentile(perMillion: $0)) } == [
+                2_181_119, 4_617_928_703, 381_983_653_887, 1_204_738_326_527, 3_015_067_041_791,
+                3_554_085_437_439,
+            ])
+    }
 }

@@ -1,0 +1,134 @@
+/// What an objective found.
+package struct SLOResult: Hashable, Sendable {
+    package let slo: SLO
+    /// What was observed; nil when there was nothing or it cannot be known.
+    package let value: SLOValue?
+    /// The same for people: `312.4ms`, `0.83% (5 of 600)`, `0`, `no data` or `n/a`. As many
+    /// digits are shown as it takes to see on which side of the threshold it lies.
+    package let actual: String
+    /// Nil when the run cannot know: neither a success nor a failure.
+    package let passed: Bool?
+    /// Whether nothing was observed that could be judged. A latency without a sample fails, since nobody asks for the
+    /// speed of what never happens; a failure rate of no operations passes; a count of 0 is data.
+    package let noData: Bool
+
+    /// Whether it fails the run.
+    package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
+
+    /// Whether the run should end now, having been judged on the way. What has no data yet may still get some, and a
+    /// count that is too low may still grow: those wait for the end.
+    package var endsRun: Bool {
+        guard self.slo.abort, self.passed == false, !self.noData else { return false }
+        guard case .number(let value) = self.value, case .number(let limit) = self.slo.condition.threshold
+        else {
+            return true
+        }
+        switch self.slo.condition.comparison {
+        case .less, .lessOrEqual: return true
+        case .equal: return value > limit
+        case .greater, .greaterOrEqual, .notEqual: return false
+        }
+    }
+}
+
+package enum SLOValue: Hashable, Sendable {
+    case time(nanoseconds: Int64)
+    case share(FailureRate)
+    case number(Int64)
+}
+
+extension SLO {
+    package func evaluate(against table: MetricTable) -> SLOResult {
+        let scope = self.selector.scope
+        switch self.selector.metric {
+        case .latency(let metric): return self.judge(table.histogram(metric, of: scope), self.judge(latency:))
+        case .rate(let metric): return self.judge(table.rate(metric, of: scope), self.judge(rate:))
+        case .count(let metric): return self.judge(table.count(metric, of: scope), self.judge(number:))
+        case .http(let status):
+            return self.judge(table.count(status: status, of: scope), self.judge(number:))
+        case .fault(let id): return self.judge(table.count(fault: id, of: scope), self.judge(number:))
+        }
+    }
+
+    private func judge<Value>(_ reading: Reading<Value>, _ judge: (Value) -> SLOResult) -> SLOResult {
+        switch reading {
+        case .measured(let value): judge(value)
+        case .notAvailable: SLOResult(slo: self, value: nil, actual: "n/a", passed: nil, noData: false)
+        }
+    }
+
+    private func noData(passed: Bool) -> SLOResult {
+        SLOResult(slo: self, value: nil, actual: "no data", passed: passed, noData: true)
+    }
+
+    private func judge(latency histogram: HDRHistogram) -> SLOResult {
+        guard case .time(let threshold) = self.condition.threshold else {
+            return self.judge(number: histogram.total)
+        }
+        guard let value = self.time(of: histogram) else { return self.noData(passed: false) }
+        let comparison = self.condition.comparison
+        let passed: Bool
+        if self.condition.aggregation == .average {
+            // Cross-multiplied: the mean itself is rounded.
+            let limit = UInt128(threshold) * UInt128(histogram.total)
+            passed = comparison.holds(histogram.sum, limit)
+        } else {
+            passed = comparison.holds(value, threshold)
+        }
+        return SLOResult(
+            slo: self, value: .time(nanoseconds: value), actual: Self.text(value, beside: threshold),
+            passed: passed, noData: false)
+    }
+
+    private func time(of histogram: HDRHistogram) -> Int64? {
+        switch self.condition.aggregation {
+        case .average: histogram.mean
+        case .minimum: histogram.minimum
+        case .maximum: histogram.maximum
+        case .median: histogram.value(at: .p50)
+        case .percentile(let percentile): histogram.value(at: percentile)
+        case .count, .rate, .value: preconditionFailure("an SLO is built only of what fits together")
+        }
+    }
+
+    private func judge(rate: FailureRate) -> SLOResult {
+        guard case .share(let perMillion) = self.condition.threshold else {
+            return self.judge(number: rate.failed)
+        }
+        guard rate.total > 0 else { return self.noData(passed: true) }
+        let passed = self.condition.comparison.holds(
+            UInt128(rate.failed) * 1_000_000, UInt128(perMillion) * UInt128(rate.total))
+        return SLOResult(
+            slo: self, value: .share(rate), actual: Self.text(rate, beside: perMillion), passed: passed,
+            noData: false)
+    }
+
+    private func judge(number: Int64) -> SLOResult {
+        guard case .number(let threshold) = self.condition.threshold else {
+            preconditionFailure("an SLO is built only of what fits together")
+        }
+        return SLOResult(
+            slo: self, value: .number(number), actual: String(number),
+            passed: self.condition.comparison.holds(number, threshold), noData: false)
+    }
+
+    /// As few digits as still show on which side of the threshold the value lies.
+    private static func text(_ value: Int64, beside threshold: Int64) -> String {
+        let digits = (1...9).first { digits in
+            let shown = DecimalText.shownTime(value, digits: digits)
+            return (shown < threshold) == (value < threshold) && (shown == threshold) == (value == threshold)
+        }
+        return DecimalText.time(value, digits: digits ?? 9)
+    }
+
+    /// The operations themselves are printed too, and settle what four digits cannot.
+    private static func text(_ rate: FailureRate, beside threshold: Int64) -> String {
+        let value = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
+        let digits = (2...4).first { digits in
+            let shown = Int64(DecimalText.rounded(value.magnitude, decimals: 4, to: digits))
+            return (shown < threshold) == (value < threshold) && (shown == threshold) == (value == threshold)
+        }
+        let percent = DecimalText.text(value, decimals: 4, shown: 0...(digits ?? 4))
+        return "\(percent)% (\(rate.failed) of \(rate.total))"
+    }
+}

@@ -1,0 +1,168 @@
+/// A service level objective: what a metric must show for the run to be called good.
+package struct SLO: Hashable, Sendable {
+    package enum Severity: String, CaseIterable, Sendable {
+        /// A miss fails the run.
+        case error
+        /// A miss is printed and changes nothing.
+        case warn
+    }
+
+    package let selector: MetricSelector
+    package let condition: SLOCondition
+    package let severity: Severity
+    /// Whether a miss ends the run before its time: see `SLOResult.endsRun`.
+    package let abort: Bool
+
+    package init(selector: MetricSelector, condition: SLOCondition, severity: Severity, abort: Bool) {
+        precondition(
+            condition.aggregation.measure(of: selector.metric.kind) == condition.threshold.measure,
+            "a condition is parsed for the kind of metric that it judges")
+        self.selector = selector
+        self.condition = condition
+        self.severity = severity
+        self.abort = abort
+    }
+}
+
+/// Which metric, and of which part of the fleet: `sse.connect.time` or `sse.connect.time{group:commuters}`.
+package struct MetricSelector: Hashable, Sendable {
+    package let metric: Metric
+    package let scope: MetricScope
+
+    package init(metric: Metric, scope: MetricScope) {
+        self.metric = metric
+        self.scope = scope
+    }
+}
+
+extension MetricSelector: CustomStringConvertible {
+    package var description: String {
+        switch self.scope {
+        case .fleet: self.metric.name
+        case .group(let name): "\(self.metric.name){group:\(name)}"
+        }
+    }
+}
+
+/// What is compared with what: `p(95) < 400ms`.
+package struct SLOCondition: Hashable, Sendable {
+    package let aggregation: Aggregation
+    package let comparison: Comparison
+    package let threshold: Threshold
+}
+
+extension SLOCondition: CustomStringConvertible {
+    /// In the grammar's own words, which parse to the same condition: what a report prints as the expression.
+    package var description: String {
+        "\(self.aggregation) \(self.comparison.rawValue) \(self.threshold)"
+    }
+}
+
+/// How the values of a metric become one.
+package enum Aggregation: Hashable, Sendable {
+    case average
+    case minimum
+    case maximum
+    case median
+    case percentile(Percentile)
+    /// How many samples a latency has, how many operations failed, or what was counted.
+    case count
+    /// Failed operations of all operations.
+    case rate
+    /// The same as `count`, for what reads better as a state: `scans.waiting: value == 0`.
+    case value
+
+    /// What comes of it for a metric of this kind; nil where it makes no sense.
+    package func measure(of kind: MetricKind) -> SLOMeasure? {
+        switch (kind, self) {
+        case (.latency, .average), (.latency, .minimum), (.latency, .maximum), (.latency, .median),
+            (.latency, .percentile):
+            .time
+        case (.rate, .rate): .share
+        case (.latency, .count), (.rate, .count), (.count, .count), (.count, .value): .number
+        case (.latency, .rate), (.latency, .value), (.rate, .average), (.rate, .minimum), (.rate, .maximum),
+            (.rate, .median), (.rate, .percentile), (.rate, .value), (.count, .average), (.count, .minimum),
+            (.count, .maximum), (.count, .median), (.count, .percentile), (.count, .rate):
+            nil
+        }
+    }
+}
+
+extension Aggregation: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .average: "avg"
+        case .minimum: "min"
+        case .maximum: "max"
+        case .median: "med"
+        case .percentile(let percentile): percentile.description
+        case .count: "count"
+        case .rate: "rate"
+        case .value: "value"
+        }
+    }
+}
+
+/// What a threshold is a threshold of.
+package enum SLOMeasure: Sendable {
+    /// Written with a unit of time.
+    case time
+    /// Written in percent.
+    case share
+    /// Written as a plain whole number.
+    case number
+}
+
+package enum Comparison: String, CaseIterable, Sendable {
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+    case equal = "=="
+    case notEqual = "!="
+
+    package func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+        switch self {
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        case .equal: left == right
+        case .notEqual: left != right
+        }
+    }
+}
+
+/// Always whole numbers: a verdict never hangs on a rounded one.
+package enum Threshold: Hashable, Sendable {
+    case time(nanoseconds: Int64)
+    /// From 0 to 1,000,000.
+    case share(perMillion: Int64)
+    case number(Int64)
+
+    package var measure: SLOMeasure {
+        switch self {
+        case .time: .time
+        case .share: .share
+        case .number: .number
+        }
+    }
+}
+
+extension Threshold: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .time(let nanoseconds): Self.timeText(nanoseconds)
+        case .share(let perMillion): DecimalText.text(perMillion, decimals: 4, shown: 0...4) + "%"
+        case .number(let number): String(number)
+        }
+    }
+
+    /// Nobody writes 7200s for 2h.
+    private static func timeText(_ nanoseconds: Int64) -> String {
+        for unit in [TimeUnit.hours, .minutes] where nanoseconds > 0 && nanoseconds % unit.nanoseconds == 0 {
+            return String(nanoseconds / unit.nanoseconds) + unit.rawValue
+        }
+        return DecimalText.time(nanoseconds, digits: 9)
+    }
+}
