@@ -1,0 +1,36 @@
+internal import SimBase
+
+/// What is due when. A deadline is never taken back: it goes stale when what it was for has ended or was given another
+/// moment, and stale ones are dropped when they come to the front or are more than the live ones.
+struct Agenda: Sendable {
+    enum Deadline: Hashable, Sendable {
+        /// The next event of the job, or the next step of its end.
+        case job(JobKey)
+        case ping(ExchangeID)
+        /// The moment of an armed `expire-token`.
+        case revocation(ExchangeID)
+    }
+
+    private static let staleMin = 1_024
+    private var heap = EventHeap<Deadline>()
+
+    var nextAt: Instant? { self.heap.nextAt }
+    var count: Int { self.heap.count }
+
+    mutating func add(_ deadline: Deadline, at: Instant) { self.heap.insert(deadline, at: at) }
+
+    mutating func popDue(at now: Instant) -> (at: Instant, deadline: Deadline)? {
+        self.heap.popDue(at: now).map { ($0.at, $0.element) }
+    }
+
+    /// Drops stale deadlines. `live`: how many are not; `isLive` tells which.
+    mutating func drop(live: Int, isLive: (Deadline, Instant) -> Bool) {
+        while let next = self.heap.next, !isLive(next.element, next.at) { _ = self.heap.popFirst() }
+        guard self.heap.count > 2 * live + Self.staleMin else { return }
+        var kept = EventHeap<Deadline>()
+        while let next = self.heap.popFirst() {
+            if isLive(next.element, next.at) { kept.insert(next.element, at: next.at) }
+        }
+        self.heap = kept
+    }
+}

@@ -1,0 +1,188 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+extension Backend {
+    enum Access {
+        case job(Job.Facts)
+        /// It was cleaned up or has expired.
+        case gone(JobKey)
+        case refused(Refusal)
+    }
+
+    /// Who may touch which job: a bearer token must be there (401), the job must be known (404) and not gone (410), the
+    /// token must be the job's (401) and not expired (401). The token of a job that is gone is gone with it, so any
+    /// will do to hear so.
+    ///
+    /// An armed `expire-token` that waits for nothing revokes the token here, just before it would have been accepted.
+    mutating func access(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) -> Access {
+        let bearer = Bearer(authorization: request.authorization)
+        guard bearer != .missing else {
+            return .refused(Refusal(.invalidToken, "A bearer token is required."))
+        }
+        guard let key = JobKey(jobID: jobID) else {
+            return .refused(Refusal(.notFound, "There is no such job."))
+        }
+        let now = self.now
+        let strict = self.configuration.strictDevice
+        let found = self.jobs.update(key) { job in
+            (job.facts, job.token.verdict(on: bearer, at: now), !strict || job.facts.device == device)
+        }
+        guard let (facts, verdict, isOwn) = found else {
+            return self.graves.holds(key)
+                ? .gone(key) : .refused(Refusal(.notFound, "There is no such job."))
+        }
+        switch verdict {
+        case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
+        case .expired: return .refused(Refusal(.tokenExpired, "The token has expired."))
+        case .valid: break
+        }
+        guard isOwn else {
+            return .refused(Refusal(.unauthorized, "The job belongs to another device."))
+        }
+        for fault in asking.faults where fault.kind == .expireToken && fault.trigger == .atOnce {
+            self.observeFired(fault.fault, asking, into: &effects)
+            self.revoke(key, into: &effects)
+            return .refused(Refusal(.tokenExpired, "The token has expired."))
+        }
+        return .job(facts)
+    }
+
+    static let gone = Refusal(.gone, "The job was cleaned up or has expired.")
+
+    // MARK: Results
+
+    /// Both formats carry every field of a book (CONTRACT.md section 7, C6).
+    mutating func resultsRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) {
+        guard Self.hasKnownFormat(request.query) else {
+            self.refuse(asking, Refusal(.invalidRequest, "format must be lite or full."), into: &effects)
+            return
+        }
+        switch self.access(asking, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        case .job(let facts):
+            guard self.hasResults(facts.key) else {
+                self.refuse(
+                    asking, Refusal(.notFound, "The job has no results, not yet or not any more."),
+                    into: &effects)
+                return
+            }
+            let books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
+            effects.append(
+                .observe(
+                    self.sighting(facts.owner, .resultsServed(job: facts.id, books: books.count))))
+            self.reply(
+                asking, 200, json: ResultsBody(jobId: facts.id, results: books), [], into: &effects)
+        }
+    }
+
+    private func hasResults(_ key: JobKey) -> Bool {
+        switch self.jobs[key]?.phase {
+        case .finished(.completed, let at), .settled(.completed, let at):
+            self.now < at + self.configuration.resultsLifetime
+        case .running, .finished, .settled, nil: false
+        }
+    }
+
+    private static func hasKnownFormat(_ query: String?) -> Bool {
+        let fields = query?.split(separator: "&") ?? []
+        return fields.allSatisfy {
+            !$0.hasPrefix("format=") && $0 != "format" || $0 == "format=lite" || $0 == "format=full"
+        }
+    }
+
+    // MARK: Status
+
+    mutating func statusRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) {
+        switch self.access(asking, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        case .job(let facts):
+            let found = self.jobs.update(facts.key) { ($0.status, $0.log.count) }
+            guard let (status, count) = found else { return }
+            // The event that ended a canceled job is none of its script.
+            let position = max(0, count - (status == .canceled ? 2 : 1))
+            let counts = facts.script.counts(at: position)
+            let body = StatusBody(
+                StatusBody.Status(
+                    jobId: facts.id, status: status, thousandths: facts.script.thousandths(at: position),
+                    processedCount: counts.processed, totalCount: counts.total))
+            self.reply(asking, 200, json: body, [], into: &effects)
+        }
+    }
+
+    // MARK: Cleanup and cancel
+
+    /// Idempotent: the first removes the job with its token and results and ends its streams; the next are told so.
+    mutating func cleanupRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) {
+        switch self.access(asking, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        case .gone(let key):
+            effects.append(
+                .observe(
+                    self.sighting(asking.caller, .cleaned(job: key.text, effective: false))))
+            switch self.configuration.repeatedCleanup {
+            case .noContent: self.reply(asking, 204, [], [], into: &effects)
+            case .notFound:
+                self.refuse(asking, Refusal(.notFound, "The job is gone already."), into: &effects)
+            }
+        case .job(let facts):
+            self.reply(asking, 204, [], [], into: &effects)
+            effects.append(
+                .observe(self.sighting(facts.owner, .cleaned(job: facts.id, effective: true))))
+            self.remove(facts.key, into: &effects)
+        }
+    }
+
+    /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every
+    /// client of the contract knows. A job that was canceled already is canceled.
+    mutating func cancelRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) {
+        switch self.access(asking, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        case .job(let facts):
+            switch self.jobs[facts.key]?.status {
+            case .completed, .failed:
+                self.refuse(asking, Refusal(.conflict, "The job has ended already."), into: &effects)
+            case .initialized, .processing:
+                effects.append(.observe(self.sighting(facts.owner, .canceled(job: facts.id))))
+                self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
+                self.end(facts, canceled: true, into: &effects)
+            case .canceled, nil:
+                self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
+            }
+        }
+    }
+
+    /// Removes a job with all it has.
+    mutating func remove(_ key: JobKey, into effects: inout [BackendEffect]) {
+        self.endStreams(of: key, into: &effects)
+        self.jobs[key] = nil
+        self.graves.bury(key)
+    }
+
+    /// The token is good no more, and what it opened is closed.
+    mutating func revoke(_ key: JobKey, into effects: inout [BackendEffect]) {
+        guard let (facts, isNews) = self.jobs.update(key, { ($0.facts, $0.token.revoke()) }) else { return }
+        if isNews {
+            effects.append(.observe(self.sighting(facts.owner, .tokenRevoked(job: facts.id))))
+        }
+        self.endStreams(of: key, into: &effects)
+    }
+}

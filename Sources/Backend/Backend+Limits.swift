@@ -1,0 +1,60 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+extension Backend {
+    /// Whether an upload may come now: first by the armed faults, in their order, then by the server's own limit.
+    /// Success carries the headers that tell how much is left.
+    mutating func limit(
+        _ asking: Asking, _ device: DeviceKey, into effects: inout [BackendEffect]
+    ) -> Result<[HeaderLine], Refusal> {
+        for fault in asking.faults {
+            guard case .rateLimit(let quota, let retryAfter) = fault.kind else { continue }
+            if self.faultLimiters[fault.fault] == nil {
+                self.faultLimiters[fault.fault] = RateLimiter(quota: quota)
+            }
+            let now = self.now
+            switch self.faultLimiters.update(fault.fault, { $0.ask(device, at: now) }) {
+            case .limited(let free):
+                self.observeFired(fault.fault, asking, into: &effects)
+                return .failure(self.limited(quota, until: free, retryAfter: retryAfter ?? free - now))
+            case .admitted, nil: break
+            }
+        }
+        guard let quota = self.configuration.rateLimit else { return .success([]) }
+        switch self.limiter?.ask(device, at: self.now) {
+        case .limited(let free):
+            return .failure(self.limited(quota, until: free, retryAfter: free - self.now))
+        case .admitted(let remaining, let reset):
+            return .success(self.limitHeaders(quota, remaining: remaining, reset: reset))
+        case nil:
+            return .success([])
+        }
+    }
+
+    private func limited(_ quota: Quota, until free: Instant, retryAfter: Interval) -> Refusal {
+        var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
+        refusal.retryAfter = retryAfter
+        refusal.headers = self.limitHeaders(quota, remaining: 0, reset: free)
+        return refusal
+    }
+
+    /// B3's header names. `Reset` is in seconds since 1970, rounded up.
+    private func limitHeaders(_ quota: Quota, remaining: Int, reset: Instant) -> [HeaderLine] {
+        let wall = self.configuration.wallClockAtZero + (reset - Instant.zero).wholeMilliseconds
+        return [
+            HeaderLine("X-RateLimit-Limit", String(quota.requests)),
+            HeaderLine("X-RateLimit-Remaining", String(remaining)),
+            HeaderLine("X-RateLimit-Reset", String((wall + 999) / 1_000)),
+        ]
+    }
+
+    func observeFired(_ fault: Int, _ asking: Asking, into effects: inout [BackendEffect]) {
+        effects.append(
+            .observe(
+                Observation(
+                    at: self.now, device: asking.caller.device, scan: asking.caller.scan,
+                    what: .fault(
+                        .fired(fault: fault, asking.operation, attempt: asking.caller.attempt)))))
+    }
+}

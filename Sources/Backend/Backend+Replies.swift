@@ -1,0 +1,118 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+/// One request on its way to its answer.
+struct Asking: Sendable {
+    let exchange: ExchangeID
+    let operation: Operation
+    let caller: Caller
+    /// Of a known endpoint, so it is short and clean.
+    let path: String
+    let faults: [ArmedFault]
+}
+
+/// Why a request is not served.
+struct Refusal: Error, Hashable {
+    var code: ProblemCode
+    var detail: String
+    var retryAfter: Interval?
+    var headers: [HeaderLine] = []
+
+    init(_ code: ProblemCode, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+}
+
+extension Backend {
+    func reply(
+        _ asking: Asking, _ status: Int, _ headers: [HeaderLine], _ body: [UInt8],
+        into effects: inout [BackendEffect]
+    ) {
+        let all = [HeaderLine(HeaderName.requestID, self.requestID(asking.exchange))] + headers
+        effects.append(.reply(asking.exchange, BackendReply(status: status, headers: all, body: body)))
+        self.observeAnswer(asking, status, into: &effects)
+    }
+
+    func observeAnswer(_ asking: Asking, _ status: Int, into effects: inout [BackendEffect]) {
+        effects.append(
+            .observe(
+                self.sighting(
+                    asking.caller,
+                    .answered(asking.operation, attempt: asking.caller.attempt, status: status))))
+    }
+
+    func reply(
+        _ asking: Asking, _ status: Int, json body: some Encodable, _ headers: [HeaderLine],
+        into effects: inout [BackendEffect]
+    ) {
+        self.reply(
+            asking, status, [HeaderLine("Content-Type", "application/json")] + headers, JSON.encode(body),
+            into: &effects)
+    }
+
+    func refuse(_ asking: Asking, _ refusal: Refusal, into effects: inout [BackendEffect]) {
+        let reply = self.problem(asking.exchange, refusal, instance: asking.path)
+        effects.append(.reply(asking.exchange, reply))
+        self.observeAnswer(asking, reply.status, into: &effects)
+    }
+
+    /// Refuses a request that is for no operation, of which no observation can speak. What was asked for is not
+    /// repeated in the answer: it may be anything.
+    func refuseUnrouted(
+        _ exchange: ExchangeID, _ code: ProblemCode, _ detail: String, _ headers: [HeaderLine],
+        into effects: inout [BackendEffect]
+    ) {
+        var refusal = Refusal(code, detail)
+        refusal.headers = headers
+        effects.append(.reply(exchange, self.problem(exchange, refusal, instance: nil)))
+    }
+
+    private func problem(_ exchange: ExchangeID, _ refusal: Refusal, instance: String?) -> BackendReply {
+        let milliseconds = refusal.retryAfter.map { $0.rounded(upTo: .milliseconds(1)) }
+        let problem = Problem(
+            refusal.code, detail: refusal.detail, instance: instance, retryAfterMs: milliseconds,
+            metadata: self.metadata(exchange))
+        var headers = [
+            HeaderLine(HeaderName.requestID, self.requestID(exchange)),
+            HeaderLine("Content-Type", Problem.contentType),
+        ]
+        if problem.status == 401 {
+            // RFC 9110 section 15.5.2: a 401 names a scheme.
+            headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
+        }
+        if let retryAfter = refusal.retryAfter {
+            headers.append(
+                HeaderLine(HeaderName.retryAfter, String(retryAfter.rounded(upTo: .seconds(1)))))
+        }
+        return BackendReply(
+            status: problem.status, headers: headers + refusal.headers, body: JSON.encode(problem))
+    }
+
+    func metadata(_ exchange: ExchangeID) -> Metadata {
+        Metadata(timestamp: self.timestamp, requestId: self.requestID(exchange))
+    }
+
+    var timestamp: String { Timestamp.iso8601(unixMilliseconds: self.wall) }
+
+    /// Unique within the run; no job draws with this count.
+    func requestID(_ exchange: ExchangeID) -> String {
+        "req-" + Hexadecimal.text(self.random.draw(.jobIdentity, exchange.raw, .max), digits: 16)
+    }
+
+    /// A path as the contract writes links.
+    func link(_ endpoint: Endpoint) -> String {
+        switch self.configuration.urlForm {
+        case .relative: endpoint.path
+        case .absolute(let base): base + endpoint.path
+        }
+    }
+}
+
+extension Interval {
+    /// How many whole units cover it; zero when it is negative.
+    fileprivate func rounded(upTo unit: Interval) -> Int64 {
+        max(0, (self.nanoseconds + unit.nanoseconds - 1) / unit.nanoseconds)
+    }
+}

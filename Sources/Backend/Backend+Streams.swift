@@ -1,0 +1,230 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+internal import Wire
+
+extension Backend {
+    /// Answers with the head, the opening comment and what the client has missed; a job that is over then ends the
+    /// stream again. Several streams of one job may be open at once.
+    mutating func streamRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [BackendEffect]
+    ) {
+        if self.configuration.strictAccept, !Self.wantsEventStream(request.accept) {
+            self.refuse(
+                asking, Refusal(.invalidAcceptHeader, "Accept must be text/event-stream."), into: &effects)
+            return
+        }
+        switch self.access(asking, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        case .job(let facts):
+            self.openStream(asking, facts, after: request.lastEventID, into: &effects)
+        }
+    }
+
+    /// Whether one of the types of an `Accept` is `text/event-stream`.
+    private static func wantsEventStream(_ accept: String?) -> Bool {
+        (accept ?? "").split(separator: ",").contains {
+            ParameterizedValue(String($0))?.value.lowercased() == "text/event-stream"
+        }
+    }
+
+    private mutating func openStream(
+        _ asking: Asking, _ facts: Job.Facts, after lastEventID: String?,
+        into effects: inout [BackendEffect]
+    ) {
+        let exchange = asking.exchange
+        let now = self.now
+        let opened = self.jobs.update(facts.key) { job in
+            job.streams.append(exchange)
+            return (job.log.replay(after: lastEventID, at: now), job.phase != .running)
+        }
+        guard let (replay, isOver) = opened else { return }
+        self.addStream(asking, facts)
+
+        effects.append(
+            .openStream(
+                exchange,
+                headers: [
+                    HeaderLine(HeaderName.requestID, self.requestID(exchange)),
+                    HeaderLine("Content-Type", "text/event-stream"),
+                    HeaderLine("Cache-Control", "no-cache, no-store, must-revalidate"),
+                    HeaderLine("X-Accel-Buffering", "no"),
+                ]))
+        self.observeAnswer(asking, 200, into: &effects)
+        effects.append(
+            .observe(
+                self.sighting(
+                    facts.owner,
+                    .streamOpened(job: facts.id, attempt: asking.caller.attempt, after: replay.after))))
+
+        // What came from the client is repeated only when it is an id that was ours.
+        let resumed = replay.after == nil ? nil : lastEventID
+        self.send(
+            self.preamble(resumedFrom: resumed), .preamble, to: exchange, facts, into: &effects)
+        for entry in replay.entries {
+            self.write(entry, to: exchange, facts, replayed: true, into: &effects)
+        }
+        if isOver { self.endStream(exchange, facts, into: &effects) }
+    }
+
+    private mutating func addStream(_ asking: Asking, _ facts: Job.Facts) {
+        let faults = asking.faults.filter { fault in
+            switch fault.kind {
+            case .stripBooks, .expireToken: true
+            // A rate limit is for uploads, a reset is the link's, being offline the phone's.
+            case .rateLimit, .reset, .offline: false
+            }
+        }
+        var stream = Stream(
+            job: facts.key, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
+            faults: faults, nextPing: self.now + self.configuration.ping)
+        for fault in faults where fault.kind == .expireToken {
+            guard case .afterTime(let time) = fault.trigger else { continue }
+            let at = self.now + min(max(.zero, time), BackendConfiguration.intervalMax)
+            stream.revocation = min(stream.revocation ?? at, at)
+        }
+        self.streams[asking.exchange] = stream
+        self.agenda.add(.ping(asking.exchange), at: stream.nextPing)
+        if let revocation = stream.revocation {
+            self.revocations += 1
+            self.agenda.add(.revocation(asking.exchange), at: revocation)
+        }
+    }
+
+    private func preamble(resumedFrom id: String?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        SSEWriter.comment(
+            id.map { "reconnected from event \($0)" } ?? "connection established", into: &bytes)
+        if let retry = self.configuration.retryField {
+            SSEWriter.retry(retry, into: &bytes)
+        } else {
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+
+    // MARK: Writing
+
+    /// Writes an event of the log to one stream, in the form that the stream's faults give it.
+    mutating func write(
+        _ entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts, replayed: Bool,
+        into effects: inout [BackendEffect]
+    ) {
+        // A fault may have ended the stream while the events before were written.
+        guard let stream = self.streams[exchange] else { return }
+        var entry = entry
+        if entry.hasBooks, let (fault, form) = stream.stripping(at: self.now) {
+            entry = entry.with(data: self.completedData(facts, stripped: form))
+            self.observeFired(fault, stream, into: &effects)
+        }
+        if replayed, self.configuration.replayIDs == .fresh {
+            let (wall, now) = (self.wall, self.now)
+            let fresh = self.jobs.update(facts.key) {
+                $0.log.alias(position: entry.position, wall: wall, at: now)
+            }
+            if let fresh { entry = entry.with(milliseconds: fresh) }
+        }
+        effects.append(
+            .observe(
+                self.sighting(
+                    facts.owner,
+                    .eventWritten(
+                        job: facts.id, id: entry.id, position: entry.position, kind: entry.kind,
+                        replayed: replayed))))
+        let mark = StreamMark.event(
+            position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
+        self.send(entry.bytes, mark, to: exchange, facts, into: &effects)
+    }
+
+    /// Hands a piece over and sees what faults that brings.
+    private mutating func send(
+        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [BackendEffect]
+    ) {
+        effects.append(.stream(exchange, bytes: bytes, mark))
+        let now = self.now
+        let reached = self.streams.update(exchange) { stream in
+            stream.bytes += bytes.count
+            if case .event(_, _, replayed: false, _) = mark { stream.newEvents += 1 }
+            return stream.faults.isEmpty ? nil : stream.expiring(at: now).map { ($0, stream) }
+        }
+        guard let (fault, stream) = reached ?? nil else { return }
+        self.observeFired(fault, stream, into: &effects)
+        self.revoke(facts.key, into: &effects)
+    }
+
+    private func observeFired(_ fault: Int, _ stream: Stream, into effects: inout [BackendEffect]) {
+        effects.append(
+            .observe(
+                Observation(
+                    at: self.now, device: stream.caller.device, scan: stream.caller.scan,
+                    what: .fault(.fired(fault: fault, .stream, attempt: stream.attempt)))))
+    }
+
+    // MARK: Deadlines of a stream
+
+    mutating func pingDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+        guard let stream = self.streams[exchange], let facts = self.jobs[stream.job]?.facts else { return }
+        // Late pings are not made up for.
+        let next = stream.nextPing + self.configuration.ping
+        let due = next > self.now ? next : self.now + self.configuration.ping
+        self.streams.update(exchange) { $0.nextPing = due }
+        self.agenda.add(.ping(exchange), at: due)
+        effects.append(.observe(self.sighting(facts.owner, .pingWritten(job: facts.id))))
+        self.send(self.ping(facts), .ping, to: exchange, facts, into: &effects)
+    }
+
+    private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
+        let wall = self.wall
+        if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }
+        var id: String?
+        if self.configuration.pingIDs {
+            let milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) }
+            id = EventLog.id(milliseconds ?? wall, .ping)
+        }
+        var bytes: [UInt8] = []
+        SSEWriter.event(
+            id: id, type: EventKind.ping.rawValue, data: JSON.encode(PingData(timestamp: self.timestamp)),
+            into: &bytes)
+        self.lastPing = (wall, bytes)
+        return bytes
+    }
+
+    mutating func revocationDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+        guard let stream = self.streams[exchange] else { return }
+        self.streams.update(exchange) { $0.revocation = nil }
+        self.revocations -= 1
+        guard let fault = stream.expiring(at: self.now) else { return }
+        self.observeFired(fault, stream, into: &effects)
+        self.revoke(stream.job, into: &effects)
+    }
+
+    // MARK: Ends
+
+    mutating func endStreams(of key: JobKey, into effects: inout [BackendEffect]) {
+        guard let (facts, streams) = self.jobs.update(key, { ($0.facts, $0.streams) }) else { return }
+        for exchange in streams { self.endStream(exchange, facts, into: &effects) }
+    }
+
+    private mutating func endStream(
+        _ exchange: ExchangeID, _ facts: Job.Facts, into effects: inout [BackendEffect]
+    ) {
+        guard let stream = self.streams[exchange] else { return }
+        self.forget(exchange, stream)
+        effects.append(.endStream(exchange))
+        effects.append(
+            .observe(
+                self.sighting(
+                    facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: false))))
+    }
+
+    mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {
+        if stream.revocation != nil { self.revocations -= 1 }
+        self.streams[exchange] = nil
+        self.jobs.update(stream.job) { job in
+            if let place = job.streams.firstIndex(of: exchange) { job.streams.remove(at: place) }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+internal import Wire
+
+/// An upload whose head was acceptable.
+struct PendingUpload: Sendable {
+    let asking: Asking
+    let device: DeviceKey
+    /// `X-RateLimit-…`, for the 202.
+    let headers: [HeaderLine]
+}
+
+extension Backend {
+    /// What a multipart body may have beside its photos.
+    private static let overheadBytesMax = 65_536
+
+    mutating func uploadRequested(
+        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey,
+        into effects: inout [BackendEffect]
+    ) {
+        let headers: [HeaderLine]
+        switch self.limit(asking, device, into: &effects) {
+        case .success(let lines): headers = lines
+        case .failure(let refusal):
+            effects.append(
+                .observe(
+                    self.sighting(asking.caller, .limited(retryAfter: refusal.retryAfter ?? .zero))))
+            self.refuse(asking, refusal, into: &effects)
+            return
+        }
+        if let refusal = self.refusal(ofHead: request) {
+            self.refuse(asking, refusal, into: &effects)
+            return
+        }
+        self.uploads[asking.exchange] = PendingUpload(asking: asking, device: device, headers: headers)
+        effects.append(.readUpload(asking.exchange))
+    }
+
+    private func refusal(ofHead request: BackendRequest) -> Refusal? {
+        guard let contentType = request.contentType,
+            (try? MultipartReader.boundary(contentType: contentType)) != nil
+        else { return Refusal(.invalidRequest, "Content-Type must be multipart/form-data with a boundary.") }
+        let bytesMax = self.configuration.batchBytesMax + Self.overheadBytesMax
+        if let length = request.contentLength, length > bytesMax {
+            return Refusal(
+                .fileTooLarge, "The photos are larger than \(self.configuration.batchBytesMax) bytes.")
+        }
+        if request.contentLength ?? 1 <= 0 { return Refusal(.invalidRequest, "The upload has no photos.") }
+        if self.jobs.count + self.uploads.count >= self.configuration.jobsMax {
+            var refusal = Refusal(.circuitOpen, "There are too many jobs.")
+            refusal.retryAfter = .seconds(60)  // The breaker's cooldown, CONTRACT.md section 2.5.
+            return refusal
+        }
+        return nil
+    }
+
+    mutating func uploadFailed(
+        _ exchange: ExchangeID, _ fault: UploadFault, into effects: inout [BackendEffect]
+    ) {
+        guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
+        self.uploads[exchange] = nil
+        let refusal: Refusal
+        switch fault {
+        case .malformed: refusal = Refusal(.invalidRequest, "The body is not multipart/form-data.")
+        case .tooLarge: refusal = Refusal(.fileTooLarge, "The photos are too large.")
+        case .timedOut: refusal = Refusal(.timeout, "The body did not come in time.")
+        }
+        self.refuse(upload.asking, refusal, into: &effects)
+    }
+
+    mutating func uploaded(
+        _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [BackendEffect]
+    ) {
+        guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
+        self.uploads[exchange] = nil
+        let photos = parts.filter { $0.name == "photos[]" }
+        if let refusal = self.refusal(of: photos) {
+            self.refuse(upload.asking, refusal, into: &effects)
+            return
+        }
+        self.accept(upload, photos: photos.count, into: &effects)
+    }
+
+    /// CONTRACT.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
+    private func refusal(of photos: [UploadPart]) -> Refusal? {
+        let configuration = self.configuration
+        guard !photos.isEmpty else { return Refusal(.invalidRequest, "The upload has no part photos[].") }
+        guard photos.count <= configuration.photosMax else {
+            return Refusal(.batchTooLarge, "At most \(configuration.photosMax) photos may come at once.")
+        }
+        guard photos.allSatisfy({ $0.bytes <= configuration.photoBytesMax }) else {
+            return Refusal(.fileTooLarge, "A photo may have \(configuration.photoBytesMax) bytes.")
+        }
+        guard photos.reduce(0, { $0 + $1.bytes }) <= configuration.batchBytesMax else {
+            return Refusal(
+                .fileTooLarge, "All photos together may have \(configuration.batchBytesMax) bytes.")
+        }
+        guard photos.allSatisfy({ Self.isImage($0.prefix) }) else {
+            return Refusal(.invalidFile, "A photo is neither JPEG nor PNG.")
+        }
+        return nil
+    }
+
+    /// By the first bytes: JPEG starts with an SOI marker, PNG with its signature.
+    private static func isImage(_ prefix: [UInt8]) -> Bool {
+        prefix.starts(with: [0xFF, 0xD8])
+            || prefix.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+    }
+
+    private mutating func accept(
+        _ upload: PendingUpload, photos: Int, into effects: inout [BackendEffect]
+    ) {
+        let owner = upload.asking.caller
+        let (key, secret) = self.newIdentity(owner)
+        let facts = Job.Facts(
+            key: key, id: key.text, owner: owner, device: upload.device, accepted: self.now,
+            script: JobScript(
+                photos: photos, books: self.shelf.count(device: owner.device, scan: owner.scan),
+                time: self.jobTime(owner)))
+        self.jobs[key] = Job(
+            facts: facts,
+            token: Token(secret: secret, expires: self.now + self.configuration.tokenLifetime),
+            log: EventLog(buffer: self.configuration.eventBuffer, epoch: self.wall), due: self.now)
+        effects.append(
+            .observe(self.sighting(owner, .accepted(job: facts.id, books: facts.script.books))))
+
+        let own = self.link(.job(jobId: facts.id))
+        let stream = self.link(.stream(jobId: facts.id))
+        let body = UploadAccepted(
+            job: UploadAccepted.Job(
+                jobId: facts.id, authToken: secret.text, sseUrl: stream, statusUrl: own),
+            links: UploadAccepted.Links(
+                own: UploadAccepted.Link(href: own, rel: "self", method: "GET"),
+                stream: UploadAccepted.Link(href: stream, rel: "stream", method: "GET"),
+                cancel: UploadAccepted.Link(href: own, rel: "cancel", method: "DELETE")),
+            metadata: self.metadata(upload.asking.exchange))
+        self.reply(upload.asking, 202, json: body, upload.headers, into: &effects)
+        self.advance(key, into: &effects)
+    }
+
+    /// Drawn by (device, scan, attempt); a caller that comes twice with the same gets the next draw that is free.
+    private func newIdentity(_ owner: Caller) -> (JobKey, TokenSecret) {
+        let device = UInt64(owner.device.raw)
+        let scan = UInt64(owner.scan.raw)
+        var again: UInt64 = 0
+        while true {
+            let detail = UInt64(owner.attempt) << 32 | again << 2
+            let key = JobKey(
+                UUIDBits(
+                    randomHigh: self.random.draw(.jobIdentity, device, scan, detail),
+                    randomLow: self.random.draw(.jobIdentity, device, scan, detail + 1)))
+            if self.jobs[key] == nil, !self.graves.holds(key) {
+                return (key, TokenSecret { self.random.draw(.token, device, scan, detail + $0) })
+            }
+            again += 1  // Ends: what is taken is bounded.
+        }
+    }
+
+    private func jobTime(_ owner: Caller) -> Interval {
+        let range = self.configuration.jobTime
+        let width = UInt64(range.upperBound.nanoseconds - range.lowerBound.nanoseconds) + 1
+        let extra = self.random.below(width, .jobTime, UInt64(owner.device.raw), UInt64(owner.scan.raw))
+        return range.lowerBound + Interval(nanoseconds: Int64(extra))
+    }
+}

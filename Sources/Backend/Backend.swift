@@ -1,0 +1,182 @@
+internal import Faults
+package import SimBase
+package import Talaria
+
+/// The simulated Talaria: a value that is told what happens and when, and answers with effects.
+///
+/// It serves CONTRACT.md section 1.1 rows 1 to 6 with the rulings of DESIGN.md section 6. A request is checked in this
+/// order: path (404), method (405), device id, rate limit, then what the endpoint asks for. Faults of the server
+/// that are armed for an exchange are done here (`rate-limit`, `strip-books`, `expire-token`); `reset` and `offline`
+/// belong to the link and to the phone.
+///
+/// Everything is bounded: jobs and the uploads under way by `jobsMax`, gone jobs by `tombstonesMax`, a job's log by its
+/// script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the connections of the
+/// driver. Time never runs backwards here: an event that is older than the last one happens at the last one's moment.
+package struct Backend: Sendable {
+    let configuration: BackendConfiguration
+    let shelf: Shelf
+    let random: KeyedRandom
+    var now = Instant.zero
+    var jobs = OrderedTable<JobKey, Job>()
+    var streams = OrderedTable<ExchangeID, Stream>()
+    /// Uploads whose body is being read.
+    var uploads = OrderedTable<ExchangeID, PendingUpload>()
+    var graves: Graveyard
+    var agenda = Agenda()
+    /// The configured limit, and one of its own for every `rate-limit` fault, by its place in the scenario's list.
+    var limiter: RateLimiter?
+    var faultLimiters = OrderedTable<Int, RateLimiter>()
+    /// Streams with a `revocation` ahead.
+    var revocations = 0
+    var lastPing: (wall: Int64, bytes: [UInt8])?
+
+    package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
+        precondition(configuration.objection == nil, configuration.objection ?? "")
+        self.configuration = configuration
+        self.shelf = shelf
+        self.random = random
+        self.graves = Graveyard(gravesMax: configuration.tombstonesMax)
+        self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
+    }
+
+    // MARK: Events
+
+    /// The one way in. Whatever is due by `moment` happens first, so the answer to an event does not depend on whether
+    /// the driver woke the backend in time.
+    package mutating func handle(
+        _ event: BackendEvent, at moment: Instant, into effects: inout [BackendEffect]
+    ) {
+        self.now = max(self.now, moment)
+        self.doWhatIsDue(into: &effects)
+        switch event {
+        case .requested(let exchange, let request, let caller, let connection, let faults):
+            precondition(
+                self.streams[exchange] == nil && self.uploads[exchange] == nil,
+                "the driver used the number of an open exchange again")
+            self.requested(exchange, request, caller, connection, faults, into: &effects)
+        case .uploaded(let exchange, let parts):
+            self.uploaded(exchange, parts, into: &effects)
+        case .uploadFailed(let exchange, let fault):
+            self.uploadFailed(exchange, fault, into: &effects)
+        case .aborted(let exchange):
+            self.aborted(exchange, into: &effects)
+        case .woke:
+            break
+        }
+        self.dropStaleDeadlines()
+    }
+
+    private mutating func requested(
+        _ exchange: ExchangeID, _ request: BackendRequest, _ caller: Caller, _ connection: UInt64,
+        _ faults: [ArmedFault], into effects: inout [BackendEffect]
+    ) {
+        guard let endpoint = Endpoint(path: request.path) else {
+            self.refuseUnrouted(exchange, .notFound, "There is nothing at this path.", [], into: &effects)
+            return
+        }
+        guard let operation = endpoint.operation(method: request.method) else {
+            let allow = HeaderLine("Allow", endpoint.methods)
+            self.refuseUnrouted(
+                exchange, .methodNotAllowed, "This path does not take this method.", [allow], into: &effects)
+            return
+        }
+        effects.append(
+            .observe(
+                self.sighting(
+                    caller, .requested(operation, attempt: caller.attempt, connection: connection))))
+        let asking = Asking(
+            exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
+        let device: DeviceKey
+        switch self.device(request.deviceID, operation) {
+        case .success(let key): device = key
+        case .failure(let refusal):
+            self.refuse(asking, refusal, into: &effects)
+            return
+        }
+        switch endpoint {
+        case .upload: self.uploadRequested(asking, request, device, into: &effects)
+        case .stream(let job): self.streamRequested(asking, request, device, job, into: &effects)
+        case .results(let job): self.resultsRequested(asking, request, device, job, into: &effects)
+        case .cleanup(let job): self.cleanupRequested(asking, request, device, job, into: &effects)
+        case .job(let job):
+            if operation == .cancel {
+                self.cancelRequested(asking, request, device, job, into: &effects)
+            } else {
+                self.statusRequested(asking, request, device, job, into: &effects)
+            }
+        }
+    }
+
+    /// The device id comes before everything else that an endpoint asks for. CONTRACT.md section 1.1: on a stream it
+    /// is part of being authorized.
+    private func device(_ header: String?, _ operation: Operation) -> Result<DeviceKey, Refusal> {
+        guard let header, !header.isEmpty else {
+            return .failure(
+                operation == .stream
+                    ? Refusal(.unauthorized, "X-Device-ID is missing.")
+                    : Refusal(.missingParameter, "X-Device-ID is missing."))
+        }
+        guard let key = DeviceKey(header: header) else {
+            return .failure(
+                operation == .stream
+                    ? Refusal(.unauthorized, "X-Device-ID is not a version 4 UUID.")
+                    : Refusal(.invalidRequest, "X-Device-ID is not a version 4 UUID."))
+        }
+        return .success(key)
+    }
+
+    private mutating func aborted(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+        self.uploads[exchange] = nil
+        guard let stream = self.streams[exchange] else { return }  // Over already: the two ends crossed.
+        self.forget(exchange, stream)
+        guard let facts = self.jobs[stream.job]?.facts else { return }
+        effects.append(
+            .observe(
+                self.sighting(
+                    facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: true))))
+    }
+
+    // MARK: Queries
+
+    /// When the backend wants to be woken next; it does no harm to come at other times.
+    package var nextWake: Instant? { self.agenda.nextAt }
+
+    /// Jobs that are neither cleaned up nor expired.
+    package var jobsAlive: Int { self.jobs.count }
+    package var streamsOpen: Int { self.streams.count }
+    /// Uploads whose body is being read.
+    package var uploadsOpen: Int { self.uploads.count }
+
+    /// Milliseconds since 1970.
+    var wall: Int64 {
+        self.configuration.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds
+    }
+
+    func sighting(_ whose: Caller, _ what: BackendSighting) -> Observation {
+        Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what))
+    }
+}
+
+extension Endpoint {
+    /// The value of `Allow`.
+    fileprivate var methods: String {
+        switch self {
+        case .upload: "POST"
+        case .stream, .results: "GET"
+        case .cleanup: "DELETE"
+        case .job: "GET, DELETE"
+        }
+    }
+
+    fileprivate func operation(method: String) -> Operation? {
+        switch (self, method) {
+        case (.upload, "POST"): .upload
+        case (.stream, "GET"): .stream
+        case (.results, "GET"): .results
+        case (.cleanup, "DELETE"): .cleanup
+        case (.job, "GET"): .status
+        case (.job, "DELETE"): .cancel
+        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _): nil
+        }
+    }
+}

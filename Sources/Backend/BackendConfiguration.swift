@@ -1,0 +1,158 @@
+package import Faults
+package import SimBase
+internal import Talaria
+
+/// What the simulated backend is like: the values of a scenario's `server:` section. The books are not here; they
+/// are the `Shelf`'s.
+package struct BackendConfiguration: Hashable, Sendable {
+    /// Whose wire is spoken (DESIGN.md section 6).
+    package enum Dialect: String, CaseIterable, Hashable, Sendable {
+        /// Seed 000's inlined contract.
+        case contract
+    }
+
+    /// How the 202 and the `completed` event write their links (CONTRACT.md section 7, C1).
+    package enum URLForm: Hashable, Sendable {
+        case relative
+        /// With this in front, without a slash at its end: `https://api.oooefam.net`.
+        case absolute(base: String)
+    }
+
+    /// Which id an event has when it is sent again (CONTRACT.md section 2.2).
+    package enum ReplayIDs: String, CaseIterable, Hashable, Sendable {
+        /// The one it always had.
+        case kept
+        /// One by the time of the delivery: a new id on an old `timestamp`.
+        case fresh
+    }
+
+    /// What a DELETE of a job that is gone already gets; success to a client either way.
+    package enum RepeatedCleanup: Int, CaseIterable, Hashable, Sendable {
+        case noContent = 204
+        case notFound = 404
+    }
+
+    /// No length of time below may be longer: ten years, so that adding a few to any moment is safe.
+    package static let intervalMax = Interval.hours(24 * 3_650)
+
+    package var dialect: Dialect
+    /// From the 202 to the `completed` event; drawn per scan, uniformly.
+    package var jobTime: ClosedRange<Interval>
+    /// From the head of a stream to its first ping, and from ping to ping.
+    package var ping: Interval
+    /// Pings carry an `id:` line (C9).
+    package var pingIDs: Bool
+    /// From the 202 until requests with its token get 401 `TOKEN_EXPIRED`. Streams that are open then stay open:
+    /// the token is looked at when a request comes.
+    package var tokenLifetime: Interval
+    /// How long an event can be replayed, from its first emission on (C14).
+    package var eventBuffer: Interval
+    package var replayIDs: ReplayIDs
+    /// Uploads per device id, in a sliding window; nil is no limit (CONTRACT.md section 1.8).
+    package var rateLimit: Quota?
+    /// From the `completed` event until the results are answered with 404 (C21).
+    package var resultsLifetime: Interval
+    /// A `completed` payload of more bytes loses its `books` (CONTRACT.md section 2.3).
+    package var completedBytesMax: Int
+    /// A token is good only together with the device id of its upload; otherwise 401 (Appendix, "device binding").
+    package var strictDevice: Bool
+    /// A stream must be asked for with `Accept: text/event-stream`, or gets 400 (CONTRACT.md section 2.6). Otherwise
+    /// whatever `Accept` says, or its absence, is fine.
+    package var strictAccept: Bool
+    package var repeatedCleanup: RepeatedCleanup
+    package var urlForm: URLForm
+    /// The `retry:` field at the start of every stream; nil sends none. It raises a phone's backoff.
+    package var retryField: Interval?
+    /// Photos in one upload.
+    package var photosMax: Int
+    package var photoBytesMax: Int
+    /// All photos of one upload together.
+    package var batchBytesMax: Int
+    /// Jobs alive, with the uploads that would become one; beyond it uploads get 503 `CIRCUIT_OPEN`. A job lives until
+    /// it is cleaned up or expires.
+    package var jobsMax: Int
+    /// Jobs remembered as gone (410). One forgotten gets 404.
+    package var tombstonesMax: Int
+    /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids.
+    package var wallClockAtZero: Int64
+
+    package init(
+        dialect: Dialect, jobTime: ClosedRange<Interval>, ping: Interval, pingIDs: Bool,
+        tokenLifetime: Interval, eventBuffer: Interval, replayIDs: ReplayIDs, rateLimit: Quota?,
+        resultsLifetime: Interval, completedBytesMax: Int, strictDevice: Bool, strictAccept: Bool,
+        repeatedCleanup: RepeatedCleanup, urlForm: URLForm, retryField: Interval?, photosMax: Int,
+        photoBytesMax: Int, batchBytesMax: Int, jobsMax: Int, tombstonesMax: Int, wallClockAtZero: Int64
+    ) {
+        self.dialect = dialect
+        self.jobTime = jobTime
+        self.ping = ping
+        self.pingIDs = pingIDs
+        self.tokenLifetime = tokenLifetime
+        self.eventBuffer = eventBuffer
+        self.replayIDs = replayIDs
+        self.rateLimit = rateLimit
+        self.resultsLifetime = resultsLifetime
+        self.completedBytesMax = completedBytesMax
+        self.strictDevice = strictDevice
+        self.strictAccept = strictAccept
+        self.repeatedCleanup = repeatedCleanup
+        self.urlForm = urlForm
+        self.retryField = retryField
+        self.photosMax = photosMax
+        self.photoBytesMax = photoBytesMax
+        self.batchBytesMax = batchBytesMax
+        self.jobsMax = jobsMax
+        self.tombstonesMax = tombstonesMax
+        self.wallClockAtZero = wallClockAtZero
+    }
+
+    /// The defaults: CONTRACT.md's Appendix, except that pings carry no id and the job time is a range around the
+    /// observed 12 s (section 2.4).
+    package static let contract = BackendConfiguration(
+        dialect: .contract,
+        jobTime: .seconds(8)...(.seconds(16)),
+        ping: .seconds(30),
+        pingIDs: false,
+        tokenLifetime: .hours(2),
+        eventBuffer: .seconds(60),
+        replayIDs: .kept,
+        rateLimit: Quota(requests: 10, window: .minutes(20)),
+        resultsLifetime: .hours(2),
+        completedBytesMax: ContractLimit.completedBytesMax,
+        strictDevice: false,
+        strictAccept: false,
+        repeatedCleanup: .noContent,
+        urlForm: .relative,
+        retryField: nil,
+        photosMax: ContractLimit.photosMax,
+        photoBytesMax: ContractLimit.photoBytesMax,
+        batchBytesMax: ContractLimit.batchBytesMax,
+        jobsMax: 100_000,
+        tombstonesMax: 65_536,
+        wallClockAtZero: 1_769_947_200_000)  // 2026-02-01T12:00:00Z, the day in the contract's examples.
+
+    /// Why a backend cannot be like this, or nil when it can.
+    package var objection: String? {
+        let lengths: [(name: String, value: Interval)] = [
+            ("the job time", self.jobTime.lowerBound), ("the job time", self.jobTime.upperBound),
+            ("the ping interval", self.ping), ("the token lifetime", self.tokenLifetime),
+            ("the event buffer", self.eventBuffer), ("the results lifetime", self.resultsLifetime),
+            ("the rate limit's window", self.rateLimit?.window ?? .zero),
+            ("the retry field", self.retryField ?? .zero),
+        ]
+        for length in lengths where !(.zero...Self.intervalMax).contains(length.value) {
+            return "\(length.name) must lie between nothing and ten years"
+        }
+        if self.ping < .milliseconds(1) { return "pings must be at least a millisecond apart" }
+        if let quota = self.rateLimit, quota.requests < 0 || quota.window == .zero {
+            return "a rate limit needs a window, and a number of requests that is not negative"
+        }
+        if self.photosMax < 1 || self.photoBytesMax < 1 || self.batchBytesMax < 1 {
+            return "an upload must be allowed one photo of one byte"
+        }
+        if self.completedBytesMax < 0 || self.jobsMax < 0 || self.tombstonesMax < 0 {
+            return "a limit is below zero"
+        }
+        return nil
+    }
+}

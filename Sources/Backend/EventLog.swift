@@ -1,0 +1,165 @@
+internal import SimBase
+internal import Talaria
+internal import Wire
+
+/// What a job has said, in order, encoded once: the buffer from which streams are replayed.
+///
+/// Ids are `{epoch milliseconds}-{event}`, the milliseconds strictly increasing within the job, ping ids and the ids
+/// of fresh replays included.
+struct EventLog: Sendable {
+    struct Entry: Hashable, Sendable {
+        /// From 0.
+        let position: Int
+        let kind: EventKind
+        let milliseconds: Int64
+        let emitted: Instant
+        /// The whole event: id, event, data, blank line.
+        let bytes: [UInt8]
+        /// A `completed` event with a `books` key.
+        let hasBooks: Bool
+
+        var id: String { EventLog.id(self.milliseconds, self.kind) }
+
+        /// The same event with another id.
+        func with(milliseconds: Int64) -> Entry {
+            let tail = self.bytes.dropFirst("id: \(self.id)\n".utf8.count)
+            let head = "id: \(EventLog.id(milliseconds, self.kind))\n"
+            return Entry(
+                position: self.position, kind: self.kind, milliseconds: milliseconds, emitted: self.emitted,
+                bytes: Array(head.utf8) + tail, hasBooks: self.hasBooks)
+        }
+
+        /// The same event with other data, which hold no books.
+        func with(data: [UInt8]) -> Entry {
+            EventLog.entry(
+                position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data,
+                hasBooks: false)
+        }
+    }
+
+    /// What a stream begins with.
+    struct Replay: Hashable, Sendable {
+        /// The place that the client's id named; nil without an id, or with one that is not known (any more).
+        let after: Int?
+        let entries: [Entry]
+    }
+
+    /// The id of a fresh replay, and which event it was given to.
+    private struct Alias: Hashable, Sendable {
+        let milliseconds: Int64
+        let position: Int
+        let given: Instant
+    }
+
+    /// How long an entry can be replayed.
+    private let buffer: Interval
+    /// The last one is kept whatever its age: it is the job's current state.
+    private var entries: [Entry] = []
+    private var aliases: [Alias] = []
+    /// Events ever appended.
+    private(set) var count = 0
+    private var lastMilliseconds: Int64
+
+    /// `epoch`: no id is older than that, in milliseconds since 1970.
+    init(buffer: Interval, epoch: Int64) {
+        self.buffer = buffer
+        self.lastMilliseconds = epoch - 1
+    }
+
+    var last: Entry? { self.entries.last }
+
+    static func id(_ milliseconds: Int64, _ kind: EventKind) -> String {
+        "\(milliseconds)-\(kind.rawValue)"
+    }
+
+    // MARK: Writing
+
+    /// Milliseconds that no id of this job has yet: those of the wall clock, or the next free ones.
+    mutating func mint(wall: Int64) -> Int64 {
+        self.lastMilliseconds = max(wall, self.lastMilliseconds + 1)
+        return self.lastMilliseconds
+    }
+
+    mutating func append(
+        _ kind: EventKind, data: [UInt8], hasBooks: Bool, wall: Int64, at now: Instant
+    ) -> Entry {
+        self.forget(at: now)
+        let entry = Self.entry(
+            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data, hasBooks: hasBooks)
+        self.entries.append(entry)
+        self.count += 1
+        return entry
+    }
+
+    /// The job is over and its buffer too: only the last event stays, with these data.
+    mutating func settle(lastData: [UInt8]?) {
+        guard let last = self.entries.last else { return }
+        self.aliases = []
+        self.entries = [lastData.map { last.with(data: $0) } ?? last]
+    }
+
+    /// A fresh id for an event that is sent again.
+    mutating func alias(position: Int, wall: Int64, at now: Instant) -> Int64 {
+        self.forget(at: now)
+        let milliseconds = self.mint(wall: wall)
+        self.aliases.append(Alias(milliseconds: milliseconds, position: position, given: now))
+        return milliseconds
+    }
+
+    fileprivate static func entry(
+        position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8],
+        hasBooks: Bool
+    ) -> Entry {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(data.count + 80)
+        SSEWriter.event(
+            id: Self.id(milliseconds, kind), type: kind.rawValue, data: data, into: &bytes)
+        return Entry(
+            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,
+            hasBooks: hasBooks)
+    }
+
+    private mutating func forget(at now: Instant) {
+        let old = self.entries.prefix { $0.emitted + self.buffer <= now }.count
+        if old > 0 { self.entries.removeFirst(min(old, self.entries.count - 1)) }
+        let oldAliases = self.aliases.prefix { $0.given + self.buffer <= now }.count
+        if oldAliases > 0 { self.aliases.removeFirst(oldAliases) }
+    }
+
+    // MARK: Reading
+
+    /// What a stream begins with that asks with this `Last-Event-ID`, or without one:
+    ///
+    /// - a known id: everything after it; if nothing comes after it and the job is over, the terminal event once more,
+    ///   so that no client is left without an end;
+    /// - an unknown id, or one that fell out of the buffer: what is left in the buffer; if nothing is left, the current
+    ///   state;
+    /// - no id: the current state, which is the last event.
+    mutating func replay(after lastEventID: String?, at now: Instant) -> Replay {
+        self.forget(at: now)
+        guard let last = self.entries.last else { return Replay(after: nil, entries: []) }
+        guard let lastEventID, !lastEventID.isEmpty else { return Replay(after: nil, entries: [last]) }
+        guard let place = self.place(of: lastEventID) else {
+            let left = self.entries.filter { $0.emitted + self.buffer > now }
+            return Replay(after: nil, entries: left.isEmpty ? [last] : left)
+        }
+        let rest = self.entries.filter { $0.position > place }
+        return Replay(after: place, entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
+    }
+
+    /// The position of the event that has or had this id. A ping's id stands for the last event before it.
+    private func place(of id: String) -> Int? {
+        guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]),
+            let kind = EventKind(rawValue: String(id[id.index(after: dash)...])),
+            id == Self.id(milliseconds, kind)
+        else { return nil }
+        if kind == .ping {
+            guard milliseconds <= self.lastMilliseconds else { return nil }
+            return self.entries.last { $0.milliseconds < milliseconds }?.position
+        }
+        if let entry = self.entries.last(where: { $0.milliseconds == milliseconds }), entry.kind == kind {
+            return entry.position
+        }
+        return self.aliases.last { $0.milliseconds == milliseconds }?.position
+    }
+}

@@ -1,0 +1,89 @@
+internal import SimBase
+internal import Talaria
+
+/// What a job says and when: a pure function of how many photos and books it has and how long it takes.
+///
+/// The messages are those of CONTRACT.md section 2.1, the shares those of B3's progress curve (section 2.6), the times
+/// those of the recorded job in section 2.4: most of the time passes before the books are identified.
+struct JobScript: Hashable, Sendable {
+    /// One event.
+    enum Step: Hashable, Sendable {
+        case initialized, analyzing, identified
+        /// The n-th book was looked up, from 1.
+        case enriched(Int)
+        case completed
+    }
+
+    let photos: Int
+    let books: Int
+    let time: Interval
+
+    /// How many events there are.
+    var count: Int { self.books + 4 }
+
+    func step(at position: Int) -> Step {
+        switch position {
+        case ...0: .initialized
+        case 1: .analyzing
+        case 2: .identified
+        case 3..<(3 + self.books): .enriched(position - 2)
+        default: .completed
+        }
+    }
+
+    /// When the event at a position is due, since the job was accepted.
+    func offset(at position: Int) -> Interval {
+        let thousandths: Int64
+        switch self.step(at: position) {
+        case .initialized: thousandths = 0
+        case .analyzing: thousandths = 20
+        case .identified: thousandths = 600
+        case .enriched(let book): thousandths = 600 + 380 * Int64(book) / Int64(self.books)
+        case .completed: thousandths = 1_000
+        }
+        let time = self.time.nanoseconds
+        return Interval(nanoseconds: time / 1_000 * thousandths + time % 1_000 * thousandths / 1_000)
+    }
+
+    /// How much is done once the event at a position was emitted.
+    func thousandths(at position: Int) -> Int {
+        switch self.step(at: position) {
+        case .initialized: 0
+        case .analyzing: 100
+        case .identified: 500
+        case .enriched(let book): 500 + 450 * book / self.books
+        case .completed: 1_000
+        }
+    }
+
+    /// What `processedCount` and `totalCount` say: photos until the books are identified, then books.
+    func counts(at position: Int) -> (processed: Int, total: Int) {
+        switch self.step(at: position) {
+        case .initialized, .analyzing: (0, self.photos)
+        case .identified: (0, self.books)
+        case .enriched(let book): (book, self.books)
+        case .completed: (self.books, self.books)
+        }
+    }
+
+    /// The status of a `progress` event: a job status at first, then the stage.
+    func status(at position: Int) -> String {
+        switch self.step(at: position) {
+        case .initialized: JobStatus.initialized.rawValue
+        case .analyzing: ScanStage.analyzingImage.rawValue
+        case .identified: ScanStage.identifyingBooks.rawValue
+        case .enriched: ScanStage.enrichingMetadata.rawValue
+        case .completed: ScanStage.complete.rawValue
+        }
+    }
+
+    func message(at position: Int) -> String {
+        switch self.step(at: position) {
+        case .initialized: "Starting scan of \(self.photos) photos..."
+        case .analyzing: "Processing photo 1 of \(self.photos)..."
+        case .identified: "Identified \(self.books) books"
+        case .enriched(let book): "Enriched book \(book) of \(self.books)"
+        case .completed: "Finalizing..."
+        }
+    }
+}

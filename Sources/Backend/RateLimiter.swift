@@ -1,0 +1,57 @@
+internal import Faults
+internal import SimBase
+
+/// A sliding window per device: an upload is admitted when fewer than `quota.requests` uploads of the device were
+/// admitted in the window that ends now. One that is refused does not count, so a device that waits for exactly
+/// the time it is told is admitted.
+struct RateLimiter: Sendable {
+    enum Verdict: Hashable, Sendable {
+        /// So many more may come now. `reset`: when the oldest of those that count leaves the window.
+        case admitted(remaining: Int, reset: Instant)
+        /// The first moment at which a slot is free.
+        case limited(until: Instant)
+    }
+
+    /// Devices kept at a time. Beyond them a new device is admitted and not counted: the limiter fails open
+    /// (CONTRACT.md section 1.8).
+    static let devicesMax = 200_000
+    private static let sweepMin = 1_024
+
+    let quota: Quota
+    /// Admitted uploads in the window, oldest first.
+    private var admitted = OrderedTable<DeviceKey, [Instant]>()
+    /// How many devices there must be before those whose window is empty are looked for.
+    private var sweepAt = RateLimiter.sweepMin
+
+    init(quota: Quota) { self.quota = quota }
+
+    var devices: Int { self.admitted.count }
+
+    mutating func ask(_ device: DeviceKey, at now: Instant) -> Verdict {
+        let quota = self.quota
+        guard quota.requests > 0 else { return .limited(until: now + quota.window) }
+        if let verdict = self.admitted.update(device, { Self.ask(&$0, quota, at: now) }) { return verdict }
+        if self.admitted.count >= self.sweepAt { self.sweep(at: now) }
+        if self.admitted.count < Self.devicesMax { self.admitted[device] = [now] }
+        return .admitted(remaining: quota.requests - 1, reset: now + quota.window)
+    }
+
+    private static func ask(_ moments: inout [Instant], _ quota: Quota, at now: Instant) -> Verdict {
+        let gone = moments.prefix { $0 + quota.window <= now }.count
+        if gone > 0 { moments.removeFirst(gone) }
+        guard moments.count < quota.requests else {
+            return .limited(until: (moments.first ?? now) + quota.window)
+        }
+        moments.append(now)
+        return .admitted(
+            remaining: quota.requests - moments.count, reset: (moments.first ?? now) + quota.window)
+    }
+
+    private mutating func sweep(at now: Instant) {
+        for (device, moments) in self.admitted.entries
+        where moments.last.map({ $0 + self.quota.window <= now }) ?? true {
+            self.admitted[device] = nil
+        }
+        self.sweepAt = max(Self.sweepMin, 2 * self.admitted.count)
+    }
+}

@@ -1,0 +1,83 @@
+internal import SimBase
+
+/// The secret of a job: 256 bits, 64 lower-case hexadecimal digits on the wire (CONTRACT.md section 1.2).
+struct TokenSecret: Hashable, Sendable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// `draw` is asked for the words 0 to 3.
+    init(draw: (UInt64) -> UInt64) { self.words = (draw(0), draw(1), draw(2), draw(3)) }
+
+    init?(text: some StringProtocol) {
+        let isHexadecimal = text.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        }
+        guard text.utf8.count == 64, isHexadecimal else { return nil }
+        let words = (0..<4).compactMap { Hexadecimal.value(text.dropFirst($0 * 16).prefix(16)) }
+        guard words.count == 4 else { return nil }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    var text: String {
+        Hexadecimal.text(self.words.0, digits: 16) + Hexadecimal.text(self.words.1, digits: 16)
+            + Hexadecimal.text(self.words.2, digits: 16) + Hexadecimal.text(self.words.3, digits: 16)
+    }
+
+    static func == (left: TokenSecret, right: TokenSecret) -> Bool { left.words == right.words }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(self.words.0)
+        hasher.combine(self.words.1)
+    }
+}
+
+/// What an `Authorization` header presents.
+enum Bearer: Hashable, Sendable {
+    /// No header, another scheme, or no token behind the scheme.
+    case missing
+    /// A token that cannot be one of ours.
+    case foreign
+    case secret(TokenSecret)
+
+    /// RFC 6750; the case of a scheme does not count (RFC 9110 section 11.1).
+    init(authorization: String?) {
+        guard let authorization, let space = authorization.firstIndex(of: " "),
+            authorization[..<space].lowercased() == "bearer"
+        else {
+            self = .missing
+            return
+        }
+        let token = authorization[space...].drop { $0 == " " }
+        if token.isEmpty {
+            self = .missing
+        } else {
+            self = TokenSecret(text: token).map(Bearer.secret) ?? .foreign
+        }
+    }
+}
+
+/// The token of one job: reusable until it ends.
+struct Token: Hashable, Sendable {
+    enum Verdict: Hashable, Sendable { case valid, expired, wrong }
+
+    let secret: TokenSecret
+    /// From here on it is expired.
+    let expires: Instant
+    private(set) var isRevoked = false
+
+    init(secret: TokenSecret, expires: Instant) {
+        self.secret = secret
+        self.expires = expires
+    }
+
+    func verdict(on presented: Bearer, at now: Instant) -> Verdict {
+        guard presented == .secret(self.secret) else { return .wrong }
+        return self.isRevoked || now >= self.expires ? .expired : .valid
+    }
+
+    /// - Returns: Whether this is news.
+    mutating func revoke() -> Bool {
+        defer { self.isRevoked = true }
+        return !self.isRevoked
+    }
+}
