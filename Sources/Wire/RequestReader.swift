@@ -57,8 +57,10 @@ package struct RequestReader: Sendable {
         case chunkSize
         /// Leaves to `chunkEnd`.
         case chunkData(remaining: Int)
-        /// The CRLF behind a chunk's data. Leaves to `chunkSize`.
+        /// At the CR behind a chunk's data. Leaves to `chunkEndLineFeed`.
         case chunkEnd
+        /// At the LF behind a chunk's data. Leaves to `chunkSize`.
+        case chunkEndLineFeed
         /// Leaves to `requestLine` or `closed`.
         case trailers
         /// The last request asked for it to be the last; what follows is ignored.
@@ -87,7 +89,7 @@ package struct RequestReader: Sendable {
     package var isInsideRequest: Bool {
         switch self.state {
         case .requestLine: !self.lines.isEmpty
-        case .headers, .body, .chunkSize, .chunkData, .chunkEnd, .trailers: true
+        case .headers, .body, .chunkSize, .chunkData, .chunkEnd, .chunkEndLineFeed, .trailers: true
         case .closed, .failed: false
         }
     }
@@ -190,7 +192,14 @@ package struct RequestReader: Sendable {
             self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
             return false
         case .chunkEnd:
-            try self.readChunkEnd(bytes, &position)
+            guard bytes[position] == ASCII.carriageReturn else { throw .badChunkEnd }
+            position += 1
+            self.state = .chunkEndLineFeed
+            return false
+        case .chunkEndLineFeed:
+            guard bytes[position] == ASCII.lineFeed else { throw .badChunkEnd }
+            position += 1
+            self.state = .chunkSize
             return false
         case .trailers:
             guard try self.readHeaderLine(bytes, &position) else { return false }
@@ -267,15 +276,5 @@ package struct RequestReader: Sendable {
         guard size <= room else { throw .bodyTooLarge }
         self.bodyBytes += size
         return size
-    }
-
-    private mutating func readChunkEnd(
-        _ bytes: ArraySlice<UInt8>, _ position: inout Int
-    ) throws(RequestError) {
-        do throws(LineFlaw) {
-            guard let line = try self.lines.next(in: bytes, at: &position, limit: 0) else { return }
-            guard line.isEmpty else { throw .tooLong }
-        } catch { throw .badChunkEnd }
-        self.state = .chunkSize
     }
 }
