@@ -1,0 +1,55 @@
+package import SimBase
+
+/// So many arrivals in so much time, as a fraction in lowest terms: nothing is rounded however long a run lasts.
+package struct ArrivalRate: Hashable, Sendable {
+    package let arrivals: Int64
+    package let per: Interval
+
+    /// Both must be above zero.
+    package init(arrivals: Int64, per: Interval) {
+        precondition(arrivals > 0 && per > .zero, "a rate is so many, at least one, in some time")
+        let divisor = Self.greatestCommonDivisor(arrivals, per.nanoseconds)
+        self.arrivals = arrivals / divisor
+        self.per = per / divisor
+    }
+
+    /// When arrival number `index` (from 0) is due at equal distances, the first of them after one distance; saturates
+    /// at the end of time.
+    package func moment(of index: Int) -> Instant {
+        let product = UInt128(index + 1) * UInt128(self.per.nanoseconds)
+        return Instant(nanoseconds: Int64(clamping: product / UInt128(self.arrivals)))
+    }
+
+    /// So many distances between arrivals, given in units of 2^-32; saturates.
+    package func time(forDistances distances: UInt64) -> Interval {
+        let product = UInt128(distances) * UInt128(self.per.nanoseconds)
+        return Interval(nanoseconds: Int64(clamping: (product / UInt128(self.arrivals)) >> 32))
+    }
+
+    /// Arrivals that are due before `moment` at equal distances.
+    package func count(before moment: Instant) -> Int {
+        guard moment > .zero else { return 0 }
+        // The largest n with n x per / arrivals < moment.
+        let product = UInt128(moment.nanoseconds) * UInt128(self.arrivals)
+        return Int(clamping: (product - 1) / UInt128(self.per.nanoseconds))
+    }
+
+    /// The rate times `numerator` over `denominator`, both above zero; saturates where the terms would overflow.
+    package func scaled(by numerator: Int64, over denominator: Int64) -> ArrivalRate {
+        let divisor = Self.greatestCommonDivisor(numerator, denominator)
+        let first = Self.greatestCommonDivisor(self.arrivals, denominator / divisor)
+        let second = Self.greatestCommonDivisor(numerator / divisor, self.per.nanoseconds)
+        let arrivals = (self.arrivals / first).multipliedReportingOverflow(by: numerator / divisor / second)
+        let per = (self.per.nanoseconds / second).multipliedReportingOverflow(
+            by: denominator / divisor / first)
+        return ArrivalRate(
+            arrivals: arrivals.overflow ? .max : arrivals.partialValue,
+            per: Interval(nanoseconds: per.overflow ? .max : per.partialValue))
+    }
+
+    private static func greatestCommonDivisor(_ left: Int64, _ right: Int64) -> Int64 {
+        var (a, b) = (left, right)
+        while b != 0 { (a, b) = (b, a % b) }
+        return a
+    }
+}

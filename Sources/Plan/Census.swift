@@ -1,0 +1,99 @@
+import Faults
+package import SimBase
+import Talaria
+
+/// How many captures a run will have, and until when.
+package struct Census: Hashable, Sendable {
+    /// By the order of the groups.
+    package var scansByGroup: [Int]
+    package var lastArrival: Instant
+
+    package init(scansByGroup: [Int], lastArrival: Instant) {
+        self.scansByGroup = scansByGroup
+        self.lastArrival = lastArrival
+    }
+
+    package var scans: Int { self.scansByGroup.reduce(0, +) }
+}
+
+extension RunPlan {
+    /// Counts the whole schedule: time in proportion to the scans.
+    package var census: Census {
+        var census = Census(scansByGroup: [], lastArrival: .zero)
+        for group in self.groups {
+            let wanted = group.spec.devices * group.spec.scansPerDevice
+            var times = group.times(random: self.random)
+            var count = 0
+            while count < wanted, let at = times.next(), at < self.arrivalsEnd {
+                count += 1
+                census.lastArrival = max(census.lastArrival, at)
+            }
+            census.scansByGroup.append(count)
+        }
+        return census
+    }
+
+    /// How often each fault is expected to fire at least once: by the order of the faults. Decisions are keyed, so
+    /// this is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a rate
+    /// limit by the captures of a phone that come sooner than its quota allows, a phone fault by the phones it hits.
+    /// A fault still misses a scan whose exchange ends before its trigger, and windows are held against the moment
+    /// of the capture.
+    package var expectedFirings: [Int] {
+        let desk = self.faultDesk
+        var firings = Array(repeating: 0, count: self.scenario.faults.count)
+        for group in self.groups {
+            for device in group.devices {
+                for window in desk.phoneSchedule(device: DeviceNumber(device), group: group.spec.name) {
+                    firings[window.fault] += 1
+                }
+            }
+        }
+        var admitted: [[QuotaWindow]] = Array(
+            repeating: Array(repeating: QuotaWindow(), count: self.devices), count: self.rateLimits.count)
+        for arrival in self.arrivals {
+            let group = self.group(of: arrival.device).spec.name
+            for (index, fault) in self.scenario.faults.enumerated() {
+                guard let operation = fault.place.operation else { continue }
+                let key = ExchangeKey(
+                    device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: operation,
+                    attempt: 1)
+                guard fault.window.isAwake(from: arrival.scheduled), desk.decides(index, key, group: group)
+                else { continue }
+                guard case .rateLimit(let quota, _) = fault.kind else {
+                    firings[index] += 1
+                    continue
+                }
+                guard let place = self.rateLimits.firstIndex(of: index) else { continue }
+                if admitted[place][Int(arrival.device.raw)].isOver(quota, at: arrival.scheduled) {
+                    firings[index] += 1
+                }
+            }
+        }
+        return firings
+    }
+
+    private var rateLimits: [Int] {
+        self.scenario.faults.indices.filter {
+            if case .rateLimit = self.scenario.faults[$0].kind { true } else { false }
+        }
+    }
+}
+
+/// The captures of one phone that a quota has admitted.
+private struct QuotaWindow: Sendable {
+    private var admitted: [Instant] = []
+
+    mutating func isOver(_ quota: Quota, at now: Instant) -> Bool {
+        self.admitted.removeAll { $0 + quota.window <= now }
+        guard self.admitted.count < quota.requests else { return true }
+        self.admitted.append(now)
+        return false
+    }
+}
+
+extension FaultWindow {
+    /// Whether an exchange that begins at `moment` can still meet the fault.
+    fileprivate func isAwake(from moment: Instant) -> Bool {
+        self.length.map { moment < Instant.zero + self.at + $0 } ?? true
+    }
+}

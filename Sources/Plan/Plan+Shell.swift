@@ -1,1 +1,0 @@
-// Plan: see Package.swift for what it may import.

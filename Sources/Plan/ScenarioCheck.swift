@@ -1,0 +1,166 @@
+import Backend
+import Faults
+import SimBase
+
+/// What is wrong with a scenario that says nothing wrong in any single place.
+package struct ScenarioFinding: Hashable, Sendable {
+    /// What it is about, so that a reader of files can point at it.
+    package enum Subject: Hashable, Sendable {
+        case scenario
+        /// By place in the fleet; `key` as scenario files name it.
+        case group(Int, key: String)
+        case server(key: String)
+        /// By place in the list; `key` as scenario files name it.
+        case fault(Int, key: String)
+    }
+
+    package var subject: Subject
+    /// One sentence without a full stop.
+    package var message: String
+    package var help: String?
+
+    package init(_ subject: Subject, _ message: String, help: String?) {
+        self.subject = subject
+        self.message = message
+        self.help = help
+    }
+}
+
+/// The checks that look at more than one value: above all whether a scan can get through at all.
+package enum ScenarioCheck {
+    /// No event of a stream is shorter, its stamp included: what is cut off before this many bytes was no event.
+    package static let eventBytesMin = 64
+
+    /// Everything that makes the scenario senseless; empty when it can run. Its cost does not depend on the size of
+    /// the fleet.
+    package static func findings(_ scenario: Scenario) -> [ScenarioFinding] {
+        self.sizes(scenario) + self.backend(scenario)
+            + scenario.faults.indices.compactMap { self.neverThrough(scenario, fault: $0) }
+            + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
+    }
+
+    private static func sizes(_ scenario: Scenario) -> [ScenarioFinding] {
+        var findings: [ScenarioFinding] = []
+        if scenario.devices > ScenarioLimit.devicesMax {
+            findings.append(
+                ScenarioFinding(
+                    .scenario, "a fleet of more than \(ScenarioLimit.devicesMax) devices", help: nil))
+        }
+        var scans = 0
+        for (index, group) in scenario.groups.enumerated() {
+            let estimate = self.estimate(group, of: scenario)
+            scans += estimate.scans
+            if estimate.last > Instant.zero + ScenarioLimit.timeMax {
+                findings.append(
+                    ScenarioFinding(
+                        .group(index, key: "arrivals"),
+                        "at this rate the arrivals last longer than a week",
+                        help: "raise `arrivals`, or bound the run with `duration`"))
+            }
+        }
+        if scans > ScenarioLimit.scansMax {
+            findings.append(
+                ScenarioFinding(
+                    .scenario, "a run of more than \(ScenarioLimit.scansMax) scans",
+                    help: "bound it with fewer `scans` or with `duration`"))
+        }
+        return findings
+    }
+
+    private static func backend(_ scenario: Scenario) -> [ScenarioFinding] {
+        var findings: [ScenarioFinding] = []
+        if let objection = scenario.server.backend.objection {
+            findings.append(ScenarioFinding(.scenario, "impossible backend: \(objection)", help: nil))
+        }
+        if scenario.server.backend.rateLimit?.requests == 0 {
+            findings.append(
+                ScenarioFinding(
+                    .server(key: "rate-limit"), "a rate limit of 0 lets no scan through",
+                    help: "`rate-limit: off` switches it off"))
+        }
+        return findings
+    }
+
+    /// A fault that no scan, or no scan that it chooses, can ever get past.
+    private static func neverThrough(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
+        let fault = scenario.faults[index]
+        guard fault.chance > .never, fault.scope != .share(.never), fault.window.length == nil
+        else { return nil }
+        func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
+            ScenarioFinding(.fault(index, key: key), message, help: help)
+        }
+        switch fault.kind {
+        case .offline:
+            return finding(
+                "do", "a phone that is offline for ever can never finish its scans", "end it with `for: 4s`")
+        case .rateLimit(let quota, _):
+            guard quota.requests == 0, fault.count == .eachAttempt else { return nil }
+            return finding("quota", "a quota of 0 lets no scan through", "allow at least `1 per 1s`")
+        case .reset(let cut):
+            guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
+            return finding(
+                "count",
+                "every attempt is reset before an event can arrive, so no stream ever gets anywhere",
+                "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
+        case .expireToken:
+            guard fault.count == .eachAttempt, self.isAtOnce(fault.trigger) else { return nil }
+            return finding(
+                "count", "every stream loses its token at once, so no stream ever gets anywhere",
+                "leave `count` out (once per scan), or give the stream time with `after: 1s`")
+        case .stripBooks:
+            return nil  // The results request still has the books.
+        }
+    }
+
+    private static func endsBeforeAnyEvent(_ trigger: FaultTrigger, _ cut: Cut) -> Bool {
+        let ahead: Int
+        switch cut {
+        case .betweenEvents, .insideEvent: ahead = 0
+        case .afterBytes(let bytes): ahead = bytes
+        case .insideUTF8, .insideLineEnd: return false  // Waits for a place that not every event has.
+        }
+        switch trigger {
+        case .atOnce: return ahead < Self.eventBytesMin
+        case .afterTime(let range): return range.upperBound == .zero && ahead < Self.eventBytesMin
+        case .afterEvents(let range): return range.upperBound == 0 && ahead < Self.eventBytesMin
+        case .afterBytes(let range):
+            let (sum, overflow) = range.upperBound.addingReportingOverflow(ahead)
+            return !overflow && sum < Self.eventBytesMin
+        }
+    }
+
+    private static func isAtOnce(_ trigger: FaultTrigger) -> Bool {
+        switch trigger {
+        case .atOnce: true
+        case .afterTime(let range): range.upperBound == .zero
+        case .afterEvents(let range): range.upperBound == 0
+        case .afterBytes(let range): range.upperBound == 0
+        }
+    }
+
+    /// A fault whose window opens when the run is over.
+    private static func neverAwake(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
+        let last = scenario.groups.map { self.estimate($0, of: scenario).last }.max() ?? .zero
+        let end = last + scenario.drain
+        let opens = Instant.zero + scenario.faults[index].window.at
+        guard opens >= end else { return nil }
+        return ScenarioFinding(
+            .fault(index, key: "at"),
+            "the fault wakes at \(self.seconds(opens)) s, when the run is over (after about \(self.seconds(end)) s)",
+            help: nil)
+    }
+
+    /// How many scans a group will have and when the last one is due, within a few per cent for random arrivals.
+    private static func estimate(_ group: FleetGroup, of scenario: Scenario) -> (scans: Int, last: Instant) {
+        let (wanted, overflow) = group.devices.multipliedReportingOverflow(by: group.scansPerDevice)
+        let duration = scenario.duration.map { Instant.zero + $0 }
+        let due = duration.map { group.arrivals.count(before: $0) } ?? .max
+        let scans = min(overflow ? .max - 1 : wanted, due, .max / (2 * ScenarioLimit.groupsMax))
+        let last = scans == 0 ? .zero : group.arrivals.moment(of: scans - 1)
+        // Whatever lies beyond is too long already, and sums must not overflow.
+        let bounded = min(last, Instant.zero + ScenarioLimit.timeMax * 2)
+        return (scans, duration.map { min(bounded, $0) } ?? bounded)
+    }
+
+    private static func seconds(_ moment: Instant) -> Int64 { moment.nanoseconds / 1_000_000_000 }
+}

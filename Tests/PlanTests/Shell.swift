@@ -1,1 +1,0 @@
-// PlanTests: tests go in files named for one behaviour.
