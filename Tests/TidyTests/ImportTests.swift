@@ -7,7 +7,7 @@ import Testing
         "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger",
     ]
 
-    private static let cLibrary: Set = ["Glibc", "Darwin"]
+    private static let cLibrary: Set = ["Glibc", "Darwin", "CSystem"]
 
     private static let allowed: [String: Set<String>] = [
         "SimBase": [],

@@ -1,0 +1,53 @@
+import Backend
+import SimBase
+import Talaria
+import Wire
+
+/// Tells who calls: from `traceparent` where the caller is one of our phones, otherwise by a hash of the device id and
+/// a count of its uploads, so that faults and books of a foreign client are still functions of who it is.
+struct CallerDirectory {
+    /// Foreign clients that are remembered; beyond it their counts start over.
+    private static let foreignersMax = 10_000
+
+    private struct Foreigner {
+        var uploads: UInt32 = 0
+        var requests: UInt32 = 0
+    }
+
+    private var foreigners: [UInt64: Foreigner] = [:]
+    /// Whose job it is, for requests that name a job and no caller.
+    private var owners: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
+
+    mutating func caller(of head: RequestHead, operation: Operation?, jobId: String?) -> Caller {
+        if let context = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) {
+            return Caller(device: context.device, scan: context.scan, attempt: context.attempt)
+        }
+        let hash = Digest.of(head.headers[HeaderName.deviceID] ?? "")
+        if self.foreigners.count >= Self.foreignersMax { self.foreigners.removeAll() }
+        var foreigner = self.foreigners[hash] ?? Foreigner()
+        defer { self.foreigners[hash] = foreigner }
+        foreigner.requests &+= 1
+        if operation == .upload { foreigner.uploads &+= 1 }
+        if let owner = jobId.flatMap({ self.owners[$0] }) {
+            return Caller(device: owner.device, scan: owner.scan, attempt: foreigner.requests)
+        }
+        // The upper half of the numbers, so that no foreigner is taken for a phone of the fleet.
+        let device = DeviceNumber(UInt32(truncatingIfNeeded: hash) | 0x8000_0000)
+        return Caller(
+            device: device, scan: operation == .upload ? ScanNumber(foreigner.uploads) : .none,
+            attempt: operation == .upload ? foreigner.uploads : foreigner.requests)
+    }
+
+    /// Follows the jobs, so that they can be told whose they are.
+    mutating func saw(_ observation: Observation) {
+        guard case .backend(let sighting) = observation.what else { return }
+        switch sighting {
+        case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
+        case .expired(let job): self.owners[job] = nil
+        case .connected, .requested, .answered, .limited, .streamOpened, .eventWritten, .pingWritten,
+            .streamEnded,
+            .finished, .tokenRevoked, .resultsServed, .cleaned, .canceled:
+            break
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import EventLoop
+package import SimBase
+package import Talaria
+
+/// The backend as a child process of a run: it hears of its parent's end by a lifeline, gets the run's zero by a
+/// control pipe and tells what it sees by an observation pipe.
+package final class EmbeddedBackend {
+    /// Under which numbers the child finds its pipes; see `ChildDescriptor` for the lifeline.
+    package static let observationDescriptor = ChildDescriptor.firstFree
+
+    /// How often the child says how far its story goes, and sends what it has to tell.
+    package static let reportInterval = Interval.milliseconds(50)
+    /// What may wait for a parent that does not read; then the run could not be judged any more and the child ends.
+    package static let waitingBytesMax = 64 << 20
+
+    private let loop: Loop
+    private let pipe: Descriptor
+    private var watch: Watch?
+    private var timer: LoopTimer?
+    private var bytes: [UInt8] = []
+    private var sent = 0
+    private let failed: () -> Void
+
+    /// Takes over the inherited pipe. `failed` is called when the parent cannot be told any more.
+    package init(loop: Loop, failed: @escaping () -> Void) throws(SystemError) {
+        self.loop = loop
+        self.failed = failed
+        self.pipe = try Descriptor.adopting(Self.observationDescriptor)
+        try DescriptorIO.setNonblocking(self.pipe.number, true)
+        self.watch = loop.watch(self.pipe.number, []) { [unowned self] _ in self.flush() }
+        self.timer = LoopTimer(loop: loop) { [unowned self] _ in self.report() }
+        self.report()
+    }
+
+    /// To be called for everything the server sees.
+    package func saw(_ observation: Observation) {
+        ObservationCodec.encode(.observation(observation), into: &self.bytes)
+    }
+
+    private func report() {
+        ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
+        self.flush()
+        if self.bytes.count - self.sent > Self.waitingBytesMax { self.failed() }
+        self.timer?.arm(after: Self.reportInterval)
+    }
+
+    /// Sends what waits; called before the process ends, it gives the parent everything that a pipe takes at once.
+    package func flush() {
+        while self.sent < self.bytes.count {
+            switch DescriptorIO.write(self.pipe.number, self.bytes[self.sent...]) {
+            case .bytes(let count): self.sent += count
+            case .wouldBlock:
+                self.watch?.interest = .write
+                return
+            case .end, .failed:
+                self.failed()
+                return
+            }
+        }
+        self.bytes.removeAll(keepingCapacity: true)
+        self.sent = 0
+        self.watch?.interest = []
+    }
+}

@@ -1,0 +1,87 @@
+import Backend
+import Faults
+import SimBase
+import Wire
+
+/// One request on a connection and what has become of it.
+struct Exchange {
+    /// How the multipart body is getting on; it is read as it comes, whatever the link still delays.
+    enum Upload {
+        case none
+        case reading(MultipartReader)
+        case failed(UploadFault)
+    }
+
+    /// What has been answered. `pending` leaves to `held`, `streaming` or `answered`; `held` to `answered`.
+    enum Answer {
+        case pending
+        /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
+        case held(BackendReply)
+        case streaming
+        case answered
+    }
+
+    let id: ExchangeID
+    let head: RequestHead
+    let key: ExchangeKey?
+    var upload: Upload
+    /// The last byte of the request has arrived.
+    var isComplete = false
+    /// The backend waits for the body.
+    var wantsUpload = false
+    var answer = Answer.pending
+    var cutters: [StreamCutter] = []
+    /// When the head of the answer went to the link.
+    var answeredAt: Instant?
+
+    /// Reads a piece of the body, in place.
+    mutating func receive(_ piece: ArraySlice<UInt8>) {
+        guard case .reading(var reader) = self.upload else { return }
+        self.upload = .none  // So that the reader is changed where it stands.
+        do throws(MultipartError) {
+            try reader.receive(piece)
+            self.upload = .reading(reader)
+        } catch {
+            self.upload = .failed(UploadFault(error))
+        }
+    }
+
+    /// What the body turned out to be.
+    mutating func finishUpload() -> Result<[UploadPart], UploadFailure> {
+        switch self.upload {
+        case .none: return .failure(UploadFailure(fault: .malformed("the body is not multipart/form-data")))
+        case .failed(let fault): return .failure(UploadFailure(fault: fault))
+        case .reading(var reader):
+            do throws(MultipartError) {
+                return .success(
+                    try reader.finish().map {
+                        UploadPart(
+                            name: $0.name, filename: $0.filename, contentType: $0.contentType,
+                            bytes: $0.byteCount,
+                            prefix: $0.prefix)
+                    })
+            } catch {
+                return .failure(UploadFailure(fault: UploadFault(error)))
+            }
+        }
+    }
+}
+
+struct UploadFailure: Error {
+    var fault: UploadFault
+}
+
+extension UploadFault {
+    init(_ error: MultipartError) {
+        self =
+            switch error {
+            case .partTooLarge: .tooLarge
+            case .notFormData: .malformed("the body is not multipart/form-data")
+            case .noBoundary: .malformed("the content type names no usable boundary")
+            case .malformed(let part, let flaw): .malformed("part \(part + 1) is malformed: \(flaw)")
+            case .partHeadTooLong(let part): .malformed("the header of part \(part + 1) is too long")
+            case .tooManyParts: .malformed("there are too many parts")
+            case .truncated: .malformed("the body ends before its closing boundary")
+            }
+    }
+}

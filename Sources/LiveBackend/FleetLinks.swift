@@ -1,0 +1,27 @@
+package import Faults
+package import SimBase
+
+/// Which link a phone has, and which group it is of: what the server must know to let bytes travel as they would.
+package struct FleetLinks: Sendable {
+    package struct Group: Sendable {
+        package var name: String
+        package var devices: Range<UInt32>
+        package var link: LinkProfile
+
+        package init(name: String, devices: Range<UInt32>, link: LinkProfile) {
+            self.name = name
+            self.devices = devices
+            self.link = link
+        }
+    }
+
+    private let groups: [Group]
+
+    package init(groups: [Group]) { self.groups = groups }
+
+    /// Callers from outside the fleet have a perfect link and no group.
+    package func group(of device: DeviceNumber) -> (name: String, link: LinkProfile) {
+        for group in self.groups where group.devices.contains(device.raw) { return (group.name, group.link) }
+        return ("", .perfect)
+    }
+}

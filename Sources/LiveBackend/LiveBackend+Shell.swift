@@ -1,1 +1,0 @@
-// LiveBackend: see Package.swift for what it may import.

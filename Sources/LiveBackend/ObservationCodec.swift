@@ -1,0 +1,297 @@
+package import SimBase
+package import Talaria
+
+/// What the backend's process tells its parent: an observation, or how far its story goes.
+package enum BackendReport: Hashable, Sendable {
+    case observation(Observation)
+    /// Everything up to this moment has been told.
+    case upTo(Instant)
+}
+
+/// Observations of backend and faults as bytes, for the pipe between two processes of one build: a frame is its length
+/// (4 bytes), a tag and fields, all little-endian.
+package enum ObservationCodec {
+    /// No frame of ours is longer; a longer one means that the pipe is out of step.
+    package static let frameBytesMax = 4_096
+
+    /// Appends one frame. Sightings of phones are not the backend's to tell.
+    package static func encode(_ report: BackendReport, into bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.append(contentsOf: [0, 0, 0, 0])
+        var writer = FieldWriter(bytes: bytes)
+        switch report {
+        case .upTo(let moment):
+            writer.byte(0)
+            writer.word(moment.nanoseconds)
+        case .observation(let observation):
+            writer.byte(1)
+            writer.word(observation.at.nanoseconds)
+            writer.word(Int64(observation.device.raw))
+            writer.word(Int64(observation.scan.raw))
+            switch observation.what {
+            case .phone: preconditionFailure("a phone's sighting on the backend's pipe")
+            case .backend(let sighting): Self.encode(sighting, into: &writer)
+            case .fault(let sighting): Self.encode(sighting, into: &writer)
+            }
+        }
+        bytes = writer.bytes
+        let length = UInt32(bytes.count - start - 4)
+        precondition(length <= UInt32(Self.frameBytesMax), "an observation that is longer than any can be")
+        for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
+    }
+
+    private static func encode(_ sighting: BackendSighting, into writer: inout FieldWriter) {
+        switch sighting {
+        case .connected(let connection):
+            writer.byte(1)
+            writer.word(Int64(bitPattern: connection))
+        case .requested(let operation, let attempt, let connection):
+            writer.byte(2)
+            writer.operation(operation, attempt)
+            writer.word(Int64(bitPattern: connection))
+        case .answered(let operation, let attempt, let status):
+            writer.byte(3)
+            writer.operation(operation, attempt)
+            writer.word(Int64(status))
+        case .accepted(let job, let books):
+            writer.byte(4)
+            writer.text(job)
+            writer.word(Int64(books))
+        case .limited(let retryAfter):
+            writer.byte(5)
+            writer.word(retryAfter.nanoseconds)
+        case .streamOpened(let job, let attempt, let after):
+            writer.byte(6)
+            writer.text(job)
+            writer.word(Int64(attempt))
+            writer.word(Int64(after ?? -1))
+        case .eventWritten(let job, let id, let position, let kind, let replayed):
+            writer.byte(7)
+            writer.text(job)
+            writer.text(id)
+            writer.word(Int64(position))
+            writer.text(kind.rawValue)
+            writer.byte(replayed ? 1 : 0)
+        case .pingWritten(let job):
+            writer.byte(8)
+            writer.text(job)
+        case .streamEnded(let job, let attempt, let byPeer):
+            writer.byte(9)
+            writer.text(job)
+            writer.word(Int64(attempt))
+            writer.byte(byPeer ? 1 : 0)
+        case .finished(let job, let kind, let books):
+            writer.byte(10)
+            writer.text(job)
+            writer.text(kind.rawValue)
+            writer.word(Int64(books))
+        case .tokenRevoked(let job):
+            writer.byte(11)
+            writer.text(job)
+        case .resultsServed(let job, let books):
+            writer.byte(12)
+            writer.text(job)
+            writer.word(Int64(books))
+        case .cleaned(let job, let effective):
+            writer.byte(13)
+            writer.text(job)
+            writer.byte(effective ? 1 : 0)
+        case .canceled(let job):
+            writer.byte(14)
+            writer.text(job)
+        case .expired(let job):
+            writer.byte(15)
+            writer.text(job)
+        }
+    }
+
+    private static func encode(_ sighting: FaultSighting, into writer: inout FieldWriter) {
+        switch sighting {
+        case .decided(let fault, let operation, let attempt, let fires):
+            writer.byte(32)
+            writer.word(Int64(fault))
+            writer.operation(operation, attempt)
+            writer.byte(fires ? 1 : 0)
+        case .fired(let fault, let operation, let attempt):
+            writer.byte(33)
+            writer.word(Int64(fault))
+            writer.operation(operation, attempt)
+        case .began(let fault):
+            writer.byte(34)
+            writer.word(Int64(fault))
+        case .ended(let fault):
+            writer.byte(35)
+            writer.word(Int64(fault))
+        }
+    }
+}
+
+/// Takes frames out of bytes that come in any pieces.
+package struct BackendReportReader: Sendable {
+    /// The bytes are not what `ObservationCodec` writes.
+    package struct OutOfStep: Error {}
+
+    private var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func receive(
+        _ piece: ArraySlice<UInt8>, into reports: inout [BackendReport]
+    ) throws(OutOfStep) {
+        self.bytes.append(contentsOf: piece)
+        var position = 0
+        while self.bytes.count - position >= 4 {
+            let length = (0..<4).reduce(0) { $0 | Int(self.bytes[position + $1]) << (8 * $1) }
+            guard length <= ObservationCodec.frameBytesMax else { throw OutOfStep() }
+            guard self.bytes.count - position >= 4 + length else { break }
+            var reader = FieldReader(bytes: self.bytes[(position + 4)..<(position + 4 + length)])
+            guard let report = reader.report(), reader.isAtEnd else { throw OutOfStep() }
+            reports.append(report)
+            position += 4 + length
+        }
+        self.bytes.removeFirst(position)
+    }
+}
+
+private struct FieldWriter {
+    var bytes: [UInt8]
+
+    mutating func byte(_ value: UInt8) { self.bytes.append(value) }
+
+    mutating func word(_ value: Int64) {
+        var rest = UInt64(bitPattern: value)
+        for _ in 0..<8 {
+            self.bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    mutating func operation(_ operation: Operation, _ attempt: UInt32) {
+        self.byte(operation.rawValue)
+        self.word(Int64(attempt))
+    }
+
+    mutating func text(_ text: String) {
+        let utf8 = text.utf8.prefix(255)
+        self.byte(UInt8(utf8.count))
+        self.bytes.append(contentsOf: utf8)
+    }
+}
+
+private struct FieldReader {
+    var bytes: ArraySlice<UInt8>
+
+    var isAtEnd: Bool { self.bytes.isEmpty }
+
+    mutating func report() -> BackendReport? {
+        guard let tag = self.byte(), let at = self.word() else { return nil }
+        let moment = Instant(nanoseconds: at)
+        guard tag == 1 else { return tag == 0 ? .upTo(moment) : nil }
+        guard let device = self.word(), let scan = self.word(), let what = self.sighting() else { return nil }
+        return .observation(
+            Observation(
+                at: moment, device: DeviceNumber(UInt32(truncatingIfNeeded: device)),
+                scan: ScanNumber(UInt32(truncatingIfNeeded: scan)), what: what))
+    }
+
+    private mutating func sighting() -> Sighting? {
+        guard let tag = self.byte() else { return nil }
+        return tag < 32 ? self.backend(tag).map(Sighting.backend) : self.fault(tag).map(Sighting.fault)
+    }
+
+    private mutating func backend(_ tag: UInt8) -> BackendSighting? {
+        switch tag {
+        case 1: self.word().map { .connected(connection: UInt64(bitPattern: $0)) }
+        case 2:
+            self.operation().flatMap { operation, attempt in
+                self.word().map {
+                    .requested(operation, attempt: attempt, connection: UInt64(bitPattern: $0))
+                }
+            }
+        case 3:
+            self.operation().flatMap { operation, attempt in
+                self.word().map { .answered(operation, attempt: attempt, status: Int($0)) }
+            }
+        case 4: self.text().flatMap { job in self.word().map { .accepted(job: job, books: Int($0)) } }
+        case 5: self.word().map { .limited(retryAfter: Interval(nanoseconds: $0)) }
+        case 6:
+            self.text().flatMap { job in
+                self.word().flatMap { attempt in
+                    self.word().map {
+                        .streamOpened(
+                            job: job, attempt: UInt32(truncatingIfNeeded: attempt),
+                            after: $0 < 0 ? nil : Int($0))
+                    }
+                }
+            }
+        case 7: self.eventWritten()
+        case 8: self.text().map { .pingWritten(job: $0) }
+        case 9:
+            self.text().flatMap { job in
+                self.word().flatMap { attempt in
+                    self.byte().map {
+                        .streamEnded(job: job, attempt: UInt32(truncatingIfNeeded: attempt), byPeer: $0 == 1)
+                    }
+                }
+            }
+        case 10:
+            self.text().flatMap { job in
+                self.kind().flatMap { kind in
+                    self.word().map { .finished(job: job, kind: kind, books: Int($0)) }
+                }
+            }
+        case 11: self.text().map { .tokenRevoked(job: $0) }
+        case 12: self.text().flatMap { job in self.word().map { .resultsServed(job: job, books: Int($0)) } }
+        case 13: self.text().flatMap { job in self.byte().map { .cleaned(job: job, effective: $0 == 1) } }
+        case 14: self.text().map { .canceled(job: $0) }
+        case 15: self.text().map { .expired(job: $0) }
+        default: nil
+        }
+    }
+
+    private mutating func eventWritten() -> BackendSighting? {
+        guard let job = self.text(), let id = self.text(), let position = self.word(), let kind = self.kind(),
+            let replayed = self.byte()
+        else { return nil }
+        return .eventWritten(job: job, id: id, position: Int(position), kind: kind, replayed: replayed == 1)
+    }
+
+    private mutating func fault(_ tag: UInt8) -> FaultSighting? {
+        guard let fault = self.word().map(Int.init) else { return nil }
+        switch tag {
+        case 32:
+            return self.operation().flatMap { operation, attempt in
+                self.byte().map { .decided(fault: fault, operation, attempt: attempt, fires: $0 == 1) }
+            }
+        case 33: return self.operation().map { .fired(fault: fault, $0, attempt: $1) }
+        case 34: return .began(fault: fault)
+        case 35: return .ended(fault: fault)
+        default: return nil
+        }
+    }
+
+    private mutating func byte() -> UInt8? { self.bytes.popFirst() }
+
+    private mutating func word() -> Int64? {
+        guard self.bytes.count >= 8 else { return nil }
+        var value: UInt64 = 0
+        for byte in self.bytes.prefix(8).reversed() { value = value << 8 | UInt64(byte) }
+        self.bytes.removeFirst(8)
+        return Int64(bitPattern: value)
+    }
+
+    private mutating func operation() -> (Operation, UInt32)? {
+        guard let operation = self.byte().flatMap(Operation.init), let attempt = self.word() else {
+            return nil
+        }
+        return (operation, UInt32(truncatingIfNeeded: attempt))
+    }
+
+    private mutating func text() -> String? {
+        guard let length = self.byte(), self.bytes.count >= Int(length) else { return nil }
+        defer { self.bytes.removeFirst(Int(length)) }
+        return String(decoding: self.bytes.prefix(Int(length)), as: UTF8.self)
+    }
+
+    private mutating func kind() -> EventKind? { self.text().flatMap { EventKind(rawValue: $0) } }
+}

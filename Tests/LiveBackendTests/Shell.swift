@@ -1,1 +1,0 @@
-// LiveBackendTests: tests go in files named for one behaviour.
