@@ -249,8 +249,8 @@ package struct SSEReader: Sendable {
         var milliseconds: Int64 = 0
         for byte in value {
             guard let digit = ASCII.digit(byte) else { return }
-            let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 10)
-            milliseconds = overflow || product > most - digit ? most : product + digit
+            // Cannot overflow: `most` is nanoseconds divided by a million.
+            milliseconds = min(most, milliseconds * 10 + digit)
         }
         items.append(.retry(.milliseconds(milliseconds)))
     }

@@ -173,6 +173,17 @@ import Wire
         #expect(piece.startIndex == 2)
     }
 
+    @Test func `nothing is kept behind a request that closes`() throws {
+        var reader = RequestReader(limits: .standard)
+        var events: [RequestEvent] = []
+        try reader.receive(Array("GET / HTTP/1.0\r\n\r\nrubbish".utf8), into: &events)
+        #expect(events.count == 2)
+        #expect(!reader.hasLeftOver && !reader.isInsideRequest)
+        try reader.receive(Array("more".utf8), into: &events)
+        try reader.finish()
+        #expect(events.count == 2)
+    }
+
     @Test func `what follows a request that closes is ignored`() {
         let head = plainHead {
             $0.headers.append("Connection", "close")
