@@ -1,0 +1,99 @@
+import SimBase
+import Talaria
+
+/// One DELETE that has to take effect, in as many requests as that needs.
+struct Cleanup: Sendable {
+    let scan: ScanNumber
+    let job: DurableJob
+    let purpose: Purpose
+    private(set) var state: State
+    /// Requests that failed or were told to come again.
+    private var failures = 0
+    private var backoff = Backoff()
+
+    enum Purpose: Hashable, Sendable {
+        /// The scan's outcome is durable; it is settled when this is over.
+        case settle
+        /// The job is of no more use: the phone is suspended, or the job ended in an error worth another upload.
+        case discard
+    }
+
+    enum State: Hashable, Sendable {
+        /// What makes the job dispensable is not durable yet. Leaves to `waiting`.
+        case blocked(StoreTicket)
+        /// Waiting out a backoff, or for a path. `attempt` is set where the number is reserved already. Leaves to `sent`.
+        case waiting(until: Instant, floor: Instant, attempt: UInt32?)
+        /// Leaves to `waiting`, or is over.
+        case sent
+    }
+
+    init(scan: ScanNumber, job: DurableJob, purpose: Purpose, state: State) {
+        self.scan = scan
+        self.job = job
+        self.purpose = purpose
+        self.state = state
+    }
+
+    /// Whether it is its turn, given a path.
+    func isDue(at now: Instant) -> Bool {
+        self.dueAt.map { $0 <= now } ?? false
+    }
+
+    var dueAt: Instant? {
+        switch self.state {
+        case .waiting(let until, let floor, _): max(until, floor)
+        case .blocked, .sent: nil
+        }
+    }
+
+    mutating func stored(_ durable: StoreTicket, at now: Instant) {
+        switch self.state {
+        case .blocked(let ticket) where ticket <= durable:
+            self.state = .waiting(until: now, floor: now, attempt: nil)
+        case .blocked, .waiting, .sent:
+            break
+        }
+    }
+
+    /// - Returns: The reserved number of the attempt, if there is one.
+    mutating func send() -> UInt32? {
+        guard case .waiting(_, _, let attempt) = self.state else {
+            preconditionFailure("a DELETE was sent out of turn")
+        }
+        self.state = .sent
+        return attempt
+    }
+
+    /// What follows when the server did not do it this time.
+    enum FailedAction: Hashable, Sendable {
+        case wait
+        /// The limit of requests is reached.
+        case abandon
+    }
+
+    mutating func failed(
+        at now: Instant, after wait: Interval?, _ policy: BackoffPolicy, draw: UInt64
+    ) -> FailedAction {
+        self.failures += 1
+        guard self.failures < DeviceLimit.cleanupRequestsMax else { return .abandon }
+        self.state = .waiting(
+            until: now + self.backoff.failed(policy, draw: draw), floor: now + (wait ?? .zero), attempt: nil)
+        return .wait
+    }
+
+    /// The path went away: nobody's failure, and not counted as one.
+    mutating func interrupted(at now: Instant) {
+        switch self.state {
+        case .sent: self.state = .waiting(until: now, floor: now, attempt: nil)
+        case .blocked, .waiting: break
+        }
+    }
+
+    mutating func pathReturned(tryAt: Instant) {
+        switch self.state {
+        case .waiting(_, let floor, let attempt):
+            self.state = .waiting(until: tryAt, floor: floor, attempt: attempt)
+        case .blocked, .sent: break
+        }
+    }
+}

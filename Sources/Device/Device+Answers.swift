@@ -1,0 +1,189 @@
+import SimBase
+import Talaria
+
+// Answers come in, are attributed to what they answer, and are judged once they are whole.
+
+extension Device {
+    /// Where the request stands, or nil for one that was given up: its answer is late.
+    private func exchangeIndex(_ id: RequestID) -> Int? {
+        precondition((1...max(1, self.lastRequest)).contains(id.raw), "an answer to a request never made")
+        return self.exchanges.firstIndex { $0.id == id }
+    }
+
+    mutating func replyHead(
+        _ id: RequestID, _ head: ReplyHead, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.exchangeIndex(id) else { return }
+        precondition(self.exchanges[index].head == nil, "a request has one answer")
+        self.exchanges[index].head = head
+        let exchange = self.exchanges[index]
+        self.observe(
+            .replied(
+                exchange.operation, attempt: exchange.attempt, status: head.status,
+                took: now - exchange.sentAt),
+            of: exchange.scan, at: now, into: &effects)
+        switch exchange.purpose {
+        case .stream where head.status == 200:
+            guard head.contentType == "text/event-stream" else {
+                // Its body may be endless; what it says does not matter.
+                self.exchanges.remove(at: index)
+                effects.append(.abort(id))
+                self.conclude(exchange, body: [], isTooLarge: false, at: now, into: &effects)
+                return
+            }
+            self.exchanges[index].deadline = nil
+            self.streamOpened(exchange, at: now, into: &effects)
+        case .upload, .stream, .results, .cleanup, .drain:
+            break
+        }
+    }
+
+    /// - Returns: Whether anything changed beyond the stream that the bytes belong to.
+    mutating func replyBytes(
+        _ id: RequestID, _ bytes: [UInt8], at now: Instant, into effects: inout [DeviceEffect]
+    ) -> Bool {
+        guard let index = self.exchangeIndex(id) else { return false }
+        guard let head = self.exchanges[index].head else {
+            preconditionFailure("a body before its head")
+        }
+        switch self.exchanges[index].purpose {
+        case .drain:
+            return false
+        case .stream where head.status == 200:
+            return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
+        case .upload, .stream, .results, .cleanup:
+            guard !self.exchanges[index].collect(bytes) else { return false }
+            let exchange = self.exchanges.remove(at: index)
+            effects.append(.abort(id))
+            self.observe(
+                .badAnswer(exchange.operation, attempt: exchange.attempt, .tooLarge), of: exchange.scan,
+                at: now,
+                into: &effects)
+            self.conclude(exchange, body: [], isTooLarge: true, at: now, into: &effects)
+            return true
+        }
+    }
+
+    mutating func replyEnded(_ id: RequestID, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.exchangeIndex(id) else { return }
+        var exchange = self.exchanges.remove(at: index)
+        guard let head = exchange.head else { preconditionFailure("an answer without a head") }
+        switch exchange.purpose {
+        case .drain:
+            break
+        case .stream where head.status == 200:
+            // An event without its blank line is discarded with the connection (WHATWG HTML section 9.2.6).
+            self.streamLost(exchange.scan, .endWithoutTerminal, after: nil, at: now, into: &effects)
+        case .upload, .stream, .results, .cleanup:
+            var body: [UInt8] = []
+            swap(&body, &exchange.body)
+            self.conclude(exchange, body: body, isTooLarge: false, at: now, into: &effects)
+        }
+    }
+
+    mutating func replyFailed(
+        _ id: RequestID, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.exchangeIndex(id) else { return }
+        self.requestFailed(self.exchanges.remove(at: index), failure, at: now, into: &effects)
+    }
+
+    /// A request ended without a whole answer, by the network or by our own deadline.
+    mutating func requestFailed(
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        switch (exchange.purpose, exchange.head?.status) {
+        case (.drain, _):
+            return
+        case (.stream, 200):
+            self.streamLost(exchange.scan, Self.lossCause(failure), after: nil, at: now, into: &effects)
+            return
+        case (_, .some(let status)) where !(200...299).contains(status):
+            // The status says enough; only the details broke off.
+            self.conclude(exchange, body: [], isTooLarge: false, at: now, into: &effects)
+            return
+        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _):
+            break
+        }
+        self.observe(
+            .requestFailed(
+                exchange.operation, attempt: exchange.attempt, failure, took: now - exchange.sentAt),
+            of: exchange.scan, at: now, into: &effects)
+        switch exchange.purpose {
+        case .upload:
+            self.uploadFailed(exchange, failure, at: now, into: &effects)
+        case .stream:
+            self.streamLost(
+                exchange.scan, failure == .noPath ? .offline : .connectFailed, after: nil, at: now,
+                into: &effects)
+        case .results:
+            self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
+        case .cleanup:
+            self.cleanupFailed(
+                exchange, cause: WaitingCause.transport.rawValue, after: nil, at: now, into: &effects)
+        case .drain:
+            break
+        }
+    }
+
+    /// A whole answer, or all that will ever come of it.
+    private mutating func conclude(
+        _ exchange: Exchange, body: [UInt8], isTooLarge: Bool, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let head = exchange.head else { preconditionFailure("an answer without a head") }
+        let answer = Answer(
+            head: head, body: body, isTooLarge: isTooLarge, wallNanoseconds: self.wallNanoseconds(at: now))
+        switch exchange.purpose {
+        case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
+        case .stream: self.streamAnswered(exchange, answer, at: now, into: &effects)
+        case .results: self.resultsAnswered(exchange, answer, at: now, into: &effects)
+        case .cleanup: self.cleanupAnswered(exchange, answer, at: now, into: &effects)
+        case .drain: break
+        }
+    }
+
+    /// Reports what was wrong with an answer, unless it was its size: that is reported when it is noticed.
+    func observe(
+        bad: BadAnswer?, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let bad, bad != .tooLarge else { return }
+        self.observe(
+            .badAnswer(exchange.operation, attempt: exchange.attempt, bad), of: exchange.scan, at: now,
+            into: &effects)
+    }
+
+    /// Gives up every request whose time is over, and every stream that has been silent for too long.
+    mutating func passDeadlines(at now: Instant, into effects: inout [DeviceEffect]) {
+        for id in self.exchanges.filter({ $0.deadline.map { $0 <= now } ?? false }).map(\.id) {
+            guard let index = self.exchangeIndex(id) else { continue }
+            let exchange = self.exchanges.remove(at: index)
+            effects.append(.abort(id))
+            self.requestFailed(exchange, .timedOut, at: now, into: &effects)
+        }
+        for scan in self.journeys.map(\.number) {
+            guard let index = self.journeyIndex(scan), let connection = self.journeys[index].connection,
+                now - connection.lastByteAt >= self.profile.idleTimeout
+            else { continue }
+            self.abort(journeyOf: scan, into: &effects)
+            self.streamLost(scan, .silence, after: nil, at: now, into: &effects)
+        }
+    }
+
+    private func wallNanoseconds(at now: Instant) -> Int64 {
+        self.wallClockAtZero * 1_000_000 + now.nanoseconds
+    }
+
+    /// What the death of an open stream counts as. A body that breaks off without its end was closed by the peer as
+    /// much as one that ends in good order: neither is the reset of a connection.
+    private static func lossCause(_ failure: TransportFailure) -> LossCause {
+        switch failure {
+        case .closedEarly: .endWithoutTerminal
+        case .timedOut: .silence
+        case .malformed: .badAnswer
+        case .noPath: .offline
+        case .reset, .tls, .other, .nameNotResolved, .connectRefused, .connectTimedOut, .descriptorsExhausted:
+            .reset
+        }
+    }
+}

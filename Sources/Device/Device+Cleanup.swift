@@ -1,0 +1,155 @@
+import SimBase
+import Talaria
+
+// DELETE, and the end of a scan.
+
+extension Device {
+    /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
+    mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
+        self.journeys.append(Journey(scan: scan, stage: .cleaning))
+        self.clean(self.journeys.count - 1, reserved: nil, at: now, into: &effects)
+    }
+
+    /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement.
+    mutating func clean(
+        _ index: Int, reserved: UInt32?, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let scan = self.journeys[index].number
+        self.journeys[index].stage = .cleaning
+        if self.profile.cleanup, let job = self.journeys[index].scan.record.job {
+            self.cleanups.append(
+                Cleanup(
+                    scan: scan, job: job, purpose: .settle,
+                    state: .waiting(until: now, floor: now, attempt: reserved)))
+        }
+        self.settleIfClean(scan, at: now, into: &effects)
+    }
+
+    /// Deletes a job that its scan does not need any more, once the last write says so durably.
+    mutating func discard(
+        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard self.profile.cleanup else { return }
+        self.cleanups.append(
+            Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(StoreTicket(self.lastTicket))))
+    }
+
+    mutating func sendDueCleanups(at now: Instant, into effects: inout [DeviceEffect]) {
+        for index in self.cleanups.indices where self.cleanups[index].isDue(at: now) {
+            let cleanup = self.cleanups[index]
+            let reserved = self.cleanups[index].send()
+            let attempt = reserved ?? self.nextCleanupAttempt(cleanup.scan, into: &effects)
+            self.send(
+                RequestPlan(
+                    purpose: .cleanup, scan: cleanup.scan, attempt: attempt, method: "DELETE",
+                    target: Endpoint.cleanup(jobId: cleanup.job.jobId).path, job: cleanup.job, headers: [],
+                    lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
+                at: now, into: &effects)
+        }
+    }
+
+    private mutating func nextCleanupAttempt(
+        _ scan: ScanNumber, into effects: inout [DeviceEffect]
+    ) -> UInt32 {
+        let record = self.changeScan(scan) { scan in
+            _ = scan.nextAttempt(.cleanup)
+            return scan.record
+        }
+        guard let record else { preconditionFailure("a scan was settled before its jobs were cleaned up") }
+        self.note(.put(record), into: &effects)
+        return record.attempts.cleanup
+    }
+
+    mutating func cleanupAnswered(
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        switch CleanupVerdict.judge(answer) {
+        case .done:
+            guard let index = self.cleanupIndex(exchange) else { return }
+            let cleanup = self.cleanups.remove(at: index)
+            self.observe(
+                .cleanupAnswered(
+                    job: cleanup.job.jobId, status: answer.head.status, took: now - exchange.sentAt),
+                of: cleanup.scan, at: now, into: &effects)
+            self.settleIfClean(cleanup.scan, at: now, into: &effects)
+        case .again(let asked):
+            if answer.head.status == 429 {
+                self.observe(
+                    .rateLimited(.cleanup, retryAfter: asked ?? .zero), of: exchange.scan, at: now,
+                    into: &effects)
+            }
+            self.cleanupFailed(
+                exchange, cause: WaitingCause.serverError.rawValue, after: asked, at: now, into: &effects)
+        case .abandoned(let cause):
+            guard let index = self.cleanupIndex(exchange) else { return }
+            self.abandon(index, cause: cause, at: now, into: &effects)
+        }
+    }
+
+    mutating func cleanupFailed(
+        _ exchange: Exchange, cause: String, after asked: Interval?, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.cleanupIndex(exchange) else { return }
+        // A suspended phone has no time for a second try at what only helps the server.
+        if self.phase == .suspended, self.cleanups[index].purpose == .discard {
+            self.abandon(index, cause: cause, at: now, into: &effects)
+            return
+        }
+        let action = self.cleanups[index].failed(
+            at: now, after: asked, self.profile.backoff,
+            draw: self.jitter(.cleanup, exchange.scan, attempt: exchange.attempt))
+        switch action {
+        case .wait: break
+        case .abandon: self.abandon(index, cause: cause, at: now, into: &effects)
+        }
+    }
+
+    private mutating func abandon(
+        _ index: Int, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let cleanup = self.cleanups.remove(at: index)
+        self.observe(
+            .jobAbandoned(job: cleanup.job.jobId, cause: cause), of: cleanup.scan, at: now, into: &effects)
+        self.settleIfClean(cleanup.scan, at: now, into: &effects)
+    }
+
+    /// Gives up every DELETE of a scan, the one under way included.
+    mutating func abandonCleanups(
+        of scan: ScanNumber, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.scan == scan {
+            effects.append(.abort(exchange.id))
+        }
+        self.exchanges.removeAll { $0.purpose == .cleanup && $0.scan == scan }
+        while let index = self.cleanups.firstIndex(where: { $0.scan == scan }) {
+            self.abandon(index, cause: cause, at: now, into: &effects)
+        }
+    }
+
+    /// Gives up every DELETE that only helps the server.
+    mutating func abandonDiscards(cause: String, at now: Instant, into effects: inout [DeviceEffect]) {
+        while let index = self.cleanups.firstIndex(where: { $0.purpose == .discard }) {
+            self.abandon(index, cause: cause, at: now, into: &effects)
+        }
+    }
+
+    private func cleanupIndex(_ exchange: Exchange) -> Int? {
+        self.cleanups.firstIndex {
+            $0.scan == exchange.scan && $0.state == .sent && $0.job.jobId == exchange.job
+        }
+    }
+
+    /// A scan is settled when its outcome is durable and none of its jobs is left to clean up: then its record goes.
+    private mutating func settleIfClean(
+        _ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan), self.journeys[index].stage == .cleaning,
+            !self.cleanups.contains(where: { $0.scan == scan })
+        else { return }
+        let record = self.journeys.remove(at: index).scan.record
+        let outcome = record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
+        self.note(.settled(scan, outcome), into: &effects)
+        self.observe(.slotGiven, of: scan, at: now, into: &effects)
+    }
+}

@@ -1,0 +1,108 @@
+import SimBase
+import Talaria
+
+// How the phone speaks: observations, durable writes, requests.
+
+extension Device {
+    func observe(
+        _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        effects.append(.observe(Observation(at: now, device: self.number, scan: scan, what: .phone(what))))
+    }
+
+    mutating func store(_ change: StoreChange, into effects: inout [DeviceEffect]) -> StoreTicket {
+        self.lastTicket += 1
+        let ticket = StoreTicket(self.lastTicket)
+        effects.append(.store(change, ticket))
+        return ticket
+    }
+
+    /// A write for which nothing waits.
+    mutating func note(_ change: StoreChange, into effects: inout [DeviceEffect]) {
+        _ = self.store(change, into: &effects)
+    }
+
+    /// Changes a scan wherever it is; nil when it is settled.
+    mutating func changeScan<Result>(_ number: ScanNumber, _ change: (inout Scan) -> Result) -> Result? {
+        if let index = self.journeyIndex(number) { return change(&self.journeys[index].scan) }
+        guard let index = self.queue.index(of: number) else { return nil }
+        var result: Result?
+        self.queue.update(at: index) { result = change(&$0.scan) }
+        return result
+    }
+
+    func journeyIndex(_ scan: ScanNumber) -> Int? {
+        self.journeys.firstIndex { $0.number == scan }
+    }
+
+    /// 64 uniform bits for the wait after one request.
+    func jitter(_ operation: Operation, _ scan: ScanNumber, attempt: UInt32) -> UInt64 {
+        self.random.draw(
+            operation == .upload ? .uploadRetry : .backoff, UInt64(self.number.raw), UInt64(scan.raw),
+            UInt64(operation.rawValue) << 32 | UInt64(attempt))
+    }
+
+    // MARK: Requests
+
+    /// What a request is about, as far as the kinds differ.
+    struct RequestPlan {
+        var purpose: Exchange.Purpose
+        var scan: ScanNumber
+        var attempt: UInt32
+        var method: String
+        var target: String
+        /// The running job, with its token.
+        var job: DurableJob?
+        /// Between the identity and the trace context.
+        var headers: [HeaderLine]
+        var lastEventID: String?
+        var body: DeviceRequest.Body
+        var timeout: Interval
+    }
+
+    mutating func send(_ plan: RequestPlan, at now: Instant, into effects: inout [DeviceEffect]) {
+        precondition(self.pathAvailable, "a request without a path")
+        self.lastRequest += 1
+        let exchange = Exchange(
+            id: RequestID(self.lastRequest), scan: plan.scan, attempt: plan.attempt, sentAt: now,
+            job: plan.job?.jobId, lastEventID: plan.lastEventID, purpose: plan.purpose,
+            deadline: now + plan.timeout)
+        self.exchanges.append(exchange)
+        var headers = [HeaderLine(HeaderName.deviceID, self.identity.text)]
+        headers += plan.headers
+        if let token = plan.job?.authToken {
+            headers.append(HeaderLine(HeaderName.authorization, "Bearer \(token)"))
+        }
+        if let id = plan.lastEventID { headers.append(HeaderLine(HeaderName.lastEventID, id)) }
+        let trace = TraceContext(
+            run: self.run, device: self.number, scan: plan.scan, operation: exchange.operation,
+            attempt: plan.attempt)
+        headers.append(HeaderLine(TraceContext.headerName, trace.headerValue))
+        self.observe(
+            .requestSent(
+                exchange.operation, attempt: plan.attempt, job: plan.job?.jobId, lastEventID: plan.lastEventID
+            ),
+            of: plan.scan, at: now, into: &effects)
+        effects.append(
+            .send(
+                DeviceRequest(
+                    id: exchange.id, operation: exchange.operation, scan: plan.scan, attempt: plan.attempt,
+                    method: plan.method, target: plan.target, headers: headers, body: plan.body)))
+    }
+
+    /// The request in the driver's hands for a journey, if there is one.
+    func exchangeIndex(journeyOf scan: ScanNumber) -> Int? {
+        self.exchanges.firstIndex { exchange in
+            switch exchange.purpose {
+            case .upload, .stream, .results: exchange.scan == scan
+            case .cleanup, .drain: false
+            }
+        }
+    }
+
+    /// Gives up the request of a journey.
+    mutating func abort(journeyOf scan: ScanNumber, into effects: inout [DeviceEffect]) {
+        guard let index = self.exchangeIndex(journeyOf: scan) else { return }
+        effects.append(.abort(self.exchanges.remove(at: index).id))
+    }
+}

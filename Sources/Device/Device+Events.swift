@@ -1,0 +1,185 @@
+import SimBase
+import Talaria
+import Wire
+
+// What an open stream says.
+
+extension Device {
+    /// - Returns: Whether anything changed beyond the stream itself.
+    mutating func streamBytes(
+        _ bytes: [UInt8], exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) -> Bool {
+        let scan = self.exchanges[exchange].scan
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        var items: [SSEItem] = []
+        swap(&items, &self.items)
+        self.journeys[index].connection?.received(bytes, at: now, into: &items)
+        var isOver = false
+        for item in items {
+            switch item {
+            case .comment(let text):
+                self.journeys[index].connection?.commented(text, clockZero: self.clockZero)
+            case .retry(let base):
+                self.journeys[index].streamBackoff.raise(base: base)
+            case .overflow:
+                // What was too long is dropped; the stream itself is good.
+                self.observe(
+                    .badAnswer(.stream, attempt: self.exchanges[exchange].attempt, .overlongStream), of: scan,
+                    at: now, into: &effects)
+            case .event(let event):
+                isOver = self.dispatched(event, index, exchange: exchange, at: now, into: &effects)
+            }
+            if isOver { break }  // Nothing is applied after a terminal event.
+        }
+        items.removeAll(keepingCapacity: true)
+        swap(&items, &self.items)
+        return isOver
+    }
+
+    /// - Returns: Whether it was the terminal event.
+    private mutating func dispatched(
+        _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) -> Bool {
+        let scan = self.journeys[index].number
+        let reading = JobEvent(name: event.type, data: event.data)
+        if reading == .ping {
+            let gap = self.journeys[index].connection?.pinged(at: now)
+            self.observe(.ping(gap: gap ?? nil), of: scan, at: now, into: &effects)
+            // Not worth a write: after a kill the stream resumes from the event before it.
+            if event.hasOwnID { self.moveLastEventID(index, to: event.id) }
+            return false
+        }
+        guard !self.journeys[index].remembered.meet(event) else { return false }
+        let job = self.journeys[index].job.jobId
+        if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
+            self.observe(.firstEvent(job: job, took: took), of: scan, at: now, into: &effects)
+        }
+        let id = event.hasOwnID ? event.id : nil
+        switch reading {
+        case .ping:
+            return false
+        case .progress, .enrichmentDegraded:
+            self.applied(event, reading, index, at: now, into: &effects)
+            self.journeys[index].streamBackoff.succeeded()
+            self.advance(event, index, into: &effects)
+            return false
+        case .unknown(let name):
+            self.observe(
+                .eventIgnored(job: job, id: id, name: Self.bounded(name), malformed: false), of: scan,
+                at: now,
+                into: &effects)
+            self.advance(event, index, into: &effects)
+            return false
+        case .malformed(.completed):
+            // That it is over can be believed; what it found is asked for.
+            self.observe(bad: .undecodable, self.exchanges[exchange], at: now, into: &effects)
+            self.applied(event, reading, index, at: now, into: &effects)
+            self.drain(exchange, at: now)
+            self.completed(nil, index, at: now, into: &effects)
+            return true
+        case .malformed(.error):
+            // Nothing is refused for what cannot be read.
+            self.observe(bad: .undecodable, self.exchanges[exchange], at: now, into: &effects)
+            self.applied(event, reading, index, at: now, into: &effects)
+            self.drain(exchange, at: now)
+            self.failed(scan, retryable: true, code: nil, at: now, into: &effects)
+            return true
+        case .malformed(let kind):
+            self.observe(
+                .eventIgnored(job: job, id: id, name: kind.rawValue, malformed: true), of: scan, at: now,
+                into: &effects)
+            self.advance(event, index, into: &effects)
+            return false
+        case .completed(let completed):
+            self.applied(event, reading, index, at: now, into: &effects)
+            self.drain(exchange, at: now)
+            self.completed(completed, index, at: now, into: &effects)
+            return true
+        case .error(let error):
+            self.applied(event, reading, index, at: now, into: &effects)
+            self.drain(exchange, at: now)
+            self.failed(scan, retryable: error.retryable == true, code: error.code, at: now, into: &effects)
+            return true
+        }
+    }
+
+    private mutating func applied(
+        _ event: SSEEvent, _ reading: JobEvent, _ index: Int, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let kind = reading.kind else {
+            preconditionFailure("an event that changes nothing was applied")
+        }
+        let (latency, isReplayed) = self.journeys[index].connection?.takeLatency(at: now) ?? (nil, false)
+        self.observe(
+            .eventApplied(
+                job: self.journeys[index].job.jobId, id: event.hasOwnID ? event.id : nil, kind: kind,
+                latency: latency, replayed: isReplayed),
+            of: self.journeys[index].number, at: now, into: &effects)
+    }
+
+    /// The stream resumes after this event from now on. An ignored event counts as well: it was dispatched, and asking
+    /// for it again would only bring it again. A terminal event does not: until its books are durable a fresh process
+    /// must be told of it once more.
+    private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [DeviceEffect]) {
+        guard event.hasOwnID, self.moveLastEventID(index, to: event.id) else { return }
+        self.note(.lastEventID(self.journeys[index].number, event.id), into: &effects)
+    }
+
+    /// - Returns: Whether it moved. An id that cannot stand in a header is not taken.
+    @discardableResult private mutating func moveLastEventID(_ index: Int, to id: String) -> Bool {
+        guard ServerText.isEventID(id) else { return false }
+        self.journeys[index].scan.record.job?.lastEventID = id
+        return true
+    }
+
+    /// Lets a stream end by itself after its terminal event, which keeps its connection usable.
+    private mutating func drain(_ exchange: Int, at now: Instant) {
+        self.exchanges[exchange].purpose = .drain
+        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
+    }
+
+    /// An `error` event: once again by itself, then it waits; or it is final.
+    private mutating func failed(
+        _ scan: ScanNumber, retryable: Bool, code: String?, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        let job = self.journeys[index].job
+        self.journeys[index].connection = nil
+        self.observe(
+            .terminalApplied(job: job.jobId, kind: .error, inline: "absent"), of: scan, at: now,
+            into: &effects)
+        guard retryable else {
+            self.refuse(scan, code: ServerText.code(code, fallback: "UNKNOWN_ERROR"), at: now, into: &effects)
+            return
+        }
+        self.journeys[index].scan.record.job = nil
+        self.journeys[index].scan.record.retryableErrors += 1
+        let again = self.journeys[index].scan.record.retryableErrors <= DeviceLimit.automaticRetriesMax
+        let due = now + (again ? self.profile.retryableErrorDelay : .zero)
+        self.journeys[index].scan.uploadDue = due
+        self.requeue(
+            scan, .retryableError, again ? .none : .nextPath, floor: due, at: now, into: &effects)
+        self.discard(job, of: scan, at: now, into: &effects)
+    }
+
+    private static func bounded(_ name: String) -> String {
+        ServerText.code(name, fallback: "unreadable")
+    }
+}
+
+extension JobEvent {
+    /// Nil for a name that the contract does not have.
+    fileprivate var kind: EventKind? {
+        switch self {
+        case .progress: .progress
+        case .completed: .completed
+        case .error: .error
+        case .ping: .ping
+        case .enrichmentDegraded: .enrichmentDegraded
+        case .malformed(let kind): kind
+        case .unknown: nil
+        }
+    }
+}

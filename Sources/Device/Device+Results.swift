@@ -1,0 +1,188 @@
+import SimBase
+import Talaria
+
+// From the terminal event to books in the library.
+
+extension Device {
+    /// The job has completed; nil when its event could not be read.
+    mutating func completed(
+        _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let job = self.journeys[index].job
+        let inline = reading?.inline ?? .undecodable
+        self.observe(
+            .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
+            of: self.journeys[index].number, at: now, into: &effects)
+        self.journeys[index].connection = nil
+        self.journeys[index].resultsTarget = self.resultsTarget(reading?.resultsUrl, job)
+        // Books under another job's name are not taken: the results request asks by the id that is ours.
+        let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
+        if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
+            books.count <= DeviceLimit.booksPerScanMax
+        {
+            self.file(books, index, at: now, into: &effects)
+        } else if self.pathAvailable {
+            self.requestResults(index, at: now, into: &effects)
+        } else {
+            self.journeys[index].stage = .unfetched(until: now, floor: now)
+        }
+    }
+
+    /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
+    /// else the contract's. `format` is asked for exactly once.
+    private func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
+        var target = Endpoint.results(jobId: job.jobId).path
+        if let named, ServerText.isTarget(named),
+            ServerText.isPath(named) || ServerText.origin(named) == ServerText.origin(job.sseUrl)
+        {
+            target = named
+        }
+        let format = "format=\(self.profile.resultsFormat)"
+        guard let mark = target.firstIndex(of: "?") else { return "\(target)?\(format)" }
+        let query = target[target.index(after: mark)...]
+        if query.split(separator: "&").contains(where: { $0 == format }) { return target }
+        return query.isEmpty || query.hasSuffix("&") ? target + format : "\(target)&\(format)"
+    }
+
+    mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+        let attempt = self.journeys[index].scan.nextAttempt(.results)
+        self.note(.put(self.journeys[index].scan.record), into: &effects)
+        self.journeys[index].stage = .fetching
+        self.send(
+            RequestPlan(
+                purpose: .results, scan: self.journeys[index].number, attempt: attempt, method: "GET",
+                target: self.journeys[index].resultsTarget, job: self.journeys[index].job, headers: [],
+                lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
+            at: now, into: &effects)
+    }
+
+    mutating func resultsAnswered(
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(exchange.scan) else {
+            preconditionFailure("results without a scan")
+        }
+        let job = self.journeys[index].job.jobId
+        switch ResultsVerdict.judge(answer, jobId: job) {
+        case .books(let books):
+            self.observe(
+                .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
+                at: now, into: &effects)
+            self.file(books, index, at: now, into: &effects)
+        case .jobEnded(let end):
+            self.jobEnded(exchange.scan, end, at: now, into: &effects)
+        case .again(let asked):
+            if answer.head.status == 429 {
+                self.observe(
+                    .rateLimited(.results, retryAfter: asked ?? .zero), of: exchange.scan, at: now,
+                    into: &effects)
+            }
+            self.resultsFailed(exchange.scan, after: asked, at: now, into: &effects)
+        case .bad(let bad):
+            self.observe(bad: bad, exchange, at: now, into: &effects)
+            self.journeys[index].resultsBadAnswers += 1
+            guard self.journeys[index].resultsBadAnswers >= DeviceLimit.resultsBadAnswersMax else {
+                self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
+                return
+            }
+            // The job stays in the record: a later process, or a later version, may be able to read it. A DELETE
+            // would destroy the results.
+            self.giveUpEpisodes(index, resultsToo: true, at: now, into: &effects)
+            self.requeue(
+                exchange.scan, .resultsUnavailable, .nextLaunch, floor: now, at: now, into: &effects)
+        }
+    }
+
+    /// The results could not be had this time; the job lives.
+    mutating func resultsFailed(
+        _ scan: ScanNumber, after asked: Interval?, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("results without a scan") }
+        self.journeys[index].resultsFailures += 1
+        let attempt = self.journeys[index].scan.record.attempts.results
+        let wait = self.journeys[index].resultsBackoff.failed(
+            self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt))
+        self.journeys[index].stage = .unfetched(until: now + wait, floor: now + (asked ?? .zero))
+    }
+
+    // MARK: Filing
+
+    /// Puts every book into the library that is not there yet. A book is known by its place in the scan's results,
+    /// whichever way they came.
+    private mutating func file(
+        _ books: [Book], _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let scan = self.journeys[index].number
+        let known = Set(self.journeys[index].scan.record.booksApplied)
+        for (ordinal, book) in books.enumerated() {
+            guard !known.contains(ordinal) else {
+                self.observe(.bookRepeated(ordinal: ordinal), of: scan, at: now, into: &effects)
+                continue
+            }
+            let ticket = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
+            self.journeys[index].scan.record.booksApplied.append(ordinal)
+            self.journeys[index].unobservedBooks.append(
+                Journey.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
+        }
+        self.journeys[index].scan.record.completed = true
+        self.fileOutcome(index, into: &effects)
+    }
+
+    /// A non-retryable answer: shown, and cleaned up if there is a job.
+    mutating func refuse(
+        _ scan: ScanNumber, code: String, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else {
+            preconditionFailure("only a scan in a slot is refused")
+        }
+        self.journeys[index].scan.record.refusal = code
+        self.fileOutcome(index, into: &effects)
+    }
+
+    private mutating func fileOutcome(_ index: Int, into effects: inout [DeviceEffect]) {
+        // The number of the DELETE is reserved in the same write.
+        if self.profile.cleanup, self.journeys[index].scan.record.job != nil {
+            _ = self.journeys[index].scan.nextAttempt(.cleanup)
+        }
+        let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
+        self.journeys[index].stage = .filing(ticket)
+    }
+
+    mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let first = self.journeys[index].unobservedBooks.first, first.ticket <= self.durable else {
+            return
+        }
+        let books = self.journeys[index].unobservedBooks
+        let scan = self.journeys[index].number
+        let durable = books.prefix { $0.ticket <= self.durable }
+        for written in durable {
+            self.observe(
+                .bookAdded(ordinal: written.ordinal, book: written.book), of: scan, at: now, into: &effects)
+        }
+        self.journeys[index].unobservedBooks.removeFirst(durable.count)
+    }
+
+    /// The outcome is durable: it counts from here on, whatever becomes of the DELETE.
+    mutating func filed(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("an outcome without a scan") }
+        if let code = self.journeys[index].scan.record.refusal {
+            self.observe(.refused(code: code), of: scan, at: now, into: &effects)
+        } else {
+            let took = now - self.journeys[index].scan.scheduled
+            self.observe(.completed(took: took), of: scan, at: now, into: &effects)
+        }
+        Self.release(&self.journeys[index].scan, into: &effects)
+        self.clean(
+            index, reserved: self.journeys[index].scan.record.attempts.cleanup, at: now, into: &effects)
+    }
+
+    private static func name(_ inline: CompletedReading.InlineBooks) -> String {
+        switch inline {
+        case .absent: "absent"
+        case .null: "null"
+        case .empty: "empty"
+        case .undecodable: "undecodable"
+        case .books: "books"
+        }
+    }
+}

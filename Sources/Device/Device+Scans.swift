@@ -1,0 +1,205 @@
+import SimBase
+import Talaria
+
+// A scan's life outside the slots: capture, photo, queue, and the way in and out of a slot.
+
+extension Device {
+    mutating func launched(
+        _ restored: [DurableScan], pathAvailable: Bool, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        precondition(self.phase == .off, "a phone is launched once; a relaunch is a fresh phone")
+        self.phase = .running
+        self.pathAvailable = pathAvailable
+        for record in restored {
+            precondition(self.queue.index(of: ScanNumber(record.scan)) == nil, "a scan was restored twice")
+            let scan = Scan(
+                record: record, scheduled: self.instant(ofUnixMs: record.capturedUnixMs), uploadDue: now)
+            self.queue.insert(
+                WaitingScan(
+                    scan: scan, cause: WaitingCause(rawValue: record.cause) ?? .interrupted, hold: .none,
+                    floor: now, ticket: StoreTicket(0), isAnnounced: true))
+        }
+        self.observe(.launched(restored: self.waiting.count), of: .none, at: now, into: &effects)
+        for (index, waiting) in self.queue.scans.enumerated() {
+            switch waiting.scan.work {
+            case .finish:
+                break
+            case .follow:
+                self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
+            case .upload:
+                self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
+                self.queue.update(at: index) { Self.prepare(&$0.scan, into: &effects) }
+            }
+        }
+    }
+
+    mutating func captured(
+        _ number: ScanNumber, _ photo: PhotoReference, scheduled: Instant, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard self.phase != .suspended else { return }  // The app is not on the screen: there is no shutter.
+        precondition(
+            self.queue.index(of: number) == nil && self.journeyIndex(number) == nil,
+            "a scan number was used twice")
+        self.observe(.captured(scheduled: scheduled), of: number, at: now, into: &effects)
+        guard self.unsettledCount < DeviceLimit.unsettledMax else {
+            self.note(.settled(number, .refused(code: DeviceLimit.queueFullCode)), into: &effects)
+            self.observe(.refused(code: DeviceLimit.queueFullCode), of: number, at: now, into: &effects)
+            return
+        }
+        let cause = self.presentCause(at: now) ?? .captured
+        let record = DurableScan(
+            scan: number.raw, photo: photo.raw,
+            capturedUnixMs: self.wallClockAtZero + now.nanoseconds / 1_000_000,
+            job: nil, booksApplied: [], cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
+            retryableErrors: 0, completed: false, refusal: nil)
+        let ticket = self.store(.put(record), into: &effects)
+        var scan = Scan(record: record, scheduled: scheduled, uploadDue: scheduled)
+        Self.prepare(&scan, into: &effects)
+        self.queue.insert(
+            WaitingScan(
+                scan: scan, cause: cause, hold: .none, floor: now, ticket: ticket, isAnnounced: false))
+    }
+
+    /// Why a scan would wait now even with a slot to be had.
+    func presentCause(at now: Instant) -> WaitingCause? {
+        if !self.pathAvailable { return .offline }
+        return self.gate.isOpen(at: now) ? nil : .rateLimited
+    }
+
+    // MARK: Photo
+
+    mutating func photoPrepared(
+        _ number: ScanNumber, bytes: Int, took: Interval, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
+        guard let index = self.queue.index(of: number) else {
+            effects.append(.releasePhoto(number))
+            return
+        }
+        switch self.queue.scans[index].scan.photo {
+        case .preparing: self.queue.update(at: index) { $0.scan.photo = .prepared(bytes: bytes) }
+        case .prepared: break  // Asked for twice, because it was released in between.
+        case .absent: effects.append(.releasePhoto(number))
+        }
+    }
+
+    mutating func photoRejected(_ number: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
+        else {
+            return  // Settled or given back in the meantime: whoever takes it up next asks again.
+        }
+        _ = self.queue.remove(at: index)
+        let code = DeviceLimit.photoUnusableCode
+        self.note(.settled(number, .refused(code: code)), into: &effects)
+        self.observe(.refused(code: code), of: number, at: now, into: &effects)
+        self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
+    }
+
+    private static func prepare(_ scan: inout Scan, into effects: inout [DeviceEffect]) {
+        guard scan.photo == .absent else { return }
+        scan.photo = .preparing
+        effects.append(.preparePhoto(scan.number, PhotoReference(scan.record.photo)))
+    }
+
+    static func release(_ scan: inout Scan, into effects: inout [DeviceEffect]) {
+        guard scan.photo != .absent else { return }
+        scan.photo = .absent
+        effects.append(.releasePhoto(scan.number))
+    }
+
+    // MARK: Slots
+
+    /// Gives free slots to the scans whose turn it is.
+    mutating func startWaiting(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard self.phase == .running else { return }
+        while self.journeys.count < self.profile.streamsMax,
+            let index = self.queue.next(self.conditions(at: now))
+        {
+            let scan = self.queue.remove(at: index).scan
+            self.observe(.slotTaken, of: scan.number, at: now, into: &effects)
+            switch scan.work {
+            case .upload: self.startUpload(scan, at: now, into: &effects)
+            case .follow: self.startFollowing(scan, at: now, into: &effects)
+            case .finish: self.startFinishing(scan, at: now, into: &effects)
+            }
+        }
+    }
+
+    /// Puts a scan back into the durable queue and gives up its slot.
+    mutating func requeue(
+        _ number: ScanNumber, _ cause: WaitingCause, _ hold: WaitingScan.Hold, floor: Instant,
+        at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(number) else {
+            preconditionFailure("only a scan in a slot is requeued")
+        }
+        var scan = self.journeys.remove(at: index).scan
+        if hold.isParked || self.phase == .suspended {
+            Self.release(&scan, into: &effects)
+        } else if scan.work == .upload {
+            Self.prepare(&scan, into: &effects)
+        }
+        scan.record.cause = cause.rawValue
+        let ticket = self.store(.put(scan.record), into: &effects)
+        self.queue.insert(
+            WaitingScan(scan: scan, cause: cause, hold: hold, floor: floor, ticket: ticket, isAnnounced: true)
+        )
+        self.observe(.queued(cause), of: number, at: now, into: &effects)
+        self.observe(.slotGiven, of: number, at: now, into: &effects)
+    }
+
+    /// A path that returns ends every backoff, and the wait of scans that were parked until then.
+    mutating func releaseQueue(at moment: Instant, into effects: inout [DeviceEffect]) {
+        self.queueOpensAt = max(self.queueOpensAt, moment)
+        for (index, waiting) in self.queue.scans.enumerated() {
+            switch waiting.hold {
+            case .none, .nextLaunch:
+                break
+            case .until:
+                self.queue.update(at: index) { $0.hold = .none }
+            case .nextPath:
+                self.queue.update(at: index) { waiting in
+                    waiting.hold = .none
+                    if waiting.scan.work == .upload { Self.prepare(&waiting.scan, into: &effects) }
+                }
+            }
+        }
+    }
+
+    // MARK: Store
+
+    mutating func stored(_ ticket: StoreTicket, at now: Instant, into effects: inout [DeviceEffect]) {
+        precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
+        self.durable = max(self.durable, ticket)
+        for (index, waiting) in self.queue.scans.enumerated()
+        where !waiting.isAnnounced && waiting.ticket <= self.durable {
+            self.queue.update(at: index) { $0.isAnnounced = true }
+            self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
+        }
+        for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
+        for number in self.journeys.map(\.number) {
+            guard let index = self.journeyIndex(number) else { continue }
+            self.observeDurableBooks(index, at: now, into: &effects)
+            switch self.journeys[index].stage {
+            case .recording(let ticket) where ticket <= self.durable:
+                self.jobRecorded(number, at: now, into: &effects)
+            case .filing(let ticket) where ticket <= self.durable:
+                self.filed(number, at: now, into: &effects)
+            case .recording, .filing, .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched,
+                .cleaning:
+                break
+            }
+        }
+    }
+
+    /// A moment of the phone's wall clock on the run's clock: before `zero` for an earlier run.
+    private func instant(ofUnixMs unixMs: Int64) -> Instant {
+        let (milliseconds, overflow) = unixMs.subtractingReportingOverflow(self.wallClockAtZero)
+        // A century either way: a record of a broken clock must not break ours.
+        let most: Int64 = 36_525 * 86_400_000
+        guard !overflow else { return .zero }
+        return Instant(nanoseconds: min(max(milliseconds, -most), most) * 1_000_000)
+    }
+}

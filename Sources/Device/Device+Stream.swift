@@ -1,0 +1,161 @@
+import SimBase
+import Talaria
+import Wire
+
+// The stream of a job: opened, lost, opened again. What it says is read in Device+Events.
+
+extension Device {
+    /// The record of a new job is durable.
+    mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
+        if self.pathAvailable {
+            let attempt = self.journeys[index].scan.record.attempts.stream
+            self.requestStream(index, attempt: attempt, at: now, into: &effects)
+        } else {
+            self.streamLost(scan, .offline, after: nil, at: now, into: &effects)
+        }
+    }
+
+    /// A scan that was restored with a job: back to its stream.
+    mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
+        var scan = scan
+        scan.record.cause = WaitingCause.interrupted.rawValue
+        self.journeys.append(Journey(scan: scan, stage: .opening))
+        self.openStream(self.journeys.count - 1, at: now, into: &effects)
+    }
+
+    private mutating func openStream(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+        let attempt = self.journeys[index].scan.nextAttempt(.stream)
+        self.note(.put(self.journeys[index].scan.record), into: &effects)
+        self.requestStream(index, attempt: attempt, at: now, into: &effects)
+    }
+
+    private mutating func requestStream(
+        _ index: Int, attempt: UInt32, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let job = self.journeys[index].job
+        self.journeys[index].stage = .opening
+        self.journeys[index].episode?.attempts += 1
+        self.send(
+            RequestPlan(
+                purpose: .stream, scan: self.journeys[index].number, attempt: attempt, method: "GET",
+                target: job.sseUrl, job: job, headers: [HeaderLine("Accept", "text/event-stream")],
+                lastEventID: self.profile.resume && !job.lastEventID.isEmpty ? job.lastEventID : nil,
+                body: .none,
+                timeout: self.profile.connectTimeout),
+            at: now, into: &effects)
+    }
+
+    /// The 200 head of an event stream came.
+    mutating func streamOpened(_ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.journeyIndex(exchange.scan) else {
+            preconditionFailure("a stream without a scan")
+        }
+        let job = self.journeys[index].job.jobId
+        self.journeys[index].stage = .streaming
+        self.journeys[index].connection = StreamConnection(
+            openedAt: now, resumed: exchange.lastEventID != nil)
+        self.observe(
+            .streamOpened(
+                job: job, attempt: exchange.attempt, after: exchange.lastEventID, took: now - exchange.sentAt),
+            of: exchange.scan, at: now, into: &effects)
+        guard let episode = self.journeys[index].episode else { return }
+        self.journeys[index].episode = nil
+        self.observe(
+            .reconnected(
+                job: job, episode.cause, attempts: episode.attempts, resumed: exchange.lastEventID != nil,
+                took: now - episode.noticedAt),
+            of: exchange.scan, at: now, into: &effects)
+    }
+
+    /// Something other than an event stream was answered.
+    mutating func streamAnswered(
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        switch StreamVerdict.judge(answer) {
+        case .jobEnded(let end):
+            self.jobEnded(exchange.scan, end, at: now, into: &effects)
+        case .lost(let cause, let asked, let bad):
+            self.observe(bad: bad, exchange, at: now, into: &effects)
+            if answer.head.status == 429 {
+                self.observe(
+                    .rateLimited(.stream, retryAfter: asked ?? .zero), of: exchange.scan, at: now,
+                    into: &effects)
+            }
+            self.streamLost(exchange.scan, cause, after: asked, at: now, into: &effects)
+        }
+    }
+
+    /// A stream, or an attempt to open one, is over without a terminal event. Its request is out of our hands already.
+    mutating func streamLost(
+        _ scan: ScanNumber, _ cause: LossCause, after asked: Interval?, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        let attempt = self.journeys[index].scan.record.attempts.stream
+        let silence = self.journeys[index].connection.map { now - $0.lastByteAt }
+        self.observe(
+            .streamLost(
+                job: self.journeys[index].job.jobId, attempt: attempt, cause,
+                silence: cause == .silence ? silence : nil),
+            of: scan, at: now, into: &effects)
+        self.journeys[index].connection = nil
+        if self.journeys[index].episode == nil {
+            self.journeys[index].episode = LossEpisode(cause: cause, noticedAt: now)
+        }
+        let wait = self.journeys[index].streamBackoff.failed(
+            self.profile.backoff, draw: self.jitter(.stream, scan, attempt: attempt))
+        self.journeys[index].stage = .disconnected(until: now + wait, floor: now + (asked ?? .zero))
+    }
+
+    /// The token does not open the job any more, or the job is gone: a new upload of the same scan, as often as the
+    /// profile allows, then it waits for the next launch. No DELETE: it would be turned away as well.
+    mutating func jobEnded(
+        _ scan: ScanNumber, _ end: JobEnd, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
+        let job = self.journeys[index].job.jobId
+        self.giveUpEpisodes(
+            index, resultsToo: self.journeys[index].stage == .fetching, at: now, into: &effects)
+        self.observe(
+            .jobAbandoned(job: job, cause: end.waitingCause.rawValue), of: scan, at: now, into: &effects)
+        self.journeys[index].scan.record.job = nil
+        self.journeys[index].scan.record.tokenExpiries += 1
+        self.journeys[index].scan.uploadDue = now
+        let mayUpload = self.journeys[index].scan.record.tokenExpiries <= self.profile.tokenExpiriesMax
+        self.requeue(
+            scan, end.waitingCause, mayUpload ? .none : .nextLaunch, floor: now, at: now, into: &effects)
+    }
+
+    /// The job will not be followed any further: whatever was still to succeed has failed.
+    mutating func giveUpEpisodes(
+        _ index: Int, resultsToo: Bool, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let job = self.journeys[index].job.jobId
+        let scan = self.journeys[index].number
+        if let episode = self.journeys[index].episode {
+            self.journeys[index].episode = nil
+            self.observe(
+                .reconnectGivenUp(job: job, episode.cause, attempts: episode.attempts), of: scan, at: now,
+                into: &effects)
+        }
+        if resultsToo {
+            self.observe(.resultsGivenUp(job: job), of: scan, at: now, into: &effects)
+        }
+    }
+
+    /// Opens the streams and asks for the results whose backoff is over.
+    mutating func returnToJobs(at now: Instant, into effects: inout [DeviceEffect]) {
+        for index in self.journeys.indices {
+            switch self.journeys[index].stage {
+            case .disconnected(let until, let floor) where max(until, floor) <= now:
+                self.openStream(index, at: now, into: &effects)
+            case .unfetched(let until, let floor) where max(until, floor) <= now:
+                self.requestResults(index, at: now, into: &effects)
+            case .disconnected, .unfetched, .uploading, .recording, .opening, .streaming, .fetching, .filing,
+                .cleaning:
+                break
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import SimBase
+import Talaria
+
+// From a prepared photo to a job with a durable record.
+
+extension Device {
+    mutating func startUpload(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard case .prepared(let bytes) = scan.photo else {
+            preconditionFailure("an upload without its photo")
+        }
+        var scan = scan
+        let attempt = scan.nextAttempt(.upload)
+        // What a fresh process is to find if this one is killed.
+        scan.record.cause = WaitingCause.interrupted.rawValue
+        self.note(.put(scan.record), into: &effects)
+        self.journeys.append(Journey(scan: scan, stage: .uploading))
+        // In two steps, so that no size of a photo can overflow.
+        let (whole, rest) = Int64(bytes).quotientAndRemainder(dividingBy: DeviceLimit.uploadBytesPerSecondMin)
+        let transfer =
+            Interval.seconds(min(whole, 86_400))
+            + .nanoseconds(rest * 1_000_000_000 / DeviceLimit.uploadBytesPerSecondMin)
+        self.send(
+            RequestPlan(
+                purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
+                target: Endpoint.upload.path,
+                job: nil, headers: [HeaderLine("User-Agent", self.profile.userAgent)], lastEventID: nil,
+                body: .photo(scan.number), timeout: self.profile.requestTimeout + transfer),
+            at: now, into: &effects)
+    }
+
+    mutating func uploadAnswered(
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        switch UploadVerdict.judge(answer) {
+        case .accepted(let job):
+            self.accepted(exchange, job, at: now, into: &effects)
+        case .limited(let asked):
+            let wait = asked ?? self.profile.rateLimitDefault
+            self.gate.limited(for: wait, at: now)
+            self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
+            self.requeue(exchange.scan, .rateLimited, .none, floor: now, at: now, into: &effects)
+        case .again(let asked, let bad):
+            self.observe(bad: bad, exchange, at: now, into: &effects)
+            self.uploadAgain(exchange, .serverError, after: asked, at: now, into: &effects)
+        case .refused(let code):
+            self.refuse(exchange.scan, code: code, at: now, into: &effects)
+        }
+    }
+
+    mutating func uploadFailed(
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let cause = failure == .noPath ? WaitingCause.offline : .transport
+        self.uploadAgain(exchange, cause, after: nil, at: now, into: &effects)
+    }
+
+    private mutating func accepted(
+        _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(exchange.scan) else {
+            preconditionFailure("an upload without a scan")
+        }
+        self.observe(
+            .uploadAccepted(
+                job: job.jobId, took: now - self.journeys[index].scan.uploadDue,
+                service: now - exchange.sentAt),
+            of: exchange.scan, at: now, into: &effects)
+        self.journeys[index].scan.uploadBackoff.succeeded()
+        self.journeys[index].scan.record.job = job
+        // The number of the first stream request is reserved in the same write.
+        _ = self.journeys[index].scan.nextAttempt(.stream)
+        let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
+        self.journeys[index].stage = .recording(ticket)
+    }
+
+    private mutating func uploadAgain(
+        _ exchange: Exchange, _ cause: WaitingCause, after asked: Interval?, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(exchange.scan) else {
+            preconditionFailure("an upload without a scan")
+        }
+        let wait = self.journeys[index].scan.uploadBackoff.failed(
+            self.profile.backoff, draw: self.jitter(.upload, exchange.scan, attempt: exchange.attempt))
+        self.requeue(
+            exchange.scan, cause, .until(now + wait), floor: now + (asked ?? .zero), at: now, into: &effects)
+    }
+}

@@ -1,0 +1,174 @@
+package import SimBase
+package import Talaria
+import Wire
+
+/// One phone: every decision of the app, and nothing else. Told of events and of the time, it answers with effects.
+///
+/// A scan is always in the custody of exactly one of two: the durable queue, or a journey in one of the slots. Its record
+/// is in the driver's store from the capture until it is settled. A phone that is killed is thrown away; a fresh one that
+/// is launched with what the store holds goes on.
+///
+/// Events about requests that the phone has given up are late, not wrong, and change nothing.
+package struct Device: Sendable {
+    package let number: DeviceNumber
+    package let identity: DeviceIdentity
+    package let profile: ClientProfile
+    let random: KeyedRandom
+    let run: UInt64
+    let clockZero: Int64
+    let wallClockAtZero: Int64
+
+    var phase = Phase.off
+    var pathAvailable = true
+    var pathReturns: UInt64 = 0
+    /// Nothing leaves the queue before: the path has only just returned.
+    var queueOpensAt = Instant.zero
+    var gate = RateGate(opensAt: .zero)
+    var queue = ScanQueue()
+    /// The scans in the slots, in the order in which they took them.
+    var journeys: [Journey] = []
+    var cleanups: [Cleanup] = []
+    var exchanges: [Exchange] = []
+    var durable = StoreTicket(0)
+    var lastTicket: UInt64 = 0
+    var lastRequest: UInt64 = 0
+    /// Reused, so that an event of a stream costs no buffer.
+    var items: [SSEItem] = []
+
+    /// The earliest moment at which the phone has something to do by itself. It may come to be too early while a stream
+    /// brings bytes; a wake-up then changes nothing but this.
+    package private(set) var nextWake: Instant?
+
+    enum Phase: Hashable, Sendable {
+        /// Leaves to `running` by `launched`.
+        case off
+        /// Leaves to `suspended`.
+        case running
+        /// Only what is left to clean up goes on.
+        case suspended
+    }
+
+    /// - Parameters:
+    ///   - run: The run's id in trace contexts, never 0.
+    ///   - clockZero: The monotonic clock of the machine at `Instant.zero`, nanoseconds: stamps of the backend are read
+    ///     against it.
+    ///   - wallClockAtZero: The phone's own wall clock at `Instant.zero`, milliseconds since 1970.
+    package init(
+        number: DeviceNumber, identity: DeviceIdentity, profile: ClientProfile, random: KeyedRandom,
+        run: UInt64,
+        clockZero: Int64, wallClockAtZero: Int64
+    ) {
+        precondition(run != 0, "a trace id must not be zero")
+        precondition(profile.streamsMax > 0, "a phone without a slot never uploads")
+        self.number = number
+        self.identity = identity
+        self.profile = profile
+        self.random = random
+        self.run = run
+        self.clockZero = clockZero
+        self.wallClockAtZero = wallClockAtZero
+    }
+
+    // MARK: Events
+
+    package mutating func handle(_ event: DeviceEvent, at now: Instant, into effects: inout [DeviceEffect]) {
+        switch event {
+        case .launched(let restored, let pathAvailable):
+            self.launched(restored, pathAvailable: pathAvailable, at: now, into: &effects)
+        case .captured(let scan, let photo, let scheduled):
+            self.captured(scan, photo, scheduled: scheduled, at: now, into: &effects)
+        case .photoPrepared(let scan, let bytes, let took):
+            self.photoPrepared(scan, bytes: bytes, took: took, at: now, into: &effects)
+        case .photoRejected(let scan, _):
+            self.photoRejected(scan, at: now, into: &effects)
+        case .pathLost:
+            self.pathLost(at: now, into: &effects)
+        case .pathReturned:
+            self.pathReturned(at: now, into: &effects)
+        case .suspended:
+            self.suspended(at: now, into: &effects)
+        case .replyHead(let id, let head):
+            self.replyHead(id, head, at: now, into: &effects)
+        case .replyBytes(let id, let bytes):
+            // The hot path: most bytes are events that leave everything else as it was.
+            guard self.replyBytes(id, bytes, at: now, into: &effects) else { return }
+        case .replyEnded(let id):
+            self.replyEnded(id, at: now, into: &effects)
+        case .replyFailed(let id, let failure):
+            self.replyFailed(id, failure, at: now, into: &effects)
+        case .woke:
+            self.passDeadlines(at: now, into: &effects)
+        case .stored(let ticket):
+            self.stored(ticket, at: now, into: &effects)
+        }
+        precondition(self.phase != .off, "the first event of a phone is its launch")
+        self.proceed(at: now, into: &effects)
+        self.nextWake = self.earliestWake(at: now)
+    }
+
+    /// Does everything that is due and allowed.
+    private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard self.pathAvailable else { return }
+        self.returnToJobs(at: now, into: &effects)
+        self.sendDueCleanups(at: now, into: &effects)
+        self.startWaiting(at: now, into: &effects)
+    }
+
+    private func earliestWake(at now: Instant) -> Instant? {
+        var earliest: Instant?
+        func consider(_ moment: Instant?) {
+            guard let moment else { return }
+            earliest = min(earliest ?? moment, moment)
+        }
+        for exchange in self.exchanges { consider(exchange.deadline) }
+        for journey in self.journeys {
+            switch journey.stage {
+            case .streaming:
+                consider(journey.connection.map { $0.lastByteAt + self.profile.idleTimeout })
+            case .disconnected(let until, let floor), .unfetched(let until, let floor):
+                if self.pathAvailable { consider(max(until, floor)) }
+            case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
+                break
+            }
+        }
+        guard self.pathAvailable else { return earliest }
+        for cleanup in self.cleanups { consider(cleanup.dueAt) }
+        if self.phase == .running, self.journeys.count < self.profile.streamsMax {
+            consider(self.queue.nextReady(self.conditions(at: now)))
+        }
+        return earliest
+    }
+
+    func conditions(at now: Instant) -> ScanQueue.Conditions {
+        ScanQueue.Conditions(now: now, durable: self.durable, gate: self.gate, opensAt: self.queueOpensAt)
+    }
+
+    // MARK: Queries
+
+    /// Whether nothing more happens without a new event from outside. A suspended phone is then done; a running one has
+    /// settled or parked everything it had.
+    package var isQuiescent: Bool {
+        switch self.phase {
+        case .off:
+            true
+        case .running:
+            self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
+                && self.queue.scans.allSatisfy { $0.hold.isParked }
+        case .suspended:
+            self.exchanges.isEmpty && (self.cleanups.isEmpty || !self.pathAvailable)
+                && self.journeys.allSatisfy { $0.stage == .cleaning }
+        }
+    }
+
+    /// The unsettled scans that wait in the durable queue, oldest first, with their causes. A scan in a slot does not
+    /// wait, nor does one of which only the DELETE is left.
+    package var waiting: [(ScanNumber, WaitingCause)] {
+        self.queue.scans.filter { $0.scan.work != .finish }.map { ($0.scan.number, $0.cause) }
+    }
+
+    /// Scans that are not settled, wherever they are.
+    package var unsettledCount: Int { self.queue.count + self.journeys.count }
+
+    /// Slots in use.
+    package var slotsTaken: Int { self.journeys.count }
+}

@@ -1,0 +1,47 @@
+package import SimBase
+
+/// What a phone calls itself in `X-Device-ID`: the text of a UUID, version 4 (RFC 9562 section 5.4), uppercase as the
+/// app writes it.
+package struct DeviceIdentity: Hashable, Sendable {
+    package let text: String
+
+    /// The identity that (seed, device) gives.
+    package static func draw(_ random: KeyedRandom, _ device: DeviceNumber) -> DeviceIdentity {
+        let high = random.draw(.deviceIdentity, UInt64(device.raw), 0)
+        let low = random.draw(.deviceIdentity, UInt64(device.raw), 1)
+        let versioned = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+        let variant = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let digits = Array(
+            (Hexadecimal.text(versioned, digits: 16) + Hexadecimal.text(variant, digits: 16)).utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (place, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(place) { text.append(UInt8(ascii: "-")) }
+            text.append(digit >= UInt8(ascii: "a") ? digit - 32 : digit)
+        }
+        return DeviceIdentity(unchecked: String(decoding: text, as: UTF8.self))
+    }
+
+    /// An identity from a state folder; nil unless it is the text of a version 4 UUID. Lowercase is raised.
+    package init?(text: String) {
+        let bytes = Array(text.uppercased().utf8)
+        guard bytes.count == 36, bytes[14] == UInt8(ascii: "4"),
+            [UInt8(ascii: "8"), UInt8(ascii: "9"), UInt8(ascii: "A"), UInt8(ascii: "B")].contains(bytes[19])
+        else { return nil }
+        for (place, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "-"):
+                guard [8, 13, 18, 23].contains(place) else { return nil }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+                guard ![8, 13, 18, 23].contains(place) else { return nil }
+            default:
+                return nil
+            }
+        }
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private init(unchecked text: String) {
+        self.text = text
+    }
+}

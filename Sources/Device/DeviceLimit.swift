@@ -1,0 +1,41 @@
+package import SimBase
+
+/// What a phone holds and how long it bears with something, whatever a server sends or a schedule asks.
+package enum DeviceLimit {
+    /// Unsettled scans of one phone. A capture beyond it is refused with `queueFullCode`, never dropped in silence.
+    package static let unsettledMax = 1_000
+    package static let queueFullCode = "QUEUE_FULL"
+    /// Shown when the photo itself cannot be used.
+    package static let photoUnusableCode = "PHOTO_UNUSABLE"
+
+    /// The answer to a results request; any other answer is at most `answerBytesMax`.
+    package static let resultsBytesMax = 4 << 20
+    package static let answerBytesMax = 64 << 10
+    package static let booksPerScanMax = 10_000
+    /// Eight times what the contract lets an event carry (CONTRACT.md section 2.3).
+    package static let streamLineBytesMax = 1 << 20
+    package static let streamEventBytesMax = 1 << 20
+    package static let eventIDBytesMax = 512
+    package static let targetBytesMax = 2_048
+    package static let tokenBytesMax = 4_096
+    package static let codeBytesMax = 64
+    /// Events of one job that are known again when a server replays them.
+    package static let rememberedEventsMax = 128
+
+    /// Uploads that a retryable stream error may cause by itself (CONTRACT.md section 5: "ONE automatic retry").
+    package static let automaticRetriesMax = 1
+    /// Requests that one DELETE may take; then the job is abandoned to its expiry.
+    package static let cleanupRequestsMax = 8
+    /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
+    package static let resultsBadAnswersMax = 3
+
+    /// A longer wait that a server asks for is shortened to this, so that adding it to a clock is always safe.
+    package static let serverWaitMax = Interval.hours(24 * 365)
+    /// How long a stream may take to end after its terminal event, before it is closed from this side.
+    package static let drainGrace = Interval.milliseconds(250)
+    /// The slowest link worth waiting for: an upload's deadline is `requestTimeout` plus its bytes at this rate.
+    package static let uploadBytesPerSecondMin: Int64 = 8_000
+    /// A stamp that gives a greater latency, or one this far in the future, is not ours.
+    package static let latencyMax = Interval.hours(24)
+    package static let stampAheadMax = Interval.milliseconds(100)
+}

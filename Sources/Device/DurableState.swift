@@ -1,0 +1,40 @@
+package import SimBase
+package import Talaria
+
+/// What a phone's durable store holds after a sequence of writes: the meaning of `StoreChange`, which every store of a
+/// driver has to share.
+package struct DurableState: Sendable {
+    /// Unsettled scans, by their number.
+    private var records = OrderedTable<ScanNumber, DurableScan>()
+    /// The library.
+    package private(set) var books = OrderedTable<ResultKey, Book>()
+    /// Writes of a book that was there already. A correct phone makes none.
+    package private(set) var booksDoubled = 0
+    /// Settled scans in the order in which they were settled.
+    package private(set) var settled: [(scan: ScanNumber, outcome: SettledOutcome)] = []
+
+    package init() {}
+
+    /// What `.launched` hands to a fresh phone, in no particular order.
+    package var scans: [DurableScan] { self.records.values }
+
+    package mutating func apply(_ change: StoreChange) {
+        switch change {
+        case .put(let record):
+            let number = ScanNumber(record.scan)
+            // Whoever writes a record knows all its books: those that `.book` added are in it.
+            self.records[number] = record
+        case .lastEventID(let scan, let id):
+            self.records.update(scan) { $0.job?.lastEventID = id }
+        case .book(let key, let book):
+            if self.books[key] != nil { self.booksDoubled += 1 }
+            self.books[key] = book
+            self.records.update(key.scan) { record in
+                if !record.booksApplied.contains(key.ordinal) { record.booksApplied.append(key.ordinal) }
+            }
+        case .settled(let scan, let outcome):
+            self.records[scan] = nil
+            self.settled.append((scan, outcome))
+        }
+    }
+}

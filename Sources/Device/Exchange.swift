@@ -1,0 +1,65 @@
+import SimBase
+import Talaria
+
+/// A request in the driver's hands and what has come of its answer.
+struct Exchange: Sendable {
+    let id: RequestID
+    let scan: ScanNumber
+    let attempt: UInt32
+    let sentAt: Instant
+    /// The job it is about; none for an upload.
+    let job: String?
+    /// `Last-Event-ID` as it was sent.
+    let lastEventID: String?
+    var purpose: Purpose
+    /// When it is given up. A stream that is open has its idle timeout instead.
+    var deadline: Instant?
+    var head: ReplyHead?
+    var body: [UInt8] = []
+
+    enum Purpose: Hashable, Sendable {
+        case upload, stream, results, cleanup
+        /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
+        case drain
+    }
+
+    init(
+        id: RequestID, scan: ScanNumber, attempt: UInt32, sentAt: Instant, job: String?, lastEventID: String?,
+        purpose: Purpose, deadline: Instant
+    ) {
+        self.id = id
+        self.scan = scan
+        self.attempt = attempt
+        self.sentAt = sentAt
+        self.job = job
+        self.lastEventID = lastEventID
+        self.purpose = purpose
+        self.deadline = deadline
+    }
+
+    var operation: Operation {
+        switch self.purpose {
+        case .upload: .upload
+        case .stream, .drain: .stream
+        case .results: .results
+        case .cleanup: .cleanup
+        }
+    }
+
+    /// Keeps more of the body, up to the limit of its kind.
+    ///
+    /// - Returns: Whether it is still within that limit.
+    mutating func collect(_ bytes: [UInt8]) -> Bool {
+        let limit =
+            switch self.purpose {
+            case .results: DeviceLimit.resultsBytesMax
+            case .upload, .stream, .cleanup, .drain: DeviceLimit.answerBytesMax
+            }
+        guard self.body.count + bytes.count <= limit else {
+            self.body = []
+            return false
+        }
+        self.body.append(contentsOf: bytes)
+        return true
+    }
+}

@@ -1,0 +1,75 @@
+import SimBase
+import Talaria
+
+/// A scan in one of the slots: its way from the upload to the DELETE.
+struct Journey: Sendable {
+    var scan: Scan
+    var stage: Stage
+    /// The open stream, in stage `streaming`.
+    var connection: StreamConnection?
+    var remembered = RememberedEvents()
+    /// A loss of the stream that no 200 head has ended yet.
+    var episode: LossEpisode?
+    var streamBackoff = Backoff()
+    var resultsBackoff = Backoff()
+    /// Where the results are, once the job has completed.
+    var resultsTarget = ""
+    var resultsFailures = 0
+    var resultsBadAnswers = 0
+    /// Books that are written but perhaps not durable yet.
+    var unobservedBooks: [UnobservedBook] = []
+
+    init(scan: Scan, stage: Stage) {
+        self.scan = scan
+        self.stage = stage
+    }
+
+    var number: ScanNumber { self.scan.number }
+
+    enum Stage: Hashable, Sendable {
+        /// The photo is on its way. Leaves to `recording`, or back to the queue.
+        case uploading
+        /// The job is known and its record not durable yet. Leaves to `opening`.
+        case recording(StoreTicket)
+        /// The stream is asked for. Leaves to `streaming` or `disconnected`, or back to the queue.
+        case opening
+        /// Events come. Leaves to `filing` or `fetching` by a terminal event, to `disconnected`, or back to the queue.
+        case streaming
+        /// Waiting out a backoff, or for a path. `floor` is what the server asked for. Leaves to `opening`.
+        case disconnected(until: Instant, floor: Instant)
+        /// The results are asked for. Leaves to `filing` or `unfetched`, or back to the queue.
+        case fetching
+        /// Like `disconnected`, for the results. Leaves to `fetching`.
+        case unfetched(until: Instant, floor: Instant)
+        /// The outcome is decided and its writes not durable yet. Leaves to `cleaning`.
+        case filing(StoreTicket)
+        /// Completed or refused; settled as soon as no DELETE is left to do.
+        case cleaning
+    }
+
+    struct UnobservedBook: Sendable {
+        var ticket: StoreTicket
+        var ordinal: Int
+        var book: Book
+    }
+
+    /// The running job, in the stages that have one.
+    var job: DurableJob {
+        guard let job = self.scan.record.job else {
+            preconditionFailure("scan \(self.scan.record.scan) is in \(self.stage) without a job")
+        }
+        return job
+    }
+}
+
+/// From the first loss of a stream that was noticed to the next 200 head, however many attempts that takes.
+struct LossEpisode: Hashable, Sendable {
+    let cause: LossCause
+    let noticedAt: Instant
+    var attempts = 0
+
+    init(cause: LossCause, noticedAt: Instant) {
+        self.cause = cause
+        self.noticedAt = noticedAt
+    }
+}

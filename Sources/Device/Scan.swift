@@ -1,0 +1,66 @@
+import SimBase
+import Talaria
+
+/// One unsettled scan, whoever has it in custody: the queue or a slot.
+struct Scan: Sendable {
+    /// What the durable store holds of it, or is about to.
+    var record: DurableScan
+    var photo: PhotoState
+    /// When its capture was due: completion is measured from there.
+    let scheduled: Instant
+    /// When its next upload was due: `upload.time` is measured from there.
+    var uploadDue: Instant
+    /// Failed uploads in a row.
+    var uploadBackoff: Backoff
+
+    init(record: DurableScan, scheduled: Instant, uploadDue: Instant) {
+        self.record = record
+        self.photo = .absent
+        self.scheduled = scheduled
+        self.uploadDue = uploadDue
+        self.uploadBackoff = Backoff()
+    }
+
+    var number: ScanNumber { ScanNumber(self.record.scan) }
+
+    /// What is left to do for it, once it has a slot.
+    var work: ScanWork {
+        if self.record.completed || self.record.refusal != nil { return .finish }
+        return self.record.job == nil ? .upload : .follow
+    }
+
+    /// The number of the next request of this operation. It never starts over.
+    mutating func nextAttempt(_ operation: Operation) -> UInt32 {
+        switch operation {
+        case .upload: Self.count(&self.record.attempts.upload)
+        case .stream: Self.count(&self.record.attempts.stream)
+        case .results: Self.count(&self.record.attempts.results)
+        case .cleanup: Self.count(&self.record.attempts.cleanup)
+        case .status, .cancel: preconditionFailure("this phone makes no \(operation.name) requests")
+        }
+    }
+
+    private static func count(_ attempts: inout UInt32) -> UInt32 {
+        attempts += 1
+        return attempts
+    }
+}
+
+/// Where a scan's journey goes on.
+enum ScanWork: Hashable, Sendable {
+    case upload
+    /// A job is running: to its stream.
+    case follow
+    /// Completed or refused; the job is left to clean up.
+    case finish
+}
+
+/// Whether the driver holds the prepared photo of a scan.
+enum PhotoState: Hashable, Sendable {
+    /// Not asked for. Leaves to `preparing`.
+    case absent
+    /// Leaves to `prepared`, or the scan is refused.
+    case preparing
+    /// Leaves to `absent`.
+    case prepared(bytes: Int)
+}

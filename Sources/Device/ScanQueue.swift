@@ -1,0 +1,129 @@
+import SimBase
+import Talaria
+
+/// A scan in the durable queue.
+struct WaitingScan: Sendable {
+    var scan: Scan
+    var cause: WaitingCause
+    var hold: Hold
+    /// What a server asked to wait; nothing shortens it.
+    var floor: Instant
+    /// The write that must be durable before anything is sent for this scan.
+    var ticket: StoreTicket
+    /// Whether it was observed as queued; a new capture is once its first record is durable.
+    var isAnnounced: Bool
+
+    /// What keeps a waiting scan from its turn.
+    enum Hold: Hashable, Sendable {
+        case none
+        /// A backoff. A path that returns ends it.
+        case until(Instant)
+        /// Until the path returns, or a fresh process takes it up.
+        case nextPath
+        /// Until a fresh process takes it up.
+        case nextLaunch
+
+        /// Nothing but the outside world ends it.
+        var isParked: Bool {
+            switch self {
+            case .none, .until: false
+            case .nextPath, .nextLaunch: true
+            }
+        }
+    }
+
+    /// The earliest moment at which it may have a slot, as far as its own clocks go; nil while it is parked.
+    var readyAt: Instant? {
+        switch self.hold {
+        case .none: self.floor
+        case .until(let moment): max(self.floor, moment)
+        case .nextPath, .nextLaunch: nil
+        }
+    }
+}
+
+/// The durable queue, oldest capture first. The offline queue and the rate-limit queue are views of it by cause.
+struct ScanQueue: Sendable {
+    private(set) var scans: [WaitingScan] = []
+
+    var count: Int { self.scans.count }
+
+    func index(of number: ScanNumber) -> Int? {
+        self.scans.firstIndex { $0.scan.number == number }
+    }
+
+    mutating func insert(_ waiting: WaitingScan) {
+        // From the end: most scans are the newest when they come.
+        var place = self.scans.count
+        while place > 0, waiting.comes(before: self.scans[place - 1]) { place -= 1 }
+        self.scans.insert(waiting, at: place)
+    }
+
+    mutating func remove(at index: Int) -> WaitingScan {
+        self.scans.remove(at: index)
+    }
+
+    mutating func update(at index: Int, _ change: (inout WaitingScan) -> Void) {
+        change(&self.scans[index])
+    }
+
+    /// What the queue may go by when it looks for the next scan.
+    struct Conditions {
+        var now: Instant
+        var durable: StoreTicket
+        /// Before all uploads.
+        var gate: RateGate
+        /// Before everything: the path has only just returned.
+        var opensAt: Instant
+    }
+
+    /// The place of the scan whose turn it is, if any. An upload never overtakes an older one that only awaits its
+    /// photo or its record; one that serves a backoff is overtaken.
+    func next(_ conditions: Conditions) -> Int? {
+        guard conditions.opensAt <= conditions.now else { return nil }
+        var uploadsHeld = !conditions.gate.isOpen(at: conditions.now)
+        for (index, waiting) in self.scans.enumerated() {
+            guard let readyAt = waiting.readyAt, readyAt <= conditions.now else { continue }
+            switch waiting.scan.work {
+            case .follow, .finish:
+                if waiting.ticket <= conditions.durable { return index }
+            case .upload:
+                guard !uploadsHeld else { continue }
+                if waiting.ticket <= conditions.durable, waiting.hasPhoto { return index }
+                uploadsHeld = true
+            }
+        }
+        return nil
+    }
+
+    /// When the next scan becomes ready by the clock alone, after now.
+    func nextReady(_ conditions: Conditions) -> Instant? {
+        var earliest: Instant?
+        for waiting in self.scans {
+            guard var at = waiting.readyAt, waiting.ticket <= conditions.durable else { continue }
+            switch waiting.scan.work {
+            case .follow, .finish: break
+            case .upload:
+                guard waiting.hasPhoto else { continue }
+                at = max(at, conditions.gate.opensAt)
+            }
+            at = max(at, conditions.opensAt)
+            if at > conditions.now { earliest = min(earliest ?? at, at) }
+        }
+        return earliest
+    }
+}
+
+extension WaitingScan {
+    fileprivate var hasPhoto: Bool {
+        switch self.scan.photo {
+        case .prepared: true
+        case .absent, .preparing: false
+        }
+    }
+
+    fileprivate func comes(before other: WaitingScan) -> Bool {
+        let (left, right) = (self.scan.record, other.scan.record)
+        return (left.capturedUnixMs, left.scan) < (right.capturedUnixMs, right.scan)
+    }
+}

@@ -1,0 +1,125 @@
+import SimBase
+import Talaria
+import Wire
+
+/// One open stream: bytes in, items out, and what a phone measures on the way.
+struct StreamConnection: Sendable {
+    private var reader: SSEReader
+    let openedAt: Instant
+    /// When anything came last, the head included.
+    private(set) var lastByteAt: Instant
+    private var lastPingAt: Instant?
+    private var stamp: Stamp?
+    /// Whether the time to the first event is still to be measured: it is for streams opened from the start, because
+    /// a resumed one owes nothing until something happens.
+    private var awaitsFirstEvent: Bool
+
+    /// When the backend handed the next event to the link: our backend's comment line, absent elsewhere.
+    struct Stamp: Hashable, Sendable {
+        var at: Instant
+        var isReplayed: Bool
+    }
+
+    init(openedAt: Instant, resumed: Bool) {
+        self.reader = SSEReader(
+            limits: SSEReader.Limits(
+                lineBytesMax: DeviceLimit.streamLineBytesMax, eventBytesMax: DeviceLimit.streamEventBytesMax,
+                retryMax: .hours(24)))
+        self.openedAt = openedAt
+        self.lastByteAt = openedAt
+        self.awaitsFirstEvent = !resumed
+    }
+
+    mutating func received(_ bytes: [UInt8], at now: Instant, into items: inout [SSEItem]) {
+        self.lastByteAt = now
+        self.reader.receive(bytes, into: &items)
+    }
+
+    /// Remembers the stamp `t=<nanoseconds>`, perhaps followed by ` replayed`; any other comment says nothing.
+    mutating func commented(_ text: String, clockZero: Int64) {
+        if let stamp = Stamp(comment: text, clockZero: clockZero) { self.stamp = stamp }
+    }
+
+    /// How long the event that is dispatched now was under way, and whether the server sent it before. Uses up the
+    /// stamp: it speaks of one event only.
+    mutating func takeLatency(at now: Instant) -> (latency: Interval?, isReplayed: Bool) {
+        guard let stamp = self.stamp else { return (nil, false) }
+        self.stamp = nil
+        let (nanoseconds, overflow) = now.nanoseconds.subtractingReportingOverflow(stamp.at.nanoseconds)
+        guard !overflow, nanoseconds <= DeviceLimit.latencyMax.nanoseconds,
+            nanoseconds >= -DeviceLimit.stampAheadMax.nanoseconds
+        else { return (nil, stamp.isReplayed) }
+        return (.nanoseconds(max(0, nanoseconds)), stamp.isReplayed)
+    }
+
+    /// Since the head, for the first event only.
+    mutating func takeFirstEvent(at now: Instant) -> Interval? {
+        guard self.awaitsFirstEvent else { return nil }
+        self.awaitsFirstEvent = false
+        return now - self.openedAt
+    }
+
+    /// Since the ping before, on this connection.
+    mutating func pinged(at now: Instant) -> Interval? {
+        let gap = self.lastPingAt.map { now - $0 }
+        self.lastPingAt = now
+        self.stamp = nil
+        return gap
+    }
+}
+
+extension StreamConnection.Stamp {
+    /// Nil for any comment that is not a stamp, and for one whose number is beyond a clock.
+    init?(comment: String, clockZero: Int64) {
+        var bytes = comment.utf8[...]
+        guard bytes.popFirst() == UInt8(ascii: "t"), bytes.popFirst() == UInt8(ascii: "=") else { return nil }
+        var absolute: Int64 = 0
+        var digits = 0
+        while let byte = bytes.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            let (product, tooLarge) = absolute.multipliedReportingOverflow(by: 10)
+            let (sum, stillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            guard !tooLarge, !stillTooLarge else { return nil }
+            absolute = sum
+            digits += 1
+            bytes.removeFirst()
+        }
+        let (relative, overflow) = absolute.subtractingReportingOverflow(clockZero)
+        guard digits > 0, !overflow else { return nil }
+        if bytes.isEmpty {
+            self.isReplayed = false
+        } else {
+            guard bytes.elementsEqual(" replayed".utf8) else { return nil }
+            self.isReplayed = true
+        }
+        self.at = Instant(nanoseconds: relative)
+    }
+}
+
+/// The events of one job that were dispatched already: a server that ignores Last-Event-ID sends them again.
+///
+/// Known by a digest of id, name and data, because ids alone are not unique everywhere (CONTRACT.md section 2.2); an
+/// event without an id of its own is never taken for a repetition.
+struct RememberedEvents: Sendable {
+    private var digests: [UInt64] = []
+    private var oldest = 0
+
+    /// Whether it was remembered before; remembers it.
+    mutating func meet(_ event: SSEEvent) -> Bool {
+        guard event.hasOwnID, !event.id.isEmpty else { return false }
+        var digest = Digest()
+        digest.absorb(event.id.utf8)
+        digest.absorb(UInt8(0))
+        digest.absorb(event.type.utf8)
+        digest.absorb(UInt8(0))
+        digest.absorb(event.data.utf8)
+        let value = digest.value
+        if self.digests.contains(value) { return true }
+        if self.digests.count < DeviceLimit.rememberedEventsMax {
+            self.digests.append(value)
+        } else {
+            self.digests[self.oldest] = value
+            self.oldest = (self.oldest + 1) % DeviceLimit.rememberedEventsMax
+        }
+        return false
+    }
+}

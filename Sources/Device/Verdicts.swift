@@ -1,0 +1,129 @@
+import SimBase
+import Talaria
+
+// What an answer means for the request it answers. Pure judgements: the phone acts on them.
+
+/// What the answer to an upload means for its scan.
+enum UploadVerdict: Hashable, Sendable {
+    case accepted(DurableJob)
+    /// 429: every upload of this phone waits; nil when the server named no time.
+    case limited(Interval?)
+    /// Not the scan's fault: back to the queue, then backoff, at least as long as the server asked.
+    case again(after: Interval?, BadAnswer?)
+    /// The server will not have this photo, however often it is sent.
+    case refused(code: String)
+
+    /// A 401, 404 or 410 is a verdict on the caller or the address, not on the scan: an upload carries no token and
+    /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
+    /// be read.
+    static func judge(_ answer: Answer) -> UploadVerdict {
+        switch answer.head.status {
+        case 200, 202:
+            guard !answer.isTooLarge, let body = JSON.decode(UploadAccepted.self, from: answer.body) else {
+                return .again(after: nil, answer.badness)
+            }
+            guard body.success else { return .again(after: nil, .notSuccess) }
+            guard Endpoint.isJobID(body.data.jobId), ServerText.isTarget(body.data.sseUrl),
+                body.data.authToken.map(ServerText.isToken) ?? true
+            else { return .again(after: nil, .undecodable) }
+            return .accepted(
+                DurableJob(
+                    jobId: body.data.jobId, authToken: body.data.authToken, sseUrl: body.data.sseUrl,
+                    lastEventID: ""))
+        case 429:
+            return .limited(answer.serverWait)
+        case 401, 404, 408, 410, 500...599:
+            return .again(after: answer.serverWait, nil)
+        case 400...499:
+            let problem = answer.problem
+            if problem.retryable == true { return .again(after: answer.serverWait, nil) }
+            return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
+        default:
+            return .again(after: nil, .unexpectedStatus)
+        }
+    }
+}
+
+/// Why a job is of no more use, so that its scan has to be uploaded anew.
+enum JobEnd: Hashable, Sendable {
+    case tokenExpired, gone
+
+    var waitingCause: WaitingCause {
+        switch self {
+        case .tokenExpired: .tokenExpired
+        case .gone: .jobGone
+        }
+    }
+
+    /// What a status says of the job when its stream or its results are asked for: nil when it says nothing of it. Any
+    /// 401 means that the token does not open the job any more; any other lasting 4xx means that the job cannot be
+    /// reached by the id that we have.
+    init?(status: Int) {
+        switch status {
+        case 401: self = .tokenExpired
+        case 408, 429: return nil
+        case 400...499: self = .gone
+        default: return nil
+        }
+    }
+}
+
+/// What an answer other than a stream means for the stream that was asked for.
+enum StreamVerdict: Hashable, Sendable {
+    case jobEnded(JobEnd)
+    case lost(LossCause, after: Interval?, BadAnswer?)
+
+    static func judge(_ answer: Answer) -> StreamVerdict {
+        if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
+        switch answer.head.status {
+        case 200: return .lost(.badAnswer, after: nil, .wrongContentType)
+        case 408, 429, 500...599: return .lost(.refusedByStatus, after: answer.serverWait, nil)
+        default: return .lost(.refusedByStatus, after: nil, .unexpectedStatus)
+        }
+    }
+}
+
+/// What the answer to a results request means.
+enum ResultsVerdict: Hashable, Sendable {
+    case books([Book])
+    case jobEnded(JobEnd)
+    /// The server cannot just now.
+    case again(after: Interval?)
+    /// It answered, but not with results: tried again a named number of times.
+    case bad(BadAnswer)
+
+    static func judge(_ answer: Answer, jobId: String) -> ResultsVerdict {
+        if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
+        switch answer.head.status {
+        case 200:
+            guard !answer.isTooLarge, let body = JSON.decode(ResultsBody.self, from: answer.body) else {
+                return .bad(answer.badness)
+            }
+            guard body.success else { return .bad(.notSuccess) }
+            // The books of another job are not this scan's.
+            guard body.data.jobId == jobId else { return .bad(.undecodable) }
+            guard body.data.results.count <= DeviceLimit.booksPerScanMax else { return .bad(.tooLarge) }
+            return .books(body.data.results)
+        case 408, 429, 500...599: return .again(after: answer.serverWait)
+        default: return .bad(.unexpectedStatus)
+        }
+    }
+}
+
+/// What the answer to a DELETE means.
+enum CleanupVerdict: Hashable, Sendable {
+    /// The job is gone from the server, by this request or before it.
+    case done
+    case again(after: Interval?)
+    /// It will never be ours to delete.
+    case abandoned(cause: String)
+
+    static func judge(_ answer: Answer) -> CleanupVerdict {
+        switch answer.head.status {
+        case 200...299, 404, 410: .done
+        case 408, 429, 500...599: .again(after: answer.serverWait)
+        case 401: .abandoned(cause: WaitingCause.tokenExpired.rawValue)
+        default: .abandoned(cause: "status-\(answer.head.status)")
+        }
+    }
+}
