@@ -158,7 +158,7 @@ package enum BackendSighting: Hashable, Sendable {
     case answered(Operation, attempt: UInt32, status: Int)
     case accepted(job: String, books: Int)
     case limited(retryAfter: Interval)
-    /// `after`: the place in the job's log that the stream goes on from, nil without a usable Last-Event-ID.
+    /// `after`: the position of the event that the stream goes on behind, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
     /// `position`: the event's place in the job's log, from 0.
     case eventWritten(job: String, id: String, position: Int, kind: EventKind, replayed: Bool)
