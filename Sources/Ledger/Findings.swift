@@ -1,0 +1,68 @@
+import SimBase
+
+/// What the ledger has found so far: totals by group, and the violations of each invariant.
+struct Findings: Sendable {
+    private struct Tally: Sendable {
+        var violations = 0
+        var expected = 0
+        var examples: [Violation] = []
+        var expectedExamples: [Violation] = []
+    }
+
+    private let settings: LedgerSettings
+    /// By group, and last those of no group.
+    private(set) var totals: [LedgerTotals]
+    private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
+
+    init(settings: LedgerSettings) {
+        self.settings = settings
+        self.totals = [LedgerTotals](repeating: LedgerTotals(), count: settings.fleet.groups.count + 1)
+    }
+
+    mutating func violate(
+        _ invariant: Invariant, device: DeviceNumber, scan: ScanNumber, at: Instant, _ text: String
+    ) {
+        let isExpected =
+            self.settings.fleet.group(of: device).map {
+                self.settings.profiles[$0].breaks.contains(invariant)
+            } ?? false
+        let violation = Violation(
+            invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
+        let place = invariant.ordinal
+        self.tallies[place].violations += 1
+        if isExpected {
+            self.tallies[place].expected += 1
+            if self.tallies[place].expectedExamples.count < self.settings.examplesMax {
+                self.tallies[place].expectedExamples.append(violation)
+            }
+        } else if self.tallies[place].examples.count < self.settings.examplesMax {
+            self.tallies[place].examples.append(violation)
+        }
+    }
+
+    /// `place` is that of the group; see `totals`.
+    mutating func count(in place: Int, _ change: (inout LedgerTotals) -> Void) {
+        change(&self.totals[place])
+    }
+
+    /// In the order of `Invariant.allCases`.
+    var verdicts: [Verdict] {
+        Invariant.allCases.map { invariant in
+            let tally = self.tallies[invariant.ordinal]
+            let standing: Verdict.Standing =
+                if invariant.needsBackend && !self.settings.hasBackendView {
+                    .notAvailable
+                } else if tally.violations == 0 {
+                    .held
+                } else if tally.violations == tally.expected {
+                    .brokenAsExpected
+                } else {
+                    .broken
+                }
+            return Verdict(
+                invariant: invariant, standing: standing, violations: tally.violations,
+                expected: tally.expected,
+                examples: Array((tally.examples + tally.expectedExamples).prefix(self.settings.examplesMax)))
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// Ledger: see Package.swift for what it may import.

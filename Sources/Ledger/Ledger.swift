@@ -1,0 +1,153 @@
+package import Metrics
+package import SimBase
+package import Talaria
+
+/// One scan that a fresh phone, loaded from the state folder after the run, reports as waiting. Records that only await
+/// their DELETE are not waiting: their books are all in the library.
+package struct WaitingRecord: Hashable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var cause: WaitingCause
+
+    package init(device: DeviceNumber, scan: ScanNumber, cause: WaitingCause) {
+        self.device = device
+        self.scan = scan
+        self.cause = cause
+    }
+}
+
+/// Judges a run from what both sides observed, and from nothing else.
+///
+/// Observations arrive in the order of time; the two sides' order within one instant is not known. Those of one instant
+/// (or within `clockTolerance`) are therefore taken together, the backend's first, then the faults', then the phones':
+/// no check depends on a phone being ahead of the backend within an instant.
+package struct Ledger: Sendable {
+    private let rules: Rules
+    private var findings: Findings
+    private var places: [DeviceNumber: Int] = [:]
+    /// In the order of their first observation.
+    private var phones: [PhoneAccount] = []
+    /// Observations of the present instant, not judged yet.
+    private var present: [Observation] = []
+    private var isFinished = false
+
+    package init(shelf: Shelf, settings: LedgerSettings) {
+        self.rules = Rules(shelf: shelf, settings: settings)
+        self.findings = Findings(settings: settings)
+    }
+
+    // MARK: Events
+
+    package mutating func saw(_ observation: Observation) {
+        precondition(!self.isFinished, "the ledger is closed")
+        guard let first = self.present.first else {
+            self.present.append(observation)
+            return
+        }
+        // An observation from before the present one is judged when it comes: it must not trap and cannot be put right.
+        let distance = observation.at.nanoseconds.subtractingReportingOverflow(first.at.nanoseconds)
+        let isPresent =
+            !distance.overflow
+            && (0...self.rules.settings.clockTolerance.nanoseconds).contains(distance.partialValue)
+        if !isPresent { self.judgePresent() }
+        self.present.append(observation)
+    }
+
+    /// The end of the run: what the state folder holds is all that is left.
+    package mutating func finish(waitingOnDisk: [WaitingRecord], at: Instant) {
+        precondition(!self.isFinished, "the ledger is closed")
+        self.judgePresent()
+        self.isFinished = true
+        for record in waitingOnDisk {
+            let place = self.place(of: record.device)
+            self.phones[place].foundOnDisk(
+                record.scan, cause: record.cause, at: at, into: &self.findings)
+        }
+        for place in self.phones.indices {
+            self.phones[place].finish(at: at, rules: self.rules, into: &self.findings)
+        }
+    }
+
+    private mutating func judgePresent() {
+        guard self.present.count > 1 else {
+            guard let only = self.present.popLast() else { return }
+            self.judge(only)
+            return
+        }
+        let moment = self.present
+        self.present.removeAll(keepingCapacity: true)
+        for observation in moment {
+            if case .backend = observation.what { self.judge(observation) }
+        }
+        for observation in moment {
+            if case .fault = observation.what { self.judge(observation) }
+        }
+        for observation in moment {
+            if case .phone = observation.what { self.judge(observation) }
+        }
+    }
+
+    private mutating func judge(_ observation: Observation) {
+        let place = self.place(of: observation.device)
+        switch observation.what {
+        case .phone(let sighting):
+            self.phones[place].saw(
+                sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+        case .backend(let sighting):
+            // Against a foreign target there is no such view: nothing of it may be half believed.
+            guard self.rules.settings.hasBackendView else { return }
+            self.phones[place].saw(
+                sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+        case .fault(let sighting):
+            self.phones[place].saw(sighting, scan: observation.scan)
+        }
+    }
+
+    private mutating func place(of device: DeviceNumber) -> Int {
+        if let place = self.places[device] { return place }
+        let group = self.rules.settings.fleet.group(of: device) ?? self.rules.settings.fleet.groups.count
+        self.phones.append(PhoneAccount(device: device, group: group))
+        self.places[device] = self.phones.count - 1
+        return self.phones.count - 1
+    }
+
+    // MARK: Queries
+
+    /// Of the whole fleet, up to the last observation that was judged.
+    package var totals: LedgerTotals {
+        self.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }
+    }
+
+    /// By the groups of the fleet map.
+    package var totalsByGroup: [LedgerTotals] { Array(self.findings.totals.dropLast()) }
+
+    /// In the order of `Invariant.allCases`.
+    package var verdicts: [Verdict] { self.findings.verdicts }
+
+    /// Whether any invariant is broken by a phone that is not known for it.
+    package var isBroken: Bool { self.verdicts.contains { $0.standing == .broken } }
+
+    /// Scans and jobs that are still followed: what grows when something never settles.
+    package var followed: (scans: Int, jobs: Int) {
+        self.phones.reduce(into: (scans: 0, jobs: 0)) {
+            $0.scans += $1.scans.count
+            $0.jobs += $1.jobs.count
+        }
+    }
+
+    /// Writes scans, books and jobs into the run's metrics, and says there what this run cannot know.
+    package func record(into table: inout MetricTable) {
+        for (index, totals) in self.findings.totals.enumerated() {
+            let isGroup = index < self.rules.settings.fleet.groups.count
+            totals.record(into: &table, group: isGroup ? MetricGroup(index: index) : .none)
+        }
+        guard !self.rules.settings.hasBackendView else { return }
+        for metric in Metric.needingBackend { table.cannotKnow(metric) }
+    }
+}
+
+/// What every check may consult.
+struct Rules: Sendable {
+    let shelf: Shelf
+    let settings: LedgerSettings
+}

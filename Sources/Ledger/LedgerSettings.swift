@@ -1,0 +1,50 @@
+package import SimBase
+
+/// What the ledger must know of a run before it starts.
+package struct LedgerSettings: Hashable, Sendable {
+    /// Whether the simulated backend's observations reach the ledger. Without them (`--target`) nobody knows the shelf
+    /// or the server's log, and what needs them is not available.
+    package var hasBackendView: Bool
+    /// Stream slots of a phone (CONTRACT.md: at most 5 streams at once).
+    package var slotsMax: Int
+    /// Observations of the two sides that lie no further apart than this may have happened in either order.
+    package var clockTolerance: Interval
+    /// Violations of one invariant that are kept as examples; all are counted.
+    package var examplesMax: Int
+    package var fleet: FleetMap
+    /// The profile of each group of `fleet`, by the group's place. A phone without a group is held to `contract`.
+    package var profiles: [ProfileExpectation]
+
+    package init(
+        hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
+        profiles: [ProfileExpectation]
+    ) {
+        precondition(profiles.count == fleet.groups.count, "each group has one profile")
+        precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
+        self.hasBackendView = hasBackendView
+        self.slotsMax = slotsMax
+        self.clockTolerance = clockTolerance
+        self.examplesMax = examplesMax
+        self.fleet = fleet
+        self.profiles = profiles
+    }
+
+    /// One clock, the embedded backend, every phone held to the contract.
+    package static let embedded = LedgerSettings(
+        hasBackendView: true, slotsMax: 5, clockTolerance: .zero, examplesMax: 5, fleet: .ungrouped,
+        profiles: [])
+}
+
+/// What a client profile is known to break. A named shipping profile breaks some invariants; `contract`, and any toggle
+/// over it, is excused nothing.
+package struct ProfileExpectation: Hashable, Sendable {
+    package var name: String
+    package var breaks: [Invariant]
+
+    package init(name: String, breaks: [Invariant]) {
+        self.name = name
+        self.breaks = breaks
+    }
+
+    package static let contract = ProfileExpectation(name: "contract", breaks: [])
+}

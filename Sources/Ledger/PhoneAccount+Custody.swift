@@ -1,0 +1,158 @@
+import SimBase
+import Talaria
+
+// scan.custody, scan.refused-for-cause, book.never-lost, book.never-double-added, book.faithful.
+
+extension PhoneAccount {
+    /// Something was done for the scan that only makes sense while it is in the phone's care.
+    mutating func requireOpen(
+        _ scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
+    ) {
+        let index = self.take(scan, for: deed, at: at, into: &findings)
+        guard self.isSettled(scan) || index.map({ self.scans[$0].state != .open }) == true else { return }
+        findings.violate(
+            .scanCustody, device: self.device, scan: scan, at: at, "\(deed) after it was settled")
+    }
+
+    mutating func bookAdded(
+        _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        let taken = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings)
+        if rules.settings.hasBackendView {
+            let degraded = taken.map { self.scans[$0].isDegraded } ?? false
+            self.compare(
+                book, scan: scan, ordinal: ordinal, isDegraded: degraded, at: at, rules: rules,
+                into: &findings)
+        }
+        guard let index = taken else {
+            guard self.isSettled(scan) else { return }  // Custody is broken already.
+            self.doubleAdded(
+                scan, "book \(ordinal) added after the scan was settled", at: at, into: &findings)
+            return
+        }
+        let isNew = self.scans[index].added.insert(ordinal)
+        if !isNew {
+            self.doubleAdded(scan, "book \(ordinal) added again", at: at, into: &findings)
+        } else if self.scans[index].state != .open {
+            self.doubleAdded(
+                scan, "book \(ordinal) added after the scan was settled", at: at, into: &findings)
+        }
+    }
+
+    private mutating func doubleAdded(
+        _ scan: ScanNumber, _ text: String, at: Instant, into findings: inout Findings
+    ) {
+        findings.count(in: self.group) { $0.books.duplicated += 1 }
+        findings.violate(.bookNeverDoubleAdded, device: self.device, scan: scan, at: at, text)
+    }
+
+    private func compare(
+        _ book: Book, scan: ScanNumber, ordinal: Int, isDegraded: Bool, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        let count = rules.shelf.count(device: self.device, scan: scan)
+        guard (0..<count).contains(ordinal) else {
+            findings.violate(
+                .bookFaithful, device: self.device, scan: scan, at: at,
+                "book \(ordinal) added; the shelf holds \(count)")
+            return
+        }
+        let real = rules.shelf.book(device: self.device, scan: scan, ordinal: ordinal)
+        let isFaithful =
+            isDegraded ? (book.title == real.title && book.author == real.author) : book == real
+        guard !isFaithful else { return }
+        findings.violate(
+            .bookFaithful, device: self.device, scan: scan, at: at,
+            "book \(ordinal) is \"\(book.title.bounded)\"; on the shelf stands \"\(real.title)\"")
+    }
+
+    mutating func bookRepeated(
+        _ scan: ScanNumber, ordinal: Int, at: Instant, into findings: inout Findings
+    ) {
+        findings.count(in: self.group) { $0.books.repeated += 1 }
+        guard let index = self.take(scan, for: "book \(ordinal) repeated", at: at, into: &findings) else {
+            return
+        }
+        _ = self.scans[index].repeated.insert(ordinal)
+    }
+
+    mutating func completed(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
+        let taken = self.take(scan, for: "completed", at: at, into: &findings)
+        guard let index = taken, self.scans[index].state == .open else {
+            // A phone that was started again may find a completed record, and say so again.
+            let isRepeated = taken.map { self.scans[$0].state == .completed } ?? true
+            guard self.isSettled(scan), !(isRepeated && self.sawRelaunch) else { return }
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at, "completed after it was settled")
+            return
+        }
+        if rules.settings.hasBackendView {
+            let count = rules.shelf.count(device: self.device, scan: scan)
+            let held = self.scans[index].held(of: count)
+            findings.count(in: self.group) {
+                $0.books.expected += count
+                $0.books.received += held
+                $0.books.missing += count - held
+                if held == count { $0.scans.completed += 1 } else { $0.scans.lost += 1 }
+            }
+            if held < count {
+                findings.violate(
+                    .bookNeverLost, device: self.device, scan: scan, at: at,
+                    "completed with \(held) of \(count) books")
+            }
+        } else {
+            let held = self.scans[index].added.count
+            findings.count(in: self.group) {
+                $0.books.received += held
+                $0.scans.completed += 1
+            }
+        }
+        if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
+            self.jobs[job].carriedBooks = true
+            self.completedAcrossGap(job: job, at: at, into: &findings)
+        }
+        self.settle(at: index, as: .completed, into: &findings)
+        self.dropIfDone(scan)
+    }
+
+    mutating func refused(_ scan: ScanNumber, code: String, at: Instant, into findings: inout Findings) {
+        let taken = self.take(scan, for: "refused", at: at, into: &findings)
+        guard let index = taken, self.scans[index].state == .open else {
+            guard self.isSettled(scan) else { return }
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at, "refused after it was settled")
+            return
+        }
+        // A photo that never was prepared could not be used: a cause of its own.
+        if self.scans[index].isPrepared, !self.scans[index].hadCause {
+            findings.violate(
+                .scanRefusedForCause, device: self.device, scan: scan, at: at,
+                "refused as \(code.bounded) without an answer that says so")
+        }
+        findings.count(in: self.group) { $0.scans.refused += 1 }
+        self.settle(at: index, as: .refused, into: &findings)
+        self.dropIfDone(scan)
+    }
+
+    /// The run is over and the scan is nowhere.
+    mutating func lose(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
+        let scan = self.scans[index].number
+        findings.count(in: self.group) { $0.scans.lost += 1 }
+        findings.violate(
+            .scanCustody, device: self.device, scan: scan, at: at,
+            "neither completed nor refused, and not on disk")
+        if self.scans[index].isFound {
+            let count = rules.shelf.count(device: self.device, scan: scan)
+            let held = self.scans[index].held(of: count)
+            findings.count(in: self.group) {
+                $0.books.expected += count
+                $0.books.received += held
+                $0.books.missing += count - held
+            }
+            findings.violate(
+                .bookNeverLost, device: self.device, scan: scan, at: at,
+                "the backend found \(count) books, \(held) of them are in the library, and the scan is lost")
+        }
+        self.settle(at: index, as: .lost, into: &findings)
+    }
+}

@@ -1,0 +1,185 @@
+import SimBase
+import Talaria
+
+// job.cleaned, job.not-cleaned-early, server.agrees, and the life of a job's record.
+
+extension PhoneAccount {
+    func jobIndex(_ id: String) -> Int? { self.jobs.lastIndex { $0.id == id } }
+
+    private mutating func jobIndex(_ id: String, orNewOf scan: ScanNumber) -> Int {
+        if let index = self.jobIndex(id) { return index }
+        self.jobs.append(JobAccount(id: id, scan: scan, isInherited: false))
+        return self.jobs.count - 1
+    }
+
+    /// The record of a job that the phone makes a request for. One from before this run is followed from now on.
+    mutating func jobInUse(
+        _ id: String, scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
+    ) -> Int? {
+        if let index = self.jobIndex(id) { return index }
+        guard let index = self.index(of: scan), self.scans[index].isInherited else {
+            findings.violate(
+                .serverAgrees, device: self.device, scan: scan, at: at,
+                "\(deed) a job that was never accepted, or is gone")
+            return nil
+        }
+        self.jobs.append(JobAccount(id: id, scan: scan, isInherited: true))
+        self.jobs[self.jobs.count - 1].isKnownToPhone = true
+        return self.jobs.count - 1
+    }
+
+    // MARK: The backend's side
+
+    mutating func accepted(_ scan: ScanNumber, job id: String, into findings: inout Findings) {
+        let index = self.jobIndex(id, orNewOf: scan)
+        guard !self.jobs[index].isAcceptedByBackend else { return }
+        self.jobs[index].isAcceptedByBackend = true
+        findings.count(in: self.group) { $0.jobs.accepted += 1 }
+    }
+
+    mutating func eventWritten(job id: String, event: String, position: Int, kind: EventKind) {
+        guard let index = self.jobIndex(id) else { return }
+        if kind == .enrichmentDegraded { self.updateScan(self.jobs[index].scan) { $0.isDegraded = true } }
+        // Nobody will apply it.
+        guard !self.jobs[index].deleteSent, !self.isSettled(self.jobs[index].scan) else { return }
+        self.jobs[index].stream.written(id: event, position: position)
+    }
+
+    mutating func finished(
+        _ scan: ScanNumber, job id: String, kind: EventKind, books: Int, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        guard kind == .completed, let index = self.jobIndex(id) else { return }
+        let scan = self.jobs[index].scan
+        self.updateScan(scan) { $0.isFound = true }
+        let count = rules.shelf.count(device: self.device, scan: scan)
+        guard books != count else { return }
+        findings.violate(
+            .serverAgrees, device: self.device, scan: scan, at: at,
+            "the backend found \(books) books; the shelf holds \(count)")
+    }
+
+    mutating func deleted(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+        guard let index = self.jobIndex(id), !self.jobs[index].isDeleted else { return }
+        self.jobs[index].isDeleted = true
+        findings.count(in: self.group) { $0.jobs.cleaned += 1 }
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    mutating func expired(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+        guard let index = self.jobIndex(id), !self.jobs[index].isExpired else { return }
+        self.jobs[index].isExpired = true
+        findings.count(in: self.group) { $0.jobs.expired += 1 }
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// A named fault took the token of the job: its DELETE can only be answered with 401.
+    mutating func tokenRevoked(job id: String) {
+        if let index = self.jobIndex(id) { self.jobs[index].isExcused = true }
+    }
+
+    // MARK: The phone's side
+
+    mutating func uploadAccepted(
+        _ scan: ScanNumber, job id: String, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        self.requireOpen(scan, for: "accepted", at: at, into: &findings)
+        let index = self.jobIndex(id, orNewOf: scan)
+        guard !self.jobs[index].isKnownToPhone else { return }
+        self.jobs[index].isKnownToPhone = true
+        guard !rules.settings.hasBackendView else { return }
+        findings.count(in: self.group) { $0.jobs.accepted += 1 }
+    }
+
+    mutating func deleteSent(_ scan: ScanNumber, job id: String, at: Instant, into findings: inout Findings) {
+        guard let index = self.jobIndex(id) else { return }
+        let job = self.jobs[index]
+        self.jobs[index].deleteSent = true
+        self.jobs[index].stream.forgetLog()
+        if self.isCutOff || self.faultsActive > 0 { self.jobs[index].isExcused = true }
+        // When the app goes to the background it gives its jobs up. A failed job holds no books, and a job from before
+        // this run may have been finished then.
+        if self.isSuspended || job.sawError || job.isInherited || self.isSettled(job.scan) { return }
+        let state =
+            job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
+        findings.violate(.jobNotCleanedEarly, device: self.device, scan: scan, at: at, "DELETE sent \(state)")
+    }
+
+    mutating func deleteFailed(_ scan: ScanNumber, _ failure: TransportFailure, rules: Rules) {
+        let isOurs = failure == .noPath || failure == .descriptorsExhausted
+        guard isOurs || self.isCutOff || self.faultsActive > 0 || !rules.settings.hasBackendView else {
+            return
+        }
+        self.excuseJobs(of: scan) { $0.deleteSent }
+    }
+
+    mutating func deleteAnswered(
+        job id: String, status: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        guard let index = self.jobIndex(id) else { return }
+        let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
+        if status == 401 || !rules.settings.hasBackendView { self.jobs[index].isExcused = true }
+        guard isSuccess, !self.jobs[index].deleteAnswered else { return }
+        self.jobs[index].deleteAnswered = true
+        if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    mutating func abandoned(
+        job id: String, cause: String, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
+        guard let index = self.jobIndex(id) else { return }
+        self.jobs[index].isAbandoned = true
+        self.jobs[index].stream.forgetLog()
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// Something named keeps DELETEs of this phone from arriving.
+    mutating func excuseJobs(of scan: ScanNumber?, where applies: (JobAccount) -> Bool) {
+        for index in self.jobs.indices where scan == nil || self.jobs[index].scan == scan {
+            if applies(self.jobs[index]) { self.jobs[index].isExcused = true }
+        }
+    }
+
+    // MARK: The end of a job
+
+    private mutating func dropIfClosed(
+        job index: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        guard self.jobs[index].isClosed(hasBackendView: rules.settings.hasBackendView) else { return }
+        self.finishJob(at: index, at: at, rules: rules, into: &findings)
+        let scan = self.jobs[index].scan
+        self.jobs.remove(at: index)
+        self.dropIfDone(scan)
+    }
+
+    /// What can be said of a job once nothing more is to come.
+    mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
+        let job = self.jobs[index]
+        guard !job.isInherited else { return }
+        if job.carriedBooks, !job.isDeleted, !job.isExpired, !job.isExcused {
+            let story = job.deleteSent ? "its DELETE had no effect" : "no DELETE was sent"
+            findings.violate(
+                .jobCleaned, device: self.device, scan: job.scan, at: at,
+                "job \(job.id.bounded) is left: \(story)")
+        }
+        guard rules.settings.hasBackendView else { return }
+        if job.isAcceptedByBackend, !job.isKnownToPhone {
+            findings.count(in: self.group) { $0.jobs.orphaned += 1 }
+        }
+        if job.isKnownToPhone, !job.isAcceptedByBackend {
+            findings.violate(
+                .serverAgrees, device: self.device, scan: job.scan, at: at,
+                "job \(job.id.bounded) is known to the phone; the backend never accepted it")
+        }
+    }
+}
+
+extension JobAccount {
+    mutating func relaunched() {
+        self.stream.relaunched()
+        // What was not durable is done over.
+        self.terminal = nil
+    }
+}

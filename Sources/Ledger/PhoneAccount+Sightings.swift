@@ -1,0 +1,145 @@
+import SimBase
+import Talaria
+
+// What each observation means for the account of its phone.
+
+extension PhoneAccount {
+    mutating func saw(
+        _ sighting: PhoneSighting, scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        self.tookPart = true
+        switch sighting {
+        case .launched(let restored):
+            self.launched(restored: restored, at: at, into: &findings)
+        case .killed:
+            self.killed()
+        case .suspended:
+            self.suspended()
+        case .resumed:
+            self.isSuspended = false
+        case .pathLost:
+            self.isCutOff = true
+            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+        case .pathReturned:
+            self.isCutOff = false
+        case .captured:
+            self.capture(scan, at: at, into: &findings)
+        case .photoPrepared:
+            self.updateScan(scan) { $0.isPrepared = true }
+        case .queued:
+            self.requireOpen(scan, for: "queued", at: at, into: &findings)
+        case .slotTaken:
+            self.slotTaken(scan, at: at, rules: rules, into: &findings)
+        case .slotGiven:
+            self.slotGiven(scan, at: at, into: &findings)
+        case .bookAdded(let ordinal, let book):
+            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
+        case .bookRepeated(let ordinal):
+            self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
+        case .completed:
+            self.completed(scan, at: at, rules: rules, into: &findings)
+        case .refused(let code):
+            self.refused(scan, code: code, at: at, into: &findings)
+        case .requestSent(let operation, _, let job, let lastEventID):
+            self.requestSent(
+                operation, scan: scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
+        case .replied(_, _, let status, _):
+            self.replied(scan, status: status)
+        case .requestFailed(let operation, _, let failure, _):
+            if operation == .cleanup { self.deleteFailed(scan, failure, rules: rules) }
+        case .badAnswer:
+            self.updateScan(scan) { $0.hadCause = true }
+        case .uploadAccepted(let job, _, _):
+            self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
+        case .rateLimited(let operation, let retryAfter):
+            self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
+        case .resultsDecoded(let job, _, _):
+            if let index = self.jobIndex(job) { self.jobs[index].hadResults = true }
+        case .cleanupAnswered(let job, let status, _):
+            self.deleteAnswered(job: job, status: status, at: at, rules: rules, into: &findings)
+        case .jobAbandoned(let job, let cause):
+            self.abandoned(job: job, cause: cause, at: at, rules: rules, into: &findings)
+        case .streamOpened(let job, let attempt, _, _):
+            if let index = self.jobIndex(job) { self.jobs[index].stream.openedByPhone(attempt: attempt) }
+        case .eventApplied(let job, let id, let kind, _, _):
+            self.eventApplied(
+                scan, job: job, event: id, kind: kind, at: at, rules: rules, into: &findings)
+        case .eventIgnored(let job, let id, _, _):
+            if let id, let index = self.jobIndex(job) { self.jobs[index].stream.ignored(id: id) }
+        case .terminalApplied(let job, let kind, let inline):
+            self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+        case .resultsGivenUp, .firstEvent, .ping, .streamLost, .reconnected, .reconnectGivenUp:
+            break  // Measured, not judged.
+        }
+    }
+
+    private mutating func requestSent(
+        _ operation: Operation, scan: ScanNumber, job: String?, lastEventID: String?, at: Instant,
+        into findings: inout Findings
+    ) {
+        self.checkLimit(operation, scan: scan, at: at, into: &findings)
+        switch operation {
+        case .upload:
+            self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
+        case .stream:
+            _ = self.take(scan, for: "streamed", at: at, into: &findings)
+            guard let job else { return }
+            self.askedForStream(scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
+        case .results:
+            _ = self.take(scan, for: "results asked", at: at, into: &findings)
+        case .cleanup, .cancel:
+            guard let job else { return }
+            self.deleteSent(scan, job: job, at: at, into: &findings)
+        case .status:
+            break
+        }
+    }
+
+    private mutating func replied(_ scan: ScanNumber, status: Int) {
+        // These three ask for another try; everything else from 400 may be a reason to give the scan up.
+        guard status >= 400, status != 401, status != 408, status != 429 else { return }
+        self.updateScan(scan) { $0.hadCause = true }
+    }
+
+    mutating func saw(
+        _ sighting: BackendSighting, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        switch sighting {
+        case .accepted(let job, _):
+            self.accepted(scan, job: job, into: &findings)
+        case .streamOpened(let job, let attempt, let after):
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
+        case .eventWritten(let job, let id, let position, let kind, _):
+            self.eventWritten(job: job, event: id, position: position, kind: kind)
+        case .finished(let job, let kind, let books):
+            self.finished(
+                scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
+        case .tokenRevoked(let job):
+            self.tokenRevoked(job: job)
+        case .cleaned(let job, let effective):
+            if effective { self.deleted(job: job, at: at, rules: rules, into: &findings) }
+        case .canceled(let job):
+            self.deleted(job: job, at: at, rules: rules, into: &findings)
+        case .expired(let job):
+            self.expired(job: job, at: at, rules: rules, into: &findings)
+        case .connected, .requested, .answered, .limited, .pingWritten, .streamEnded, .resultsServed:
+            break  // Measured, not judged.
+        }
+    }
+
+    mutating func saw(_ sighting: FaultSighting, scan: ScanNumber) {
+        switch sighting {
+        case .fired(_, let operation, _):
+            if operation == .cleanup { self.excuseJobs(of: scan) { _ in true } }
+        case .began:
+            self.faultsActive += 1
+            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+        case .ended:
+            self.faultsActive = max(0, self.faultsActive - 1)
+        case .decided:
+            break
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import SimBase
+import Talaria
+
+// stream.id-monotone, stream.no-gap, stream.terminal-once.
+
+extension PhoneAccount {
+    mutating func askedForStream(
+        _ scan: ScanNumber, job id: String, lastEventID: String?, at: Instant, into findings: inout Findings
+    ) {
+        guard let index = self.jobInUse(id, scan: scan, for: "streamed", at: at, into: &findings) else {
+            return
+        }
+        let isInherited = self.jobs[index].isInherited
+        guard let wrong = self.jobs[index].stream.asked(after: lastEventID, isInherited: isInherited) else {
+            return
+        }
+        findings.violate(.streamIDMonotone, device: self.device, scan: scan, at: at, wrong)
+    }
+
+    mutating func eventApplied(
+        _ scan: ScanNumber, job id: String, event: String?, kind: EventKind, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        guard let index = self.jobIndex(id) else {
+            guard rules.settings.hasBackendView else { return }
+            findings.violate(
+                .streamIDMonotone, device: self.device, scan: scan, at: at,
+                "applied an event of a job that the backend never accepted, or that is gone")
+            return
+        }
+        if let terminal = self.jobs[index].terminal {
+            findings.violate(
+                .streamTerminalOnce, device: self.device, scan: scan, at: at,
+                "\(kind.rawValue) applied after \(terminal.rawValue)")
+        }
+        // The position of an event without an id cannot be known, and it changes nothing that a reconnect sends.
+        guard let event else { return }
+        let endsAgain = kind.isTerminal && self.sawRelaunch && self.jobs[index].terminal == nil
+        let step = self.jobs[index].stream.applied(id: event, endsAgain: endsAgain)
+        guard rules.settings.hasBackendView, !self.jobs[index].isInherited else { return }
+        switch step {
+        case .forward:
+            break
+        case .skipped(let positions):
+            findings.violate(
+                .streamNoGap, device: self.device, scan: scan, at: at,
+                "positions \(positions.lowerBound) to \(positions.upperBound) were passed over before \(event.bounded)"
+            )
+        case .backward(let position, let last):
+            findings.violate(
+                .streamIDMonotone, device: self.device, scan: scan, at: at,
+                "applied position \(position) after \(last)")
+        case .unknown:
+            findings.violate(
+                .streamIDMonotone, device: self.device, scan: scan, at: at,
+                "applied \(event.bounded), an event the backend never wrote")
+        }
+    }
+
+    mutating func terminalApplied(
+        _ scan: ScanNumber, job id: String, kind: EventKind, inline: String, at: Instant,
+        into findings: inout Findings
+    ) {
+        if kind == .error { self.updateScan(scan) { $0.hadCause = true } }
+        guard let index = self.jobIndex(id) else { return }
+        if let terminal = self.jobs[index].terminal {
+            findings.violate(
+                .streamTerminalOnce, device: self.device, scan: scan, at: at,
+                "\(kind.rawValue) ended a job that \(terminal.rawValue) had ended")
+        }
+        self.jobs[index].terminal = kind
+        if kind == .error { self.jobs[index].sawError = true }
+        if inline == Self.inlineBooks { self.jobs[index].hadInlineBooks = true }
+    }
+
+    /// What `terminalApplied` says of a terminal event whose books can be used.
+    private static let inlineBooks = "books"
+
+    /// The scan is complete with this job's books. Where the server could not replay, they must have come whole.
+    mutating func completedAcrossGap(job index: Int, at: Instant, into findings: inout Findings) {
+        let job = self.jobs[index]
+        guard job.stream.owesResults, !job.hadInlineBooks, !job.hadResults else { return }
+        findings.violate(
+            .streamNoGap, device: self.device, scan: job.scan, at: at,
+            "events were lost that the server could not replay, and the results were not fetched")
+    }
+}

@@ -1,0 +1,208 @@
+import SimBase
+import Talaria
+
+/// All that the ledger knows of one phone. Settled scans are ranges of numbers; only what is open has a record.
+struct PhoneAccount: Sendable {
+    /// More restored scans than this are not believed.
+    static let restoredMax = 1_000_000
+
+    let device: DeviceNumber
+    /// Its place in the findings' totals.
+    let group: Int
+
+    /// By number.
+    var scans: [ScanAccount] = []
+    private(set) var settled = NumberRanges<UInt32>()
+    /// In the order in which they were first heard of; usually it is a late one that is looked for.
+    var jobs: [JobAccount] = []
+    /// It was seen doing anything in this run.
+    var tookPart = false
+    private var hasLaunched = false
+    private(set) var sawRelaunch = false
+    /// Scans of an earlier run that were not heard of by number yet.
+    private var inheritedUnnamed = 0
+    var isSuspended = false
+    var isCutOff = false
+    var faultsActive = 0
+    var slots = 0
+    var limits = LimitAccount()
+
+    init(device: DeviceNumber, group: Int) {
+        self.device = device
+        self.group = group
+    }
+
+    // MARK: Scans
+
+    /// Where the scan's record is, if it has one.
+    func index(of scan: ScanNumber) -> Int? {
+        let index = self.insertionIndex(of: scan)
+        return index < self.scans.count && self.scans[index].number == scan ? index : nil
+    }
+
+    private func insertionIndex(of scan: ScanNumber) -> Int {
+        guard let last = self.scans.last, last.number >= scan else { return self.scans.count }
+        var low = 0
+        var high = self.scans.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if self.scans[middle].number < scan { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func updateScan(_ scan: ScanNumber, _ change: (inout ScanAccount) -> Void) {
+        guard let index = self.index(of: scan) else { return }
+        change(&self.scans[index])
+    }
+
+    func isSettled(_ scan: ScanNumber) -> Bool { self.settled.contains(scan.raw) }
+
+    /// The record of a scan that something was done for. One that was never captured is taken for one that an earlier
+    /// run left, as long as there are such; otherwise it breaks custody. Nil for a settled scan without a record.
+    mutating func take(
+        _ scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
+    ) -> Int? {
+        if let index = self.index(of: scan) { return index }
+        if self.isSettled(scan) { return nil }
+        guard scan != .none, self.inheritedUnnamed > 0 else {
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at, "\(deed), but never captured")
+            return nil
+        }
+        self.inheritedUnnamed -= 1
+        let index = self.insertionIndex(of: scan)
+        self.scans.insert(ScanAccount(number: scan, isInherited: true), at: index)
+        return index
+    }
+
+    mutating func capture(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
+        guard scan != .none, self.index(of: scan) == nil, !self.isSettled(scan) else {
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at, "captured under a number in use")
+            return
+        }
+        self.scans.insert(ScanAccount(number: scan, isInherited: false), at: self.insertionIndex(of: scan))
+        findings.count(in: self.group) {
+            $0.scans.captured += 1
+            $0.scans.open += 1
+        }
+    }
+
+    /// Marks a scan as settled. The caller counts its class.
+    mutating func settle(at index: Int, as state: ScanAccount.State, into findings: inout Findings) {
+        precondition(self.scans[index].state == .open, "only an open scan can be settled")
+        self.scans[index].state = state
+        _ = self.settled.insert(self.scans[index].number.raw)
+        findings.count(in: self.group) { $0.scans.open -= 1 }
+        for job in self.jobs.indices where self.jobs[job].scan == self.scans[index].number {
+            self.jobs[job].stream.forgetLog()
+        }
+    }
+
+    /// Drops the record of a settled scan that no job needs any more.
+    mutating func dropIfDone(_ scan: ScanNumber) {
+        guard let index = self.index(of: scan), self.scans[index].state != .open,
+            !self.jobs.contains(where: { $0.scan == scan })
+        else { return }
+        self.scans.remove(at: index)
+    }
+
+    // MARK: Processes
+
+    mutating func launched(restored: Int, at: Instant, into findings: inout Findings) {
+        let restored = min(max(0, restored), Self.restoredMax)
+        var open = self.inheritedUnnamed
+        for index in self.scans.indices where self.scans[index].state == .open {
+            open += 1
+            self.scans[index].sawRelaunch = self.hasLaunched
+        }
+        if self.hasLaunched {
+            self.sawRelaunch = true
+            if restored < open {
+                findings.violate(
+                    .scanCustody, device: self.device, scan: .none, at: at,
+                    "the app was started again and found \(restored) of \(open) unsettled scans")
+            }
+        } else {
+            let inherited = max(0, restored - open)
+            self.hasLaunched = true
+            self.inheritedUnnamed = inherited
+            findings.count(in: self.group) {
+                $0.scans.restored += inherited
+                $0.scans.open += inherited
+            }
+        }
+        self.startOver()
+        for index in self.jobs.indices { self.jobs[index].relaunched() }
+    }
+
+    mutating func killed() {
+        self.startOver()
+        for index in self.jobs.indices { self.jobs[index].isExcused = true }
+    }
+
+    /// What a process has in memory only.
+    private mutating func startOver() {
+        self.isSuspended = false
+        self.slots = 0
+        self.limits = LimitAccount()
+    }
+
+    mutating func suspended() {
+        self.isSuspended = true
+        for index in self.jobs.indices { self.jobs[index].isExcused = true }
+    }
+
+    // MARK: The end
+
+    mutating func foundOnDisk(
+        _ scan: ScanNumber, cause: WaitingCause, at: Instant, into findings: inout Findings
+    ) {
+        if !self.tookPart, scan != .none, !self.isSettled(scan) {
+            // The phone took no part in this run; its record stays what it was.
+            self.inheritedUnnamed += 1
+            findings.count(in: self.group) {
+                $0.scans.restored += 1
+                $0.scans.open += 1
+            }
+        }
+        guard !self.isSettled(scan) else {
+            let isTwice = self.index(of: scan).map { self.scans[$0].state == .waiting } ?? false
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at,
+                isTwice ? "waiting on disk in two records" : "settled, and waiting on disk, too")
+            return
+        }
+        guard let index = self.take(scan, for: "waiting on disk", at: at, into: &findings) else { return }
+        self.settle(at: index, as: .waiting, into: &findings)
+        findings.count(in: self.group) { $0.scans.wait(cause) }
+    }
+
+    mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {
+        for index in self.scans.indices where self.scans[index].state == .open {
+            self.lose(at: index, at: at, rules: rules, into: &findings)
+        }
+        if self.inheritedUnnamed > 0 {
+            let count = self.inheritedUnnamed
+            self.inheritedUnnamed = 0
+            findings.count(in: self.group) {
+                $0.scans.lost += count
+                $0.scans.open -= count
+            }
+            findings.violate(
+                .scanCustody, device: self.device, scan: .none, at: at,
+                "\(count) restored, then never heard of, and not on disk")
+        }
+        if self.slots != 0 {
+            findings.violate(
+                .slotsBounded, device: self.device, scan: .none, at: at,
+                "\(self.slots) slots taken and never given back")
+        }
+        for index in self.jobs.indices {
+            self.finishJob(at: index, at: at, rules: rules, into: &findings)
+        }
+        self.scans.removeAll()
+        self.jobs.removeAll()
+    }
+}

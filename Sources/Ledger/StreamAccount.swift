@@ -1,0 +1,171 @@
+import SimBase
+import Talaria
+
+/// How far a phone has come in the log of one job, and where the server's present connection stands.
+struct StreamAccount: Sendable {
+    /// What an event did to the account.
+    enum Step: Hashable, Sendable {
+        case forward
+        /// These positions were passed over, and the server had offered them or the phone had not asked properly.
+        case skipped(ClosedRange<Int>)
+        /// The event is not after the last one.
+        case backward(position: Int, last: Int)
+        /// The backend never wrote an event of this id for the job.
+        case unknown
+    }
+
+    private struct Written: Hashable, Sendable {
+        var id: String
+        var position: Int
+    }
+
+    /// A position beyond this is no position: sums of them cannot overflow.
+    private static let positionMax = 1 << 40
+
+    /// The server's own log, in the order of writing. Ids are opaque: only this tells where an event stands.
+    private var log: [Written] = []
+    /// Where in `log` the last event was found; the next one is nearly always behind it.
+    private var found = 0
+    /// Nil before the first event.
+    private(set) var lastPosition: Int?
+    private(set) var lastID: String?
+    /// Of an event that was ignored after the last applied one: a reader by the standard remembers it as well.
+    private var lastIgnoredID: String?
+    /// The process was started again: what it remembers is as old as its last durable write.
+    private var isForgetful = false
+    /// The last GET asked for exactly what it should.
+    private(set) var askedExactly = true
+    private var opened: (attempt: UInt32, after: Int?)?
+    /// What the server wrote since it opened its present connection.
+    private var offered = NumberRanges<Int>()
+    /// Events were passed over that the server did not offer: the job's books must come whole, inline or fetched.
+    private(set) var owesResults = false
+
+    // MARK: The backend's side
+
+    mutating func written(id: String, position: Int) {
+        guard (0...Self.positionMax).contains(position) else { return }
+        _ = self.offered.insert(position)
+        // A replay keeps its ids, as a rule.
+        if let last = self.log.last, last.position >= position,
+            self.log.contains(Written(id: id, position: position))
+        {
+            return
+        }
+        self.log.append(Written(id: id, position: position))
+    }
+
+    mutating func openedByServer(attempt: UInt32, after: Int?) {
+        self.opened = (attempt, after)
+        self.offered = NumberRanges<Int>()
+    }
+
+    mutating func forgetLog() {
+        self.log = []
+        self.offered = NumberRanges<Int>()
+    }
+
+    // MARK: The phone's side
+
+    mutating func relaunched() { self.isForgetful = true }
+
+    /// A GET goes out. Nil when it asks for what follows the last applied event; otherwise what is wrong.
+    mutating func asked(after id: String?, isInherited: Bool) -> String? {
+        let id = id == "" ? nil : id
+        if isInherited, self.lastID == nil {
+            self.lastID = id
+            return nil
+        }
+        if self.isForgetful {
+            self.isForgetful = false
+            return self.rewind(to: id)
+        }
+        self.askedExactly = id == self.lastID || (id != nil && id == self.lastIgnoredID)
+        if self.askedExactly { return nil }
+        let right = self.lastID.map { "the last applied is \($0.bounded)" } ?? "nothing was applied yet"
+        return "asked for what follows \(id.map(\.bounded) ?? "nothing"); \(right)"
+    }
+
+    /// After a relaunch an older id, or none, is as good as the last.
+    private mutating func rewind(to id: String?) -> String? {
+        self.askedExactly = true
+        guard let id else {
+            self.lastID = nil
+            self.lastPosition = nil
+            return nil
+        }
+        if id == self.lastID || id == self.lastIgnoredID { return nil }
+        // Without a view of the log nobody can tell.
+        guard let last = self.lastPosition else {
+            self.lastID = id
+            return nil
+        }
+        guard let position = self.position(of: id), position <= last else {
+            self.askedExactly = false
+            return "asked, after a relaunch, for what follows \(id.bounded), which was never applied"
+        }
+        self.lastID = id
+        self.lastPosition = position
+        return nil
+    }
+
+    /// The phone has read the 200. Where the server goes on elsewhere than it was asked to, events may come again or be
+    /// missing, and that is not the phone's doing.
+    mutating func openedByPhone(attempt: UInt32) {
+        guard self.askedExactly, let opened = self.opened, opened.attempt == attempt,
+            let asked = self.lastPosition, opened.after != asked
+        else { return }
+        if opened.after.map({ $0 > asked }) ?? true { self.owesResults = true }
+        self.lastPosition = opened.after
+    }
+
+    /// `endsAgain`: a terminal event for a phone that was started again. A finished job says it once more to whoever asks
+    /// for what follows it.
+    mutating func applied(id: String, endsAgain: Bool) -> Step {
+        self.lastIgnoredID = nil
+        self.lastID = id
+        let step = self.step(to: id)
+        if endsAgain, case .backward(let position, let last) = step, position == last { return .forward }
+        return step
+    }
+
+    /// The event changed nothing, but it was not missed either.
+    mutating func ignored(id: String) {
+        self.lastIgnoredID = id
+        guard let position = self.position(of: id), position > self.lastPosition ?? -1 else { return }
+        _ = self.step(to: id)
+    }
+
+    private mutating func step(to id: String) -> Step {
+        guard let position = self.position(of: id) else { return .unknown }
+        guard let last = self.lastPosition else {
+            self.lastPosition = position
+            return .forward
+        }
+        guard position > last else { return .backward(position: position, last: last) }
+        self.lastPosition = position
+        guard position > last + 1 else { return .forward }
+        let skipped = (last + 1)...(position - 1)
+        let wereOffered = skipped.lowerBound...skipped.upperBound
+        if self.askedExactly, !self.offered.intersects(wereOffered) {
+            self.owesResults = true
+            return .forward
+        }
+        return .skipped(skipped)
+    }
+
+    /// Of several events with one id (the live backend does that) the next one is meant.
+    private mutating func position(of id: String) -> Int? {
+        let behind = self.log.indices.dropFirst(self.found)
+        let after = self.lastPosition ?? -1
+        if let index = behind.first(where: { self.log[$0].id == id && self.log[$0].position > after }) {
+            self.found = index
+            return self.log[index].position
+        }
+        if let index = self.log.firstIndex(where: { $0.id == id && $0.position > after }) {
+            self.found = index
+            return self.log[index].position
+        }
+        return self.log.last(where: { $0.id == id })?.position
+    }
+}

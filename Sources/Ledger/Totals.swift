@@ -1,0 +1,151 @@
+package import Metrics
+package import Talaria
+
+/// Where the scans of a run are. At any moment, and at the end with `open` 0:
+///
+///     captured + restored = completed + refused + waiting + lost + open
+///
+/// A scan that an earlier run left in the state folder is *restored*, not captured: this run took it over, and answers
+/// for it as for its own.
+package struct ScanTotals: Hashable, Sendable {
+    package var captured = 0
+    package var restored = 0
+    /// All books in the library. A book that is there twice does not make the scan lost: that is `books.duplicated`.
+    package var completed = 0
+    package var refused = 0
+    package var waiting = 0
+    package var lost = 0
+    /// Not settled yet. 0 once the ledger is finished.
+    package var open = 0
+    /// By the place of the cause in `WaitingCause.allCases`.
+    private var waitingByCause = [Int](repeating: 0, count: WaitingCause.allCases.count)
+
+    package init() {}
+
+    package func waiting(_ cause: WaitingCause) -> Int {
+        WaitingCause.allCases.firstIndex(of: cause).map { self.waitingByCause[$0] } ?? 0
+    }
+
+    mutating func wait(_ cause: WaitingCause) {
+        self.waiting += 1
+        guard let place = WaitingCause.allCases.firstIndex(of: cause) else { return }
+        self.waitingByCause[place] += 1
+    }
+
+    package var isConserved: Bool {
+        self.captured + self.restored
+            == self.completed + self.refused + self.waiting + self.lost + self.open
+            && self.waiting == self.waitingByCause.reduce(0, +)
+    }
+
+    package mutating func add(_ other: ScanTotals) {
+        self.captured += other.captured
+        self.restored += other.restored
+        self.completed += other.completed
+        self.refused += other.refused
+        self.waiting += other.waiting
+        self.lost += other.lost
+        self.open += other.open
+        for index in self.waitingByCause.indices {
+            self.waitingByCause[index] += other.waitingByCause[index]
+        }
+    }
+}
+
+/// The books of a run. `expected = received + missing`, of the scans that were said to be completed and of those lost
+/// after the backend had found their books. Refused and waiting scans expect none.
+package struct BookTotals: Hashable, Sendable {
+    package var expected = 0
+    /// Different books in the libraries, of those scans.
+    package var received = 0
+    package var missing = 0
+    /// Times that a book entered a library that had it already; in no other number.
+    package var duplicated = 0
+    /// Times that a book came again and was rightly not added; in no other number.
+    package var repeated = 0
+
+    package init() {}
+
+    package mutating func add(_ other: BookTotals) {
+        self.expected += other.expected
+        self.received += other.received
+        self.missing += other.missing
+        self.duplicated += other.duplicated
+        self.repeated += other.repeated
+    }
+}
+
+/// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
+package struct JobTotals: Equatable, Sendable {
+    /// By the backend where it is seen, else 202 answers that a phone decoded.
+    package var accepted = 0
+    /// By an effective DELETE where the backend is seen, else DELETEs answered as a success.
+    package var cleaned = 0
+    package var abandoned = 0
+    /// Accepted by the backend and never known to a phone: the 202 was lost. Known once the ledger is finished.
+    package var orphaned = 0
+    package var expired = 0
+    /// Causes of abandonment in the order of their first use. Those beyond `causesMax` are counted as `other`.
+    package var abandonedByCause = Counters()
+
+    package static let causesMax = 32
+
+    package init() {}
+
+    mutating func abandon(cause: String) {
+        self.abandoned += 1
+        let name = cause.bounded
+        let names = self.abandonedByCause.names
+        let known = names.count < Self.causesMax || names.contains(name)
+        self.abandonedByCause.add(1, to: known ? name : "other")
+    }
+
+    package mutating func add(_ other: JobTotals) {
+        self.accepted += other.accepted
+        self.cleaned += other.cleaned
+        self.abandoned += other.abandoned
+        self.orphaned += other.orphaned
+        self.expired += other.expired
+        self.abandonedByCause.add(other.abandonedByCause)
+    }
+}
+
+/// What the ledger counts, for the fleet or for one group.
+package struct LedgerTotals: Equatable, Sendable {
+    package var scans = ScanTotals()
+    package var books = BookTotals()
+    package var jobs = JobTotals()
+
+    package init() {}
+
+    package mutating func add(_ other: LedgerTotals) {
+        self.scans.add(other.scans)
+        self.books.add(other.books)
+        self.jobs.add(other.jobs)
+    }
+
+    /// Writes the numbers that have a metric into a table, in one group of it.
+    package func record(into table: inout MetricTable, group: MetricGroup) {
+        func add(_ count: Int, _ metric: CountMetric) { table.add(Int64(count), to: metric, in: group) }
+        add(self.scans.captured, .scansCaptured)
+        add(self.scans.completed, .scansCompleted)
+        add(self.scans.refused, .scansRefused)
+        add(self.scans.waiting, .scansWaiting)
+        add(self.scans.lost, .scansLost)
+        add(self.books.expected, .booksExpected)
+        add(self.books.received, .booksReceived)
+        add(self.books.missing, .booksMissing)
+        add(self.books.duplicated, .booksDuplicated)
+        add(self.jobs.accepted, .jobsAccepted)
+        add(self.jobs.cleaned, .jobsCleaned)
+        add(self.jobs.abandoned, .jobsAbandoned)
+        add(self.jobs.orphaned, .jobsOrphaned)
+    }
+}
+
+extension String {
+    /// What a server or a phone's profile wrote, short enough for a report. Escaping is the report's business.
+    var bounded: String {
+        self.utf8.count <= 80 ? self : String(decoding: self.utf8.prefix(80), as: UTF8.self) + "…"
+    }
+}

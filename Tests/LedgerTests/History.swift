@@ -1,0 +1,179 @@
+import Ledger
+import SimBase
+import Talaria
+
+/// A scripted history: literal observations with a clock that moves a millisecond with each of them.
+struct History {
+    static let shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
+
+    private(set) var observations: [Observation] = []
+    private(set) var waiting: [WaitingRecord] = []
+    private(set) var now = Instant.zero
+    var device = DeviceNumber(0)
+    var scan = ScanNumber(1)
+    var job = "job-1"
+
+    init(_ script: (inout History) -> Void = { _ in }) {
+        script(&self)
+    }
+
+    // MARK: Single steps
+
+    mutating func phone(_ sighting: PhoneSighting) {
+        self.see(.phone(sighting))
+    }
+
+    mutating func backend(_ sighting: BackendSighting) {
+        self.see(.backend(sighting))
+    }
+
+    mutating func fault(_ sighting: FaultSighting) {
+        self.see(.fault(sighting))
+    }
+
+    private mutating func see(_ what: Sighting) {
+        self.observations.append(Observation(at: self.now, device: self.device, scan: self.scan, what: what))
+        self.pass(.milliseconds(1))
+    }
+
+    mutating func pass(_ time: Interval) {
+        self.now = self.now + time
+    }
+
+    mutating func onDisk(_ cause: WaitingCause) {
+        self.waiting.append(WaitingRecord(device: self.device, scan: self.scan, cause: cause))
+    }
+
+    // MARK: Phrases
+
+    mutating func launch(restored: Int = 0) {
+        self.phone(.launched(restored: restored))
+    }
+
+    mutating func capture() {
+        self.phone(.captured(scheduled: self.now))
+        self.phone(.photoPrepared(took: .milliseconds(5), bytes: 1_000))
+        self.phone(.queued(.captured))
+    }
+
+    mutating func upload(attempt: UInt32 = 1) {
+        self.send(.upload, attempt: attempt, job: nil)
+        self.backend(.accepted(job: self.job, books: 3))
+        self.phone(.uploadAccepted(job: self.job, took: .milliseconds(9), service: .milliseconds(8)))
+    }
+
+    mutating func send(
+        _ operation: Talaria.Operation, attempt: UInt32 = 1, job: String?, after: String? = nil
+    ) {
+        self.phone(.requestSent(operation, attempt: attempt, job: job, lastEventID: after))
+    }
+
+    /// Opens the job's stream; `serverAfter` is where the server goes on.
+    mutating func open(attempt: UInt32 = 1, after: String? = nil, serverAfter: Int? = nil) {
+        self.send(.stream, attempt: attempt, job: self.job, after: after)
+        self.backend(.streamOpened(job: self.job, attempt: attempt, after: serverAfter))
+        self.phone(
+            .streamOpened(job: self.job, attempt: attempt, after: after, took: .milliseconds(3)))
+    }
+
+    mutating func write(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+        self.backend(
+            .eventWritten(
+                job: self.job, id: Self.id(position), position: position, kind: kind, replayed: replayed))
+    }
+
+    mutating func apply(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+        self.phone(
+            .eventApplied(
+                job: self.job, id: Self.id(position), kind: kind, latency: .milliseconds(1),
+                replayed: replayed))
+    }
+
+    /// Written by the backend and applied by the phone.
+    mutating func event(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+        self.write(position, kind, replayed: replayed)
+        self.apply(position, kind, replayed: replayed)
+    }
+
+    /// The job's last event, with its books inline or not.
+    mutating func terminal(_ position: Int, inline: String = "books") {
+        self.backend(.finished(job: self.job, kind: .completed, books: 3))
+        self.event(position, .completed)
+        self.phone(.terminalApplied(job: self.job, kind: .completed, inline: inline))
+    }
+
+    mutating func addBooks(_ ordinals: [Int] = [0, 1, 2]) {
+        for ordinal in ordinals { self.phone(.bookAdded(ordinal: ordinal, book: self.book(ordinal))) }
+    }
+
+    func book(_ ordinal: Int) -> Book {
+        Self.shelf.book(device: self.device, scan: self.scan, ordinal: ordinal)
+    }
+
+    mutating func complete() {
+        self.phone(.completed(took: .seconds(1)))
+    }
+
+    mutating func clean() {
+        self.send(.cleanup, job: self.job)
+        self.backend(.cleaned(job: self.job, effective: true))
+        self.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(2)))
+        self.phone(.cleanupAnswered(job: self.job, status: 204, took: .milliseconds(2)))
+    }
+
+    /// A scan from the shutter to its DELETE, with nothing going wrong.
+    mutating func wholeScan() {
+        self.capture()
+        self.phone(.slotTaken)
+        self.upload()
+        self.open()
+        self.event(0)
+        self.event(1)
+        self.terminal(2)
+        self.addBooks()
+        self.complete()
+        self.clean()
+        self.phone(.slotGiven)
+    }
+
+    /// Up to the moment where the job's stream is open and two events were applied.
+    mutating func streaming() {
+        self.launch()
+        self.capture()
+        self.upload()
+        self.open()
+        self.event(0)
+        self.event(1)
+    }
+
+    /// From the terminal event to the DELETE.
+    mutating func ending(_ position: Int) {
+        self.terminal(position)
+        self.addBooks()
+        self.complete()
+        self.clean()
+    }
+
+    static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
+
+    // MARK: Judgment
+
+    func ledger(_ change: (inout LedgerSettings) -> Void = { _ in }) -> Ledger {
+        var settings = LedgerSettings.embedded
+        change(&settings)
+        var ledger = Ledger(shelf: Self.shelf, settings: settings)
+        for observation in self.observations { ledger.saw(observation) }
+        ledger.finish(waitingOnDisk: self.waiting, at: self.now)
+        return ledger
+    }
+
+    /// The ids of the invariants that are broken, in their order.
+    func broken(_ change: (inout LedgerSettings) -> Void = { _ in }) -> [Invariant] {
+        self.ledger(change).verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    /// What the first example of an invariant says.
+    func complaint(_ invariant: Invariant) -> String? {
+        self.ledger().verdicts.first { $0.invariant == invariant }?.examples.first?.text
+    }
+}

@@ -1,1 +1,0 @@
-// LedgerTests: tests go in files named for one behaviour.
