@@ -1,0 +1,154 @@
+package import CurlLoop
+import Device
+import EventLoop
+import Imaging
+package import SimBase
+import Talaria
+
+/// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
+extension Fleet {
+    /// Hands an event to a phone and carries out what it wants. What that brings about waits its turn.
+    func tell(_ phone: Int, _ event: DeviceEvent) {
+        self.waiting.append((phone, event))
+        guard !self.isHandling else { return }
+        self.isHandling = true
+        var next = 0
+        while next < self.waiting.count {
+            let (phone, event) = self.waiting[next]
+            next += 1
+            self.effects.removeAll(keepingCapacity: true)
+            self.phones[phone].device.handle(event, at: self.loop.now(), into: &self.effects)
+            for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
+            self.setWake(phone)
+        }
+        self.waiting.removeAll(keepingCapacity: true)
+        self.isHandling = false
+    }
+
+    private func carryOut(_ effect: DeviceEffect, of phone: Int) {
+        switch effect {
+        case .observe(let observation): self.observe(observation)
+        case .send(let request): self.send(request, of: phone)
+        case .abort(let id):
+            guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
+            self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
+        case .store(let change, let ticket):
+            self.state.store(change, of: self.phones[phone].number)
+            self.phones[phone].unacknowledged = ticket
+            self.wantFlush()
+        case .preparePhoto(let scan, let photo):
+            let job = PhotoDesk.Job(device: self.phones[phone].number, scan: scan, photo: photo.raw)
+            if !self.desk.work(on: job) {
+                self.fail("more than \(PhotoDesk.jobsMax) photos wait for preprocessing")
+            }
+        case .releasePhoto(let scan):
+            self.phones[phone].photos.removeAll { $0.scan == scan }
+        }
+    }
+
+    func photoDone(_ done: PhotoDesk.Done) {
+        guard let phone = self.place(of: done.job.device) else { return }
+        switch done.outcome {
+        case .prepared(let photo):
+            self.phones[phone].photos.append((done.job.scan, photo))
+            self.tell(phone, .photoPrepared(scan: done.job.scan, bytes: photo.jpeg.count, took: done.took))
+        case .rejected(let reason):
+            self.photosRejected += 1
+            self.tell(phone, .photoRejected(scan: done.job.scan, reason: reason))
+        }
+    }
+
+    // MARK: Requests
+
+    private func send(_ request: DeviceRequest, of phone: Int) {
+        guard let url = self.url(of: request.target),
+            let method = TransferRequest.Method(rawValue: request.method)
+        else {
+            // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
+            self.tell(phone, .replyFailed(request.id, .other))
+            return
+        }
+        let transfer = self.pool.start(
+            TransferRequest(
+                phone: phone, method: method, url: url,
+                headers: request.headers.map { HeaderField($0.name, $0.value) },
+                body: self.body(of: request, phone: phone),
+                receiveBuffer: request.operation == .stream ? .stream : .reply))
+        self.phones[phone].requests.append((request.id, transfer))
+    }
+
+    /// An absolute URL must be the target's own.
+    private func url(of target: String) -> String? {
+        if target.hasPrefix("/") && !target.hasPrefix("//") { return self.plan.base + target }
+        return target.hasPrefix(self.plan.base + "/") ? target : nil
+    }
+
+    private func body(of request: DeviceRequest, phone: Int) -> TransferRequest.Body {
+        switch request.body {
+        case .none: return .none
+        case .photo(let scan):
+            guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
+                preconditionFailure("an upload of a photo that was not prepared")
+            }
+            let parts = photo.uploadParts(
+                scanName: "device \(self.phones[phone].number.raw) scan \(scan.raw)")
+            return .multipart([
+                .init(
+                    name: "photos[]", filename: "spine.jpg", contentType: "image/jpeg",
+                    content: PhotoSource(
+                        head: parts.head, shared: SharedBytes(photo.jpeg), from: parts.tailOffset))
+            ])
+        }
+    }
+}
+
+extension Fleet: TransferDelegate {
+    private func request(_ transfer: TransferID, of phone: Int) -> RequestID? {
+        self.phones[phone].requests.first { $0.transfer == transfer }?.id
+    }
+
+    package func transfer(
+        _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
+    ) {
+        guard let id = self.request(transfer, of: phone) else { return }
+        let type = head.first("Content-Type")?.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        self.tell(
+            phone,
+            .replyHead(
+                id,
+                ReplyHead(
+                    status: head.status, contentType: String(type.filter { !$0.isWhitespace }),
+                    retryAfter: head.first(HeaderName.retryAfter))))
+    }
+
+    package func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant)
+    {
+        guard let id = self.request(transfer, of: phone) else { return }
+        self.tell(phone, .replyBytes(id, bytes))
+    }
+
+    package func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
+        guard let place = self.phones[phone].requests.firstIndex(where: { $0.transfer == transfer }) else {
+            return
+        }
+        let id = self.phones[phone].requests.remove(at: place).id
+        self.tell(phone, end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id))
+    }
+}
+
+extension Talaria.TransportFailure {
+    init(_ failure: CurlLoop.TransportFailure) {
+        self =
+            switch failure.kind {
+            case .nameNotResolved: .nameNotResolved
+            case .connectRefused: .connectRefused
+            case .connectTimedOut: .connectTimedOut
+            case .descriptorsExhausted: .descriptorsExhausted
+            case .tlsFailed: .tls
+            case .connectionDied, .connectionReset: .reset
+            case .truncated: .closedEarly
+            case .protocolBroken: .malformed
+            case .connectFailed, .internalError: .other
+            }
+    }
+}

@@ -1,0 +1,305 @@
+import CurlLoop
+import Device
+package import EventLoop
+import Imaging
+import Metrics
+import Plan
+import SimBase
+import Talaria
+
+/// The phones of a run on real sockets: one loop, one thread, every phone a value in an array.
+///
+/// Made, run and let go on its own thread; the main thread hears of it by a mailbox and speaks to it by another.
+package final class Fleet {
+    let plan: FleetPlan
+    let loop: Loop
+    let pool: CurlPool
+    let state: StateFolder
+    let desk: PhotoDesk
+    private let reports: Mailbox<FleetReport>
+    private var orders: MailboxReader<FleetOrder>?
+
+    var phones: [Phone] = []
+    var effects: [DeviceEffect] = []
+    var waiting: [(phone: Int, event: DeviceEvent)] = []
+    var isHandling = false
+    private var wakes: WakeTable?
+    private var schedule: LoopTimer?
+    private var handOver: LoopTimer?
+    private var storing: LoopTimer?
+    private var ending: LoopTimer?
+
+    private var observations: [Observation] = []
+    private var arrivals: ArrivalSchedule
+    private var nextArrival: Arrival?
+    private var acts = EventHeap<PathAct>()
+    private var lateness = HDRHistogram()
+    private var phase = Phase.running
+    private var failure: String?
+    private var arrivalsSkipped = 0
+    private var farewellsCut = 0
+    private var captured = 0
+    var photosRejected = 0
+
+    /// What the fleet is about.
+    private enum Phase {
+        /// Captures are made. Leaves to `draining` after the last, or to `suspending`.
+        case running
+        /// Unfinished scans get until then. Leaves to `suspending`.
+        case draining(until: Instant)
+        /// Every phone says goodbye. Leaves to `over`.
+        case suspending(until: Instant)
+        case over
+    }
+
+    private struct PathAct {
+        var phone: Int
+        var fault: Int
+        var isLoss: Bool
+    }
+
+    /// Opens the state folder, starts the phones and the photo thread. Nothing moves before the loop runs.
+    package init(
+        _ plan: FleetPlan, loop: Loop, orders: Mailbox<FleetOrder>, reports: Mailbox<FleetReport>
+    ) throws {
+        self.plan = plan
+        self.arrivals = plan.arrivals
+        self.nextArrival = self.arrivals.next()
+        self.loop = loop
+        self.reports = reports
+        self.state = try StateFolder(path: plan.stateFolder)
+        self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
+        self.desk = try PhotoDesk(photos: plan.photos, clock: plan.clock) { done in orders.post(.photo(done))
+        }
+        self.pool.delegate = self
+        self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
+            self.lateness.record(lateness.nanoseconds)
+            self.tell(phone, .woke)
+        }
+        self.schedule = LoopTimer(loop: loop) { [unowned self] due in
+            self.lateness.record((self.loop.now() - due).nanoseconds)
+            self.followSchedule()
+        }
+        self.handOver = LoopTimer(loop: loop) { [unowned self] _ in self.report() }
+        self.storing = LoopTimer(loop: loop) { [unowned self] _ in self.flushStore() }
+        self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }
+        self.orders = orders.read(on: loop) { [unowned self] batch in
+            for order in batch { self.follow(order) }
+        }
+        self.launch()
+    }
+
+    /// Runs the loop until every phone is done, and lets go of everything.
+    package func run() {
+        self.followSchedule()
+        self.report()
+        self.loop.run()
+        self.desk.stop()
+        self.orders = nil
+    }
+
+    private func launch() {
+        let random = KeyedRandom(seed: self.plan.seed)
+        for (index, setup) in self.plan.phones.enumerated() {
+            let restored = self.state.restored(setup.number)
+            let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
+            let identity = kept ?? DeviceIdentity.draw(random, setup.number)
+            if kept == nil { self.state.keep(identity: identity.text, of: setup.number) }
+            self.phones.append(
+                Phone(
+                    number: setup.number,
+                    device: Device(
+                        number: setup.number, identity: identity, profile: setup.profile, random: random,
+                        run: self.plan.run, clockZero: self.plan.clock.zero,
+                        wallClockAtZero: self.plan.wallClockAtZero),
+                    lastScan: restored.lastScan))
+            for window in setup.offline {
+                self.acts.insert(PathAct(phone: index, fault: window.fault, isLoss: true), at: window.from)
+                guard window.to != .distantFuture else { continue }
+                self.acts.insert(PathAct(phone: index, fault: window.fault, isLoss: false), at: window.to)
+            }
+            self.tell(index, .launched(restored: restored.scans, pathAvailable: true))
+        }
+        self.state.forgetRestored()
+        self.flushStore()
+    }
+
+    // MARK: Time
+
+    /// Does what the schedule wants now, and waits for the next.
+    private func followSchedule() {
+        let now = self.loop.now()
+        while let act = self.acts.popDue(at: now) { self.perform(act.element, at: now) }
+        while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
+            self.nextArrival = self.arrivals.next()
+            self.capture(arrival)
+        }
+        var next = self.acts.nextAt ?? .distantFuture
+        if case .running = self.phase {
+            if let arrival = self.nextArrival {
+                next = min(next, arrival.scheduled)
+            } else {
+                self.phase = .draining(until: now + self.plan.drain)
+                self.ending?.arm(at: now)
+            }
+        }
+        if next != .distantFuture { self.schedule?.arm(at: next) }
+    }
+
+    private func capture(_ arrival: Arrival) {
+        guard let phone = self.place(of: arrival.device) else {
+            preconditionFailure("a capture for a phone that is not here")
+        }
+        let scan = ScanNumber(self.phones[phone].lastScan.raw + 1)
+        self.phones[phone].lastScan = scan
+        self.captured += 1
+        self.state.use(scan, of: arrival.device)
+        let photos = self.plan.phones[phone].photos
+        let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
+        self.tell(phone, .captured(scan: scan, photo: photo, scheduled: arrival.scheduled))
+    }
+
+    /// A phone's place here; phones are numbered in one piece.
+    func place(of device: DeviceNumber) -> Int? {
+        let place = Int(device.raw) - Int(self.plan.phones.first?.number.raw ?? 0)
+        return self.phones.indices.contains(place) ? place : nil
+    }
+
+    private func perform(_ act: PathAct, at now: Instant) {
+        let number = self.phones[act.phone].number
+        func observe(_ sighting: FaultSighting) {
+            self.observations.append(
+                Observation(at: now, device: number, scan: .none, what: .fault(sighting)))
+        }
+        if act.isLoss {
+            observe(.began(fault: act.fault))
+            self.phones[act.phone].lossesOfPath += 1
+            guard self.phones[act.phone].lossesOfPath == 1 else { return }
+            // Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
+            self.pool.park(phone: act.phone)
+            self.phones[act.phone].requests.removeAll()
+            self.tell(act.phone, .pathLost)
+        } else {
+            observe(.ended(fault: act.fault))
+            self.phones[act.phone].lossesOfPath -= 1
+            guard self.phones[act.phone].lossesOfPath == 0 else { return }
+            self.pool.unpark(phone: act.phone)
+            self.tell(act.phone, .pathReturned)
+        }
+    }
+
+    private func follow(_ order: FleetOrder) {
+        switch order {
+        case .stop: self.stop()
+        case .photo(let done): self.photoDone(done)
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends captures at once; Ctrl-C and the end of the drain come here.
+    private func stop() {
+        switch self.phase {
+        case .running, .draining: break
+        case .suspending, .over: return
+        }
+        self.arrivalsSkipped = self.plan.arrivalsCount - self.captured
+        let now = self.loop.now()
+        self.phase = .suspending(until: now + FleetLimits.farewellTime)
+        for phone in self.phones.indices { self.tell(phone, .suspended) }
+        self.checkEnd()
+    }
+
+    private func checkEnd() {
+        let now = self.loop.now()
+        switch self.phase {
+        case .running, .over: break
+        case .draining(let until):
+            if until <= now || self.isQuiescent { return self.stop() }
+            self.ending?.arm(at: min(until, now + .milliseconds(20)))
+        case .suspending(let until):
+            guard !self.isQuiescent, now < until else { return self.finish() }
+            self.ending?.arm(at: min(until, now + .milliseconds(5)))
+        }
+    }
+
+    private var isQuiescent: Bool { self.phones.allSatisfy { $0.device.isQuiescent } }
+
+    func fail(_ reason: String) {
+        self.failure = self.failure ?? reason
+        self.stop()
+    }
+
+    private func finish() {
+        self.phase = .over
+        self.farewellsCut = self.phones.count { !$0.device.isQuiescent }
+        for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
+        self.flushStore()
+        do throws(SystemError) { try self.state.sync() } catch { self.failure = self.failure ?? "\(error)" }
+        self.handOver?.disarm()
+        self.report()
+        self.handOver?.disarm()
+        self.reports.post(
+            .finished(
+                FleetOutcome(
+                    failure: self.failure, arrivalsSkipped: self.arrivalsSkipped,
+                    farewellsCut: self.farewellsCut,
+                    lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
+        self.loop.stop()
+    }
+
+    // MARK: Reports
+
+    func observe(_ observation: Observation) { self.observations.append(observation) }
+
+    private func report() {
+        let batch = self.observations
+        self.observations.removeAll(keepingCapacity: true)
+        self.reports.post(.observations(batch, upTo: self.loop.now()))
+        var gauges = FleetGauges()
+        gauges.captured = self.captured
+        gauges.arrivalsLeft = self.plan.arrivalsCount - self.captured
+        gauges.phonesBusy = self.phones.count { !$0.device.isQuiescent }
+        gauges.phonesOffline = self.phones.count { $0.lossesOfPath > 0 }
+        self.reports.post(.gauges(gauges))
+        self.handOver?.arm(after: FleetLimits.handOverInterval)
+    }
+
+    // MARK: Storage
+
+    /// Whatever was stored in this turn becomes durable together, at its end.
+    func wantFlush() {
+        if self.storing?.armedFor == nil { self.storing?.arm(at: self.loop.now()) }
+    }
+
+    private func flushStore() {
+        do throws(SystemError) {
+            try self.state.flush()
+        } catch {
+            self.fail("cannot write the state folder: \(error)")
+            return
+        }
+        for phone in self.phones.indices {
+            guard let ticket = self.phones[phone].unacknowledged else { continue }
+            self.phones[phone].unacknowledged = nil
+            self.tell(phone, .stored(ticket))
+        }
+    }
+
+    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].device.nextWake) }
+}
+
+/// One phone of the fleet with what the driver keeps for it.
+struct Phone {
+    let number: DeviceNumber
+    var device: Device
+    var lastScan: ScanNumber
+    /// How many faults hold its path down.
+    var lossesOfPath = 0
+    /// Its requests in libcurl's hands.
+    var requests: [(id: RequestID, transfer: TransferID)] = []
+    /// The last write that has not been acknowledged.
+    var unacknowledged: StoreTicket?
+    /// Photos that are ready, by scan.
+    var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
+}

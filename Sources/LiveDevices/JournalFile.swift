@@ -1,0 +1,98 @@
+package import EventLoop
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// An append-only file of lines. A line that a dying process did not finish is cut off when the file is opened again.
+///
+/// What was appended survives the end of the process (it is the kernel's by then); `sync` also makes it survive the
+/// end of the machine.
+final class JournalFile {
+    let path: String
+    private let descriptor: Int32
+    private var isFailed = false
+
+    /// Opens or makes the file, readable by its owner alone, and gives out the whole lines that it holds.
+    init(path: String) throws(SystemError) {
+        self.path = path
+        self.descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard self.descriptor >= 0 else { throw SystemError(call: "open \(path)", code: errno) }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Every whole line so far. `torn` tells whether an unfinished one was cut off behind them.
+    func takeLines() throws(SystemError) -> (lines: [ArraySlice<UInt8>], torn: Bool) {
+        var bytes: [UInt8] = []
+        reading: while true {
+            switch DescriptorIO.read(self.descriptor, appendingTo: &bytes, limit: 1 << 20) {
+            case .bytes: continue
+            case .end, .wouldBlock: break reading
+            case .failed(let code): throw SystemError(call: "read \(self.path)", code: code)
+            }
+        }
+        let newline = UInt8(ascii: "\n")
+        let end = (bytes.lastIndex(of: newline) ?? -1) + 1
+        if end < bytes.count {
+            guard ftruncate(self.descriptor, off_t(end)) == 0 else {
+                throw SystemError(call: "ftruncate \(self.path)", code: errno)
+            }
+        }
+        return (bytes[..<end].split(separator: newline), end < bytes.count)
+    }
+
+    /// Appends everything or throws; after a failure every call throws, because what follows a gap means nothing.
+    func append(_ bytes: [UInt8]) throws(SystemError) {
+        guard !self.isFailed else { throw SystemError(call: "write \(self.path)", code: EIO) }
+        var start = 0
+        while start < bytes.count {
+            switch DescriptorIO.write(self.descriptor, bytes[start...]) {
+            case .bytes(let count): start += count
+            case .wouldBlock, .end: continue
+            case .failed(let code):
+                self.isFailed = true
+                throw SystemError(call: "write \(self.path)", code: code)
+            }
+        }
+    }
+
+    func sync() { _ = fsync(self.descriptor) }
+}
+
+/// Folders and files by name.
+package enum FileTree {
+    /// Makes a folder and those above it; nothing happens when it is there.
+    package static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
+            guard unsafe mkdir(made, mode_t(mode)) == 0 || errno == EEXIST else {
+                throw SystemError(call: "mkdir \(made)", code: errno)
+            }
+        }
+    }
+
+    /// A new, empty folder for this process alone, below `TMPDIR` or `/tmp`.
+    package static func makeTemporaryFolder(named name: String) throws(SystemError) -> String {
+        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/\(name).XXXXXX".utf8CString)
+        let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
+        }
+        guard made else { throw SystemError(call: "mkdtemp \(base)/\(name)", code: errno) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    package static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+    package static func removeFolder(_ path: String) { _ = unsafe rmdir(path) }
+
+    package static func replace(_ path: String, by newPath: String) throws(SystemError) {
+        guard unsafe rename(newPath, path) == 0 else {
+            throw SystemError(call: "rename \(newPath)", code: errno)
+        }
+    }
+}

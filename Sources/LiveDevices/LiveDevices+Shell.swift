@@ -1,1 +1,0 @@
-// LiveDevices: see Package.swift for what it may import.

@@ -1,0 +1,113 @@
+package import EventLoop
+package import Imaging
+package import SimBase
+
+/// Preprocesses photos on a thread of its own, so that streams never wait for pixels.
+///
+/// Every capture is really worked on, as the app does it; what the uploads share is one copy of each photo's result.
+package final class PhotoDesk {
+    /// One capture's photo to be worked on.
+    package struct Job: Sendable {
+        package var device: DeviceNumber
+        package var scan: ScanNumber
+        /// Its place in the corpus.
+        package var photo: Int
+
+        package init(device: DeviceNumber, scan: ScanNumber, photo: Int) {
+            self.device = device
+            self.scan = scan
+            self.photo = photo
+        }
+    }
+
+    package enum Outcome: Sendable {
+        case prepared(PreparedPhoto)
+        case rejected(reason: String)
+    }
+
+    /// What became of a job. `took` is from the photo's bytes to the JPEG, waiting for the thread excluded.
+    package struct Done: Sendable {
+        package var job: Job
+        package var took: Interval
+        package var outcome: Outcome
+    }
+
+    private enum Order: Sendable {
+        case work(Job)
+        case stop
+
+        var isStop: Bool {
+            switch self {
+            case .work: false
+            case .stop: true
+            }
+        }
+    }
+
+    /// Jobs that may wait.
+    package static let jobsMax = 100_000
+
+    private let orders: Mailbox<Order>
+    private let thread: LoopThread<Bool>
+
+    /// `deliver` is called on the desk's thread, in the order of the jobs.
+    package init(
+        photos: [SourcePhoto], clock: LoopClock, deliver: @escaping @Sendable (Done) -> Void
+    ) throws(SystemError) {
+        let orders = try Mailbox<Order>(messagesMax: Self.jobsMax)
+        self.orders = orders
+        self.thread = try LoopThread.start(name: "photos") {
+            guard let loop = try? Loop(clock: clock) else { return false }
+            let worker = PhotoWorker(photos: photos, clock: clock)
+            let reader = orders.read(on: loop) { batch in
+                for case .work(let job) in batch { deliver(worker.work(on: job)) }
+                if batch.contains(where: \.isStop) { loop.stop() }
+            }
+            withExtendedLifetime(reader) { loop.run() }
+            return true
+        }
+    }
+
+    /// False when there is no room for it, or no thread to do it.
+    package func work(on job: Job) -> Bool { self.orders.post(.work(job)) }
+
+    /// Ends the thread after the jobs at hand.
+    package func stop() {
+        self.orders.post(.stop)
+        _ = self.thread.join()
+    }
+}
+
+/// The work itself, confined to the desk's thread.
+private final class PhotoWorker {
+    private let photos: [SourcePhoto]
+    private let clock: LoopClock
+    private var preprocessor = Preprocessor()
+    private var prepared: [PreparedPhoto?]
+
+    init(photos: [SourcePhoto], clock: LoopClock) {
+        self.photos = photos
+        self.clock = clock
+        self.prepared = Array(repeating: nil, count: photos.count)
+    }
+
+    func work(on job: PhotoDesk.Job) -> PhotoDesk.Done {
+        guard self.photos.indices.contains(job.photo) else {
+            return .init(
+                job: job, took: .zero, outcome: .rejected(reason: "the corpus has no photo \(job.photo)"))
+        }
+        let source = self.photos[job.photo]
+        let began = self.clock.now()
+        do throws(ImagingError) {
+            let result = try self.preprocessor.run(source.jpeg)
+            let took = self.clock.now() - began
+            let photo = self.prepared[job.photo] ?? PreparedPhoto(name: source.name, result)
+            self.prepared[job.photo] = photo
+            return .init(job: job, took: took, outcome: .prepared(photo))
+        } catch {
+            return .init(
+                job: job, took: self.clock.now() - began,
+                outcome: .rejected(reason: "\(source.name): \(error)"))
+        }
+    }
+}
