@@ -34,7 +34,7 @@ extension Backend {
 
     private func limited(_ quota: Quota, until free: Instant, retryAfter: Interval) -> Refusal {
         var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
-        refusal.retryAfter = retryAfter
+        refusal.retryAfter = min(retryAfter, BackendConfiguration.intervalMax)
         refusal.headers = self.limitHeaders(quota, remaining: 0, reset: free)
         return refusal
     }

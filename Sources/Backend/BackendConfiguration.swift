@@ -133,15 +133,15 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     /// Why a backend cannot be like this, or nil when it can.
     package var objection: String? {
-        let lengths: [(name: String, value: Interval)] = [
+        let lengths = [
             ("the job time", self.jobTime.lowerBound), ("the job time", self.jobTime.upperBound),
             ("the ping interval", self.ping), ("the token lifetime", self.tokenLifetime),
             ("the event buffer", self.eventBuffer), ("the results lifetime", self.resultsLifetime),
             ("the rate limit's window", self.rateLimit?.window ?? .zero),
             ("the retry field", self.retryField ?? .zero),
         ]
-        for length in lengths where !(.zero...Self.intervalMax).contains(length.value) {
-            return "\(length.name) must lie between nothing and ten years"
+        for (name, length) in lengths where !(.zero...Self.intervalMax).contains(length) {
+            return "\(name) must lie between nothing and ten years"
         }
         if self.ping < .milliseconds(1) { return "pings must be at least a millisecond apart" }
         if let quota = self.rateLimit, quota.requests < 0 || quota.window == .zero {

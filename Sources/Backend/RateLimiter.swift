@@ -23,7 +23,10 @@ struct RateLimiter: Sendable {
     /// How many devices there must be before those whose window is empty are looked for.
     private var sweepAt = RateLimiter.sweepMin
 
-    init(quota: Quota) { self.quota = quota }
+    init(quota: Quota) {
+        let window = min(max(.zero, quota.window), BackendConfiguration.intervalMax)
+        self.quota = Quota(requests: quota.requests, window: window)
+    }
 
     var devices: Int { self.admitted.count }
 

@@ -1,1 +1,0 @@
-// BackendTests: tests go in files named for one behaviour.
