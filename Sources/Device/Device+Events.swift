@@ -44,7 +44,8 @@ extension Device {
         let reading = JobEvent(name: event.type, data: event.data)
         if reading == .ping {
             let gap = self.journeys[index].connection?.pinged(at: now)
-            self.observe(.ping(gap: gap ?? nil), of: scan, at: now, into: &effects)
+            let id = event.hasOwnID ? event.id : nil
+            self.observe(.ping(id: id, gap: gap ?? nil), of: scan, at: now, into: &effects)
             // Not worth a write: after a kill the stream resumes from the event before it.
             if event.hasOwnID { self.moveLastEventID(index, to: event.id) }
             return false

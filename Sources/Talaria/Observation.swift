@@ -80,7 +80,8 @@ package enum PhoneSighting: Hashable, Sendable {
     case eventApplied(job: String, id: String?, kind: EventKind, latency: Interval?, replayed: Bool)
     /// An event that changes nothing: an unknown name, or data that is not what the contract says.
     case eventIgnored(job: String, id: String?, name: String, malformed: Bool)
-    case ping(gap: Interval?)
+    /// `id`: of a backend that gives pings one; a reader by the standard remembers it.
+    case ping(id: String?, gap: Interval?)
     /// Follows the terminal event's `eventApplied`. `inline`: `books` when the event carried books that can be used, else
     /// `absent`, `null`, `empty` or `undecodable`.
     case terminalApplied(job: String, kind: EventKind, inline: String)
