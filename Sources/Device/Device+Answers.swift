@@ -6,7 +6,7 @@ import Talaria
 extension Device {
     /// Where the request stands, or nil for one that was given up: its answer is late.
     private func exchangeIndex(_ id: RequestID) -> Int? {
-        precondition((1...max(1, self.lastRequest)).contains(id.raw), "an answer to a request never made")
+        precondition(0 < id.raw && id.raw <= self.lastRequest, "an answer to a request never made")
         return self.exchanges.firstIndex { $0.id == id }
     }
 

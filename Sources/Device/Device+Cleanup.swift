@@ -7,20 +7,18 @@ extension Device {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
         self.journeys.append(Journey(scan: scan, stage: .cleaning))
-        self.clean(self.journeys.count - 1, reserved: nil, at: now, into: &effects)
+        self.clean(self.journeys.count - 1, at: now, into: &effects)
     }
 
     /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement.
-    mutating func clean(
-        _ index: Int, reserved: UInt32?, at now: Instant, into effects: inout [DeviceEffect]
-    ) {
+    mutating func clean(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
         let scan = self.journeys[index].number
         self.journeys[index].stage = .cleaning
         if self.profile.cleanup, let job = self.journeys[index].scan.record.job {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
-                    state: .waiting(until: now, floor: now, attempt: reserved)))
+                    state: .waiting(until: now, floor: now, attempt: self.journeys[index].reservedCleanup)))
         }
         self.settleIfClean(scan, at: now, into: &effects)
     }

@@ -50,72 +50,88 @@ extension Device {
             if event.hasOwnID { self.moveLastEventID(index, to: event.id) }
             return false
         }
+        // The stamp before an event speaks of that event only, whatever becomes of it.
+        let transit =
+            self.journeys[index].connection?.takeTransit(at: now)
+            ?? StreamConnection.Transit(latency: nil, isReplayed: false)
         guard !self.journeys[index].remembered.meet(event) else { return false }
-        let job = self.journeys[index].job.jobId
         if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
-            self.observe(.firstEvent(job: job, took: took), of: scan, at: now, into: &effects)
+            self.observe(
+                .firstEvent(job: self.journeys[index].job.jobId, took: took), of: scan, at: now,
+                into: &effects)
         }
-        let id = event.hasOwnID ? event.id : nil
         switch reading {
         case .ping:
             return false
         case .progress, .enrichmentDegraded:
-            self.applied(event, reading, index, at: now, into: &effects)
+            self.applied(event, reading, transit, index, at: now, into: &effects)
             self.journeys[index].streamBackoff.succeeded()
             self.advance(event, index, into: &effects)
             return false
         case .unknown(let name):
-            self.observe(
-                .eventIgnored(job: job, id: id, name: Self.bounded(name), malformed: false), of: scan,
-                at: now,
-                into: &effects)
-            self.advance(event, index, into: &effects)
+            self.ignored(event, name: name, isMalformed: false, index, at: now, into: &effects)
             return false
-        case .malformed(.completed):
-            // That it is over can be believed; what it found is asked for.
-            self.observe(bad: .undecodable, self.exchanges[exchange], at: now, into: &effects)
-            self.applied(event, reading, index, at: now, into: &effects)
-            self.drain(exchange, at: now)
-            self.completed(nil, index, at: now, into: &effects)
-            return true
-        case .malformed(.error):
-            // Nothing is refused for what cannot be read.
-            self.observe(bad: .undecodable, self.exchanges[exchange], at: now, into: &effects)
-            self.applied(event, reading, index, at: now, into: &effects)
-            self.drain(exchange, at: now)
-            self.failed(scan, retryable: true, code: nil, at: now, into: &effects)
-            return true
-        case .malformed(let kind):
-            self.observe(
-                .eventIgnored(job: job, id: id, name: kind.rawValue, malformed: true), of: scan, at: now,
-                into: &effects)
-            self.advance(event, index, into: &effects)
+        case .malformed(let kind) where !kind.isTerminal:
+            self.ignored(event, name: kind.rawValue, isMalformed: true, index, at: now, into: &effects)
             return false
-        case .completed(let completed):
-            self.applied(event, reading, index, at: now, into: &effects)
-            self.drain(exchange, at: now)
-            self.completed(completed, index, at: now, into: &effects)
-            return true
-        case .error(let error):
-            self.applied(event, reading, index, at: now, into: &effects)
-            self.drain(exchange, at: now)
-            self.failed(scan, retryable: error.retryable == true, code: error.code, at: now, into: &effects)
+        case .malformed, .completed, .error:
+            self.applied(event, reading, transit, index, at: now, into: &effects)
+            self.ended(reading, index, exchange: exchange, at: now, into: &effects)
             return true
         }
     }
 
+    /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
+    /// asked for, and nothing is refused because of an `error` that says nothing.
+    private mutating func ended(
+        _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let answered = self.exchanges[exchange]
+        // Left to end by itself, so that its connection stays usable.
+        self.exchanges[exchange].purpose = .drain
+        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
+        self.journeys[index].connection = nil
+        switch reading {
+        case .completed(let completed):
+            self.completed(completed, index, at: now, into: &effects)
+        case .error(let error):
+            self.failed(index, retryable: error.retryable == true, code: error.code, at: now, into: &effects)
+        case .malformed(.completed):
+            self.observe(bad: .undecodable, answered, at: now, into: &effects)
+            self.completed(nil, index, at: now, into: &effects)
+        case .malformed(.error):
+            self.observe(bad: .undecodable, answered, at: now, into: &effects)
+            self.failed(index, retryable: true, code: nil, at: now, into: &effects)
+        case .malformed, .progress, .ping, .enrichmentDegraded, .unknown:
+            preconditionFailure("a stream was ended by an event that is not terminal")
+        }
+    }
+
+    /// An event that changes nothing but the place to resume from.
+    private mutating func ignored(
+        _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        self.observe(
+            .eventIgnored(
+                job: self.journeys[index].job.jobId, id: event.hasOwnID ? event.id : nil,
+                name: ServerText.code(name, fallback: "unreadable"), malformed: isMalformed),
+            of: self.journeys[index].number, at: now, into: &effects)
+        self.advance(event, index, into: &effects)
+    }
+
     private mutating func applied(
-        _ event: SSEEvent, _ reading: JobEvent, _ index: Int, at now: Instant,
+        _ event: SSEEvent, _ reading: JobEvent, _ transit: StreamConnection.Transit, _ index: Int,
+        at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
         guard let kind = reading.kind else {
             preconditionFailure("an event that changes nothing was applied")
         }
-        let (latency, isReplayed) = self.journeys[index].connection?.takeLatency(at: now) ?? (nil, false)
         self.observe(
             .eventApplied(
                 job: self.journeys[index].job.jobId, id: event.hasOwnID ? event.id : nil, kind: kind,
-                latency: latency, replayed: isReplayed),
+                latency: transit.latency, replayed: transit.isReplayed),
             of: self.journeys[index].number, at: now, into: &effects)
     }
 
@@ -134,20 +150,13 @@ extension Device {
         return true
     }
 
-    /// Lets a stream end by itself after its terminal event, which keeps its connection usable.
-    private mutating func drain(_ exchange: Int, at now: Instant) {
-        self.exchanges[exchange].purpose = .drain
-        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
-    }
-
     /// An `error` event: once again by itself, then it waits; or it is final.
     private mutating func failed(
-        _ scan: ScanNumber, retryable: Bool, code: String?, at now: Instant,
+        _ index: Int, retryable: Bool, code: String?, at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        let scan = self.journeys[index].number
         let job = self.journeys[index].job
-        self.journeys[index].connection = nil
         self.observe(
             .terminalApplied(job: job.jobId, kind: .error, inline: "absent"), of: scan, at: now,
             into: &effects)
@@ -163,10 +172,6 @@ extension Device {
         self.requeue(
             scan, .retryableError, again ? .none : .nextPath, floor: due, at: now, into: &effects)
         self.discard(job, of: scan, at: now, into: &effects)
-    }
-
-    private static func bounded(_ name: String) -> String {
-        ServerText.code(name, fallback: "unreadable")
     }
 }
 

@@ -129,7 +129,12 @@ extension Device {
                 waiting.cause = cause
                 waiting.scan.record.cause = cause.rawValue
             }
-            self.note(.put(self.queue.scans[index].scan.record), into: &effects)
+            let ticket = self.store(.put(self.queue.scans[index].scan.record), into: &effects)
+            guard waiting.isAnnounced else {
+                // Its first record is not durable yet: it is observed as queued when this one is.
+                self.queue.update(at: index) { $0.ticket = ticket }
+                return
+            }
             self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
         case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired, .jobGone,
             .resultsUnavailable, .suspended:

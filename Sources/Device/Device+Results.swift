@@ -13,7 +13,6 @@ extension Device {
         self.observe(
             .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
             of: self.journeys[index].number, at: now, into: &effects)
-        self.journeys[index].connection = nil
         self.journeys[index].resultsTarget = self.resultsTarget(reading?.resultsUrl, job)
         // Books under another job's name are not taken: the results request asks by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
@@ -140,9 +139,8 @@ extension Device {
     }
 
     private mutating func fileOutcome(_ index: Int, into effects: inout [DeviceEffect]) {
-        // The number of the DELETE is reserved in the same write.
         if self.profile.cleanup, self.journeys[index].scan.record.job != nil {
-            _ = self.journeys[index].scan.nextAttempt(.cleanup)
+            self.journeys[index].reservedCleanup = self.journeys[index].scan.nextAttempt(.cleanup)
         }
         let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
         self.journeys[index].stage = .filing(ticket)
@@ -172,8 +170,7 @@ extension Device {
             self.observe(.completed(took: took), of: scan, at: now, into: &effects)
         }
         Self.release(&self.journeys[index].scan, into: &effects)
-        self.clean(
-            index, reserved: self.journeys[index].scan.record.attempts.cleanup, at: now, into: &effects)
+        self.clean(index, at: now, into: &effects)
     }
 
     private static func name(_ inline: CompletedReading.InlineBooks) -> String {

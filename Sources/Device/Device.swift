@@ -157,6 +157,7 @@ package struct Device: Sendable {
         case .suspended:
             self.exchanges.isEmpty && (self.cleanups.isEmpty || !self.pathAvailable)
                 && self.journeys.allSatisfy { $0.stage == .cleaning }
+                && self.queue.scans.allSatisfy(\.isAnnounced)
         }
     }
 

@@ -16,6 +16,8 @@ struct Journey: Sendable {
     var resultsTarget = ""
     var resultsFailures = 0
     var resultsBadAnswers = 0
+    /// The number of the job's DELETE, reserved in the write of the outcome.
+    var reservedCleanup: UInt32?
     /// Books that are written but perhaps not durable yet.
     var unobservedBooks: [UnobservedBook] = []
 

@@ -20,6 +20,12 @@ struct StreamConnection: Sendable {
         var isReplayed: Bool
     }
 
+    /// How long an event was under way, where that is known, and whether the server had sent it before.
+    struct Transit: Hashable, Sendable {
+        var latency: Interval?
+        var isReplayed: Bool
+    }
+
     init(openedAt: Instant, resumed: Bool) {
         self.reader = SSEReader(
             limits: SSEReader.Limits(
@@ -40,16 +46,15 @@ struct StreamConnection: Sendable {
         if let stamp = Stamp(comment: text, clockZero: clockZero) { self.stamp = stamp }
     }
 
-    /// How long the event that is dispatched now was under way, and whether the server sent it before. Uses up the
-    /// stamp: it speaks of one event only.
-    mutating func takeLatency(at now: Instant) -> (latency: Interval?, isReplayed: Bool) {
-        guard let stamp = self.stamp else { return (nil, false) }
+    /// What the stamp says of the event that is dispatched now. Uses up the stamp.
+    mutating func takeTransit(at now: Instant) -> Transit {
+        guard let stamp = self.stamp else { return Transit(latency: nil, isReplayed: false) }
         self.stamp = nil
         let (nanoseconds, overflow) = now.nanoseconds.subtractingReportingOverflow(stamp.at.nanoseconds)
         guard !overflow, nanoseconds <= DeviceLimit.latencyMax.nanoseconds,
             nanoseconds >= -DeviceLimit.stampAheadMax.nanoseconds
-        else { return (nil, stamp.isReplayed) }
-        return (.nanoseconds(max(0, nanoseconds)), stamp.isReplayed)
+        else { return Transit(latency: nil, isReplayed: stamp.isReplayed) }
+        return Transit(latency: .nanoseconds(max(0, nanoseconds)), isReplayed: stamp.isReplayed)
     }
 
     /// Since the head, for the first event only.
