@@ -57,8 +57,8 @@ import Testing
         #expect(self.spread(bitmap) > 200, "a shelf is not one color")
     }
 
-    @Test func `fifty seeds paint without trouble`() {
-        for seed in 100..<150 as Range<UInt64> {
+    @Test func `many seeds paint without trouble`() {
+        for seed in 100..<116 as Range<UInt64> {
             let light = ShelfLight.allCases[Int(seed % 3)]
             #expect(ShelfPainter.paint(self.picture(light, width: 64, height: 72, seed: seed)).width == 64)
         }
