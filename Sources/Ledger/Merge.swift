@@ -14,7 +14,9 @@ package struct ObservationMerge: Sendable {
         self.marks = Array(repeating: Instant(nanoseconds: .min), count: sources)
     }
 
-    package mutating func add(_ observation: Observation) { self.waiting.insert(observation, at: observation.at) }
+    package mutating func add(_ observation: Observation) {
+        self.waiting.insert(observation, at: observation.at)
+    }
 
     /// A source has told everything up to this moment.
     package mutating func mark(source: Int, upTo moment: Instant) {

@@ -118,7 +118,6 @@ extension PhoneAccount {
     ) {
         guard let index = self.jobIndex(id) else { return }
         let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
-        if status == 401 || !rules.settings.hasBackendView { self.jobs[index].isExcused = true }
         guard isSuccess, !self.jobs[index].deleteAnswered else { return }
         self.jobs[index].deleteAnswered = true
         if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }

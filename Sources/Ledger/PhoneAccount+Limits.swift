@@ -36,7 +36,8 @@ struct LimitAccount: Sendable {
         guard let limit = self.limits.first(where: { $0.operation == operation && $0.scan == owner }),
             at < limit.until
         else { return nil }
-        return limit.until - at
+        let (early, overflow) = limit.until.nanoseconds.subtractingReportingOverflow(at.nanoseconds)
+        return Interval(nanoseconds: overflow ? .max : early)
     }
 }
 

@@ -43,8 +43,8 @@ extension PhoneAccount {
         case .requestSent(let operation, _, let job, let lastEventID):
             self.requestSent(
                 operation, scan: scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
-        case .replied(_, _, let status, _):
-            self.replied(scan, status: status)
+        case .replied(let operation, _, let status, _):
+            self.replied(operation, scan: scan, status: status, rules: rules)
         case .requestFailed(let operation, _, let failure, _):
             if operation == .cleanup { self.deleteFailed(scan, failure, rules: rules) }
         case .badAnswer:
@@ -68,7 +68,11 @@ extension PhoneAccount {
             if let id, let index = self.jobIndex(job) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
-        case .resultsGivenUp, .firstEvent, .ping, .streamLost, .reconnected, .reconnectGivenUp:
+        case .ping(let id, _):
+            guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
+            else { return }
+            self.jobs[index].stream.pinged(id: id)
+        case .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp:
             break  // Measured, not judged.
         }
     }
@@ -95,7 +99,14 @@ extension PhoneAccount {
         }
     }
 
-    private mutating func replied(_ scan: ScanNumber, status: Int) {
+    private mutating func replied(
+        _ operation: Operation, scan: ScanNumber, status: Int, rules: Rules
+    ) {
+        // A DELETE that is turned away for its token can never succeed; what a foreign target makes of a DELETE is not
+        // for us to judge.
+        if operation == .cleanup, status == 401 || !rules.settings.hasBackendView {
+            self.excuseJobs(of: scan) { $0.deleteSent }
+        }
         // These three ask for another try; everything else from 400 may be a reason to give the scan up.
         guard status >= 400, status != 401, status != 408, status != 429 else { return }
         self.updateScan(scan) { $0.hadCause = true }

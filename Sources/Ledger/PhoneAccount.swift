@@ -116,6 +116,7 @@ struct PhoneAccount: Sendable {
         for index in self.scans.indices where self.scans[index].state == .open {
             open += 1
             self.scans[index].sawRelaunch = self.hasLaunched
+            self.scans[index].isPrepared = false  // Its photo is prepared anew.
         }
         if self.hasLaunched {
             self.sawRelaunch = true

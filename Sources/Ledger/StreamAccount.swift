@@ -29,12 +29,15 @@ struct StreamAccount: Sendable {
     /// Nil before the first event.
     private(set) var lastPosition: Int?
     private(set) var lastID: String?
-    /// Of an event that was ignored after the last applied one: a reader by the standard remembers it as well.
+    /// Of a ping, or of an event that was ignored, after the last applied one: a reader by the standard remembers it as
+    /// well.
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
     private var isForgetful = false
     /// The last GET asked for exactly what it should.
     private(set) var askedExactly = true
+    /// The server went on elsewhere than it was asked to: what it says again is not the phone's doing.
+    private var mayRepeat = false
     private var opened: (attempt: UInt32, after: Int?)?
     /// What the server wrote since it opened its present connection.
     private var offered = NumberRanges<Int>()
@@ -109,15 +112,13 @@ struct StreamAccount: Sendable {
         return nil
     }
 
-    /// The phone has read the 200. Where the server goes on elsewhere than it was asked to, events may come again or be
-    /// missing, and that is not the phone's doing.
+    /// The phone has read the 200.
     mutating func openedByPhone(attempt: UInt32) {
-        guard self.askedExactly, let opened = self.opened, opened.attempt == attempt,
-            let asked = self.lastPosition, opened.after != asked
-        else { return }
-        if opened.after.map({ $0 > asked }) ?? true { self.owesResults = true }
-        self.lastPosition = opened.after
+        guard let opened = self.opened, opened.attempt == attempt else { return }
+        self.mayRepeat = self.askedExactly && opened.after != self.lastPosition
     }
+
+    mutating func pinged(id: String) { self.lastIgnoredID = id }
 
     /// `endsAgain`: a terminal event for a phone that was started again. A finished job says it once more to whoever asks
     /// for what follows it.
@@ -142,12 +143,13 @@ struct StreamAccount: Sendable {
             self.lastPosition = position
             return .forward
         }
-        guard position > last else { return .backward(position: position, last: last) }
+        guard position > last else {
+            return self.mayRepeat ? .forward : .backward(position: position, last: last)
+        }
         self.lastPosition = position
         guard position > last + 1 else { return .forward }
         let skipped = (last + 1)...(position - 1)
-        let wereOffered = skipped.lowerBound...skipped.upperBound
-        if self.askedExactly, !self.offered.intersects(wereOffered) {
+        if self.askedExactly, !self.offered.intersects(skipped) {
             self.owesResults = true
             return .forward
         }

@@ -1,0 +1,323 @@
+import Ledger
+import SimBase
+import Talaria
+import Testing
+
+/// Each history that breaks an invariant stands beside one that is nearly the same and breaks none.
+@Suite struct CustodyInvariantTests {
+    // MARK: scan.custody
+
+    @Test func `a scan that is settled twice breaks custody`() {
+        let twice = History {
+            $0.streaming()
+            $0.ending(2)
+            $0.phone(.refused(code: "NO_TEXT_DETECTED"))
+        }
+        #expect(twice.broken() == [.scanCustody])
+        #expect(twice.complaint(.scanCustody) == "refused after it was settled")
+        #expect(twice.ledger().totals.scans.completed == 1)
+        #expect(twice.ledger().totals.scans.refused == 0)
+    }
+
+    @Test func `a scan number that is used twice breaks custody`() {
+        let history = History {
+            $0.launch()
+            $0.wholeScan()
+            $0.capture()
+        }
+        #expect(history.complaint(.scanCustody) == "captured under a number in use")
+        #expect(history.ledger().totals.scans.captured == 1)
+    }
+
+    @Test func `a settled scan that goes back to the queue, or up again, breaks custody`() {
+        let queued = History {
+            $0.launch()
+            $0.wholeScan()
+            $0.phone(.queued(.transport))
+        }
+        #expect(queued.complaint(.scanCustody) == "queued after it was settled")
+        let uploaded = History {
+            $0.launch()
+            $0.wholeScan()
+            $0.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(uploaded.complaint(.scanCustody) == "uploaded after it was settled")
+    }
+
+    @Test func `a scan in the library and on disk has two custodians`() {
+        let history = History {
+            $0.launch()
+            $0.wholeScan()
+            $0.onDisk(.suspended)
+        }
+        #expect(history.broken() == [.scanCustody])
+        #expect(history.complaint(.scanCustody) == "settled, and waiting on disk, too")
+        #expect(history.ledger().totals.scans.waiting == 0)
+    }
+
+    @Test func `two records of one scan have two custodians`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.onDisk(.suspended)
+            $0.onDisk(.offline)
+        }
+        #expect(history.complaint(.scanCustody) == "waiting on disk in two records")
+        #expect(history.ledger().totals.scans.waiting == 1)
+    }
+
+    @Test func `an app that finds fewer scans after a relaunch has lost custody`() {
+        func relaunch(restored: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.phone(.killed)
+                $0.launch(restored: restored)
+                $0.onDisk(.interrupted)
+            }
+        }
+        #expect(relaunch(restored: 0).broken() == [.scanCustody])
+        #expect(relaunch(restored: 1).broken() == [])
+    }
+
+    @Test func `a phone that was started again may say once more that a scan is complete`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.complete()
+            $0.phone(.killed)
+            $0.launch()
+            $0.complete()
+            $0.clean()
+        }
+        #expect(history.broken() == [])
+        #expect(history.ledger().totals.scans.completed == 1)
+    }
+
+    // MARK: scan.refused-for-cause
+
+    @Test func `a scan refused for a transport failure alone is refused without cause`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.phone(.requestFailed(.upload, attempt: 1, .reset, took: .milliseconds(3)))
+            $0.phone(.refused(code: "NETWORK_ERROR"))
+        }
+        #expect(history.broken() == [.scanRefusedForCause])
+    }
+
+    @Test(arguments: [401, 408, 429]) func `an answer that asks for another try is no cause`(status: Int) {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.phone(.replied(.upload, attempt: 1, status: status, took: .milliseconds(3)))
+            $0.phone(.refused(code: "HTTP_\(status)"))
+        }
+        #expect(history.broken() == [.scanRefusedForCause])
+    }
+
+    @Test func `a terminal error and an unusable photo are causes`() {
+        let error = History {
+            $0.streaming()
+            $0.backend(.finished(job: $0.job, kind: .error, books: 0))
+            $0.event(2, .error)
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.refused(code: "NO_TEXT_DETECTED"))
+            $0.clean()
+        }
+        #expect(error.broken() == [])
+        let photo = History {
+            $0.launch()
+            $0.phone(.captured(scheduled: .zero))
+            $0.phone(.refused(code: "PHOTO_UNUSABLE"))
+        }
+        #expect(photo.broken() == [])
+    }
+
+    // MARK: book.never-lost
+
+    @Test func `a lost scan whose books the backend had found has lost its books`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks([0])
+        }
+        #expect(history.broken() == [.scanCustody, .bookNeverLost])
+        var books = BookTotals()
+        books.expected = 3
+        books.received = 1
+        books.missing = 2
+        #expect(history.ledger().totals.books == books)
+    }
+
+    @Test func `a waiting scan whose books the backend had found has lost nothing`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.phone(.queued(.resultsUnavailable))
+            $0.onDisk(.resultsUnavailable)
+        }
+        #expect(history.broken() == [])
+        #expect(history.ledger().totals.books == BookTotals())
+    }
+
+    @Test func `a repeated book is no proof that it is in the library`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks([0, 1])
+            $0.phone(.bookRepeated(ordinal: 2))
+            $0.complete()
+            $0.clean()
+        }
+        #expect(history.broken() == [.bookNeverLost])
+    }
+
+    // MARK: book.never-double-added
+
+    @Test func `a book that enters the library twice is counted and reported`() {
+        let twice = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks([0, 1, 2, 1])
+            $0.complete()
+            $0.clean()
+        }
+        #expect(twice.broken() == [.bookNeverDoubleAdded])
+        #expect(twice.ledger().totals.books.duplicated == 1)
+        #expect(twice.ledger().totals.scans.completed == 1)
+
+        let repeated = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.phone(.bookRepeated(ordinal: 1))
+            $0.complete()
+            $0.clean()
+        }
+        #expect(repeated.broken() == [])
+        #expect(repeated.ledger().totals.books.repeated == 1)
+    }
+
+    @Test func `a book added to a scan that is long settled is added twice`() {
+        let history = History {
+            $0.launch()
+            $0.wholeScan()
+            $0.addBooks([0])
+        }
+        #expect(history.broken() == [.bookNeverDoubleAdded])
+    }
+
+    @Test func `a re-upload after a kill adds only what is missing`() {
+        func afterKill(adding ordinals: [Int], repeating known: [Int]) -> History {
+            History {
+                $0.streaming()
+                $0.terminal(2)
+                $0.addBooks([0])
+                $0.phone(.killed)
+                $0.launch(restored: 1)
+                $0.job = "job-2"
+                $0.upload(attempt: 2)
+                $0.open(attempt: 2)
+                $0.terminal(0)
+                for ordinal in known { $0.phone(.bookRepeated(ordinal: ordinal)) }
+                $0.addBooks(ordinals)
+                $0.complete()
+                $0.clean()
+            }
+        }
+        #expect(afterKill(adding: [1, 2], repeating: [0]).broken() == [])
+        #expect(afterKill(adding: [0, 1, 2], repeating: []).broken() == [.bookNeverDoubleAdded])
+    }
+
+    // MARK: book.faithful
+
+    @Test func `a book that is not the shelf's is not faithful`() {
+        func adding(_ change: (inout Book) -> Void) -> History {
+            History {
+                $0.streaming()
+                $0.terminal(2)
+                var book = $0.book(0)
+                change(&book)
+                $0.phone(.bookAdded(ordinal: 0, book: book))
+                $0.addBooks([1, 2])
+                $0.complete()
+                $0.clean()
+            }
+        }
+        #expect(adding { $0.title += "!" }.broken() == [.bookFaithful])
+        #expect(adding { $0.confidence = 0.01 }.broken() == [.bookFaithful])
+        #expect(adding { $0.enrichmentStatus = .circuitOpen }.broken() == [.bookFaithful])
+        #expect(adding { _ in }.broken() == [])
+    }
+
+    @Test func `a degraded book may lack what could not be looked up`() {
+        let history = History {
+            $0.streaming()
+            $0.event(2, .enrichmentDegraded)
+            $0.terminal(3)
+            var book = $0.book(0)
+            book.isbn = nil
+            book.coverUrl = nil
+            book.enrichmentStatus = .circuitOpen
+            $0.phone(.bookAdded(ordinal: 0, book: book))
+            $0.addBooks([1, 2])
+            $0.complete()
+            $0.clean()
+        }
+        #expect(history.broken() == [])
+    }
+
+    @Test(arguments: [-1, 3, Int.max, Int.min])
+    func `a book that has no place on the shelf is not faithful`(ordinal: Int) {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.phone(.bookAdded(ordinal: ordinal, book: $0.book(0)))
+            $0.complete()
+            $0.clean()
+        }
+        #expect(history.broken() == [.bookFaithful])
+    }
+
+    // MARK: Expectations
+
+    @Test func `a profile's known violations are counted apart and do not break the run`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+        }
+        func ledger(_ profile: ProfileExpectation) -> Ledger {
+            history.ledger {
+                $0.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+                $0.profiles = [profile]
+            }
+        }
+        let shipping = ledger(ProfileExpectation(name: "swiftwing-head", breaks: [.scanCustody]))
+        let verdict = shipping.verdicts[0]
+        #expect(verdict.standing == .brokenAsExpected)
+        #expect(verdict.violations == 1)
+        #expect(verdict.expected == 1)
+        #expect(verdict.examples.map(\.isExpected) == [true])
+        #expect(!shipping.isBroken)
+        #expect(shipping.totals.scans.lost == 1)
+        #expect(ledger(.contract).isBroken)
+        #expect(ledger(ProfileExpectation(name: "wingtip", breaks: [.jobCleaned])).isBroken)
+    }
+
+    @Test func `all violations are counted, and the first few kept`() {
+        var history = History()
+        for device: UInt32 in 0..<9 {
+            history.device = DeviceNumber(device)
+            history.launch()
+            history.capture()
+        }
+        let verdict = history.ledger { $0.examplesMax = 2 }.verdicts[0]
+        #expect(verdict.violations == 9)
+        #expect(verdict.examples.map(\.device.raw) == [0, 1])
+    }
+}

@@ -1,0 +1,311 @@
+import Ledger
+import SimBase
+import Talaria
+import Testing
+
+@Suite struct JobInvariantTests {
+    /// A completed scan whose job is left to clean up.
+    private func completed(_ history: inout History) {
+        history.streaming()
+        history.terminal(2)
+        history.addBooks()
+        history.complete()
+    }
+
+    // MARK: job.cleaned
+
+    @Test func `a completed job that nobody deletes is left`() {
+        let never = History { self.completed(&$0) }
+        #expect(never.broken() == [.jobCleaned])
+        #expect(never.complaint(.jobCleaned) == "job job-1 is left: no DELETE was sent")
+        let cleaned = History {
+            self.completed(&$0)
+            $0.clean()
+        }
+        #expect(cleaned.broken() == [])
+    }
+
+    @Test func `a DELETE that has no effect does not clean`() {
+        let history = History {
+            self.completed(&$0)
+            $0.send(.cleanup, job: $0.job)
+            $0.backend(.cleaned(job: $0.job, effective: false))
+            $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(1)))
+        }
+        #expect(history.broken() == [.jobCleaned])
+        #expect(history.complaint(.jobCleaned) == "job job-1 is left: its DELETE had no effect")
+    }
+
+    @Test func `giving up by itself is no excuse`() {
+        let history = History {
+            self.completed(&$0)
+            $0.phone(.jobAbandoned(job: $0.job, cause: "tired"))
+        }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
+    private static let excuses: [(String, @Sendable (inout History) -> Void)] = [
+        ("a named fault", { $0.fault(.fired(fault: 0, .cleanup, attempt: 1)) }),
+        ("a revoked token", { $0.backend(.tokenRevoked(job: $0.job)) }),
+        (
+            "a 401",
+            {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
+                $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            }
+        ),
+        ("a kill", { $0.phone(.killed) }),
+        ("a suspension", { $0.phone(.suspended) }),
+        ("an expired job", { $0.backend(.expired(job: $0.job)) }),
+        (
+            "a lost path",
+            {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.pathLost)
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .noPath, took: .milliseconds(1)))
+            }
+        ),
+        (
+            "a fault of the link",
+            {
+                $0.fault(.began(fault: 1))
+                $0.send(.cleanup, job: $0.job)
+                $0.fault(.ended(fault: 1))
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
+            }
+        ),
+    ]
+
+    @Test(arguments: Self.excuses.indices) func `what keeps a DELETE from arriving excuses it`(index: Int) {
+        let (name, excuse) = Self.excuses[index]
+        let history = History {
+            self.completed(&$0)
+            excuse(&$0)
+        }
+        #expect(history.broken() == [], "\(name)")
+    }
+
+    @Test func `a failed DELETE alone is no excuse`() {
+        let history = History {
+            self.completed(&$0)
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
+            $0.phone(.jobAbandoned(job: $0.job, cause: "transport"))
+        }
+        #expect(history.broken() == [.jobCleaned])
+        #expect(history.broken { $0.hasBackendView = false } == [])
+    }
+
+    @Test func `against a foreign target a DELETE must at least be sent`() {
+        let history = History { self.completed(&$0) }
+        #expect(history.broken { $0.hasBackendView = false } == [.jobCleaned])
+    }
+
+    @Test func `a job that was replaced before it was complete need not be cleaned`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.job = "job-2"
+            $0.upload(attempt: 2)
+            $0.open(attempt: 2)
+            $0.ending(0)
+        }
+        #expect(history.broken() == [])
+    }
+
+    // MARK: job.not-cleaned-early
+
+    @Test func `a DELETE before the terminal event, or before the books are durable, is early`() {
+        let running = History {
+            $0.streaming()
+            $0.clean()
+            $0.onDisk(.suspended)
+        }
+        #expect(running.broken() == [.jobNotCleanedEarly])
+        #expect(
+            running.complaint(.jobNotCleanedEarly) == "DELETE sent before its terminal event was applied")
+
+        let undurable = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.clean()
+            $0.addBooks()
+            $0.complete()
+        }
+        #expect(undurable.broken() == [.jobNotCleanedEarly])
+        #expect(
+            undurable.complaint(.jobNotCleanedEarly) == "DELETE sent before its books were durable")
+    }
+
+    @Test func `a phone that goes to the background gives its running jobs up`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.suspended)
+            $0.phone(.queued(.suspended))
+            $0.clean()
+            $0.onDisk(.suspended)
+        }
+        #expect(history.broken() == [])
+        let resumed = History {
+            $0.streaming()
+            $0.phone(.suspended)
+            $0.phone(.resumed)
+            $0.clean()
+            $0.onDisk(.suspended)
+        }
+        #expect(resumed.broken() == [.jobNotCleanedEarly])
+    }
+
+    @Test func `a job that ended in an error has nothing to lose`() {
+        let history = History {
+            $0.streaming()
+            $0.event(2, .error)
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.queued(.retryableError))
+            $0.clean()
+            $0.onDisk(.retryableError)
+        }
+        #expect(history.broken() == [])
+    }
+
+    // MARK: limit.honoured
+
+    @Test func `an upload before the time that a 429 named is too early, to the nanosecond`() {
+        func upload(after wait: Interval, scan: UInt32 = 2) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.send(.upload, job: nil)
+                let told = $0.now
+                $0.phone(.rateLimited(.upload, retryAfter: .seconds(2)))
+                $0.pass(told + wait - $0.now)
+                $0.scan = ScanNumber(scan)
+                let back = $0.now
+                $0.pass(.milliseconds(-5))
+                $0.capture()
+                $0.pass(back - $0.now)
+                $0.upload()
+                $0.open()
+                $0.ending(0)
+                $0.scan = ScanNumber(1)
+                $0.onDisk(.rateLimited)
+            }
+        }
+        #expect(upload(after: .seconds(2)).broken() == [])
+        #expect(upload(after: .seconds(2) - .nanoseconds(1)).broken() == [.limitHonoured])
+        #expect(
+            upload(after: .milliseconds(1_999)).complaint(.limitHonoured)
+                == "upload sent 1 ms (1000000 ns) too early")
+    }
+
+    @Test func `a later and shorter 429 does not lift the first`() {
+        func upload(after wait: Interval) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.phone(.rateLimited(.upload, retryAfter: .seconds(9)))
+                $0.phone(.rateLimited(.upload, retryAfter: .seconds(1)))
+                $0.pass(wait)
+                $0.send(.upload, job: nil)
+                $0.onDisk(.rateLimited)
+            }
+        }
+        #expect(upload(after: .seconds(5)).broken() == [.limitHonoured])
+        #expect(upload(after: .seconds(9)).broken() == [])
+    }
+
+    @Test func `a limit on one job's results does not hold for another's, nor for uploads`() {
+        func results(scan: UInt32) -> History {
+            History {
+                $0.streaming()
+                $0.terminal(2, inline: "absent")
+                $0.phone(.rateLimited(.results, retryAfter: .seconds(9)))
+                $0.scan = ScanNumber(2)
+                $0.capture()
+                $0.send(.upload, job: nil)
+                $0.onDisk(.transport)
+                $0.scan = ScanNumber(scan)
+                $0.send(.results, job: "job-\(scan)")
+                $0.scan = ScanNumber(1)
+                $0.onDisk(.resultsUnavailable)
+            }
+        }
+        #expect(results(scan: 1).broken() == [.limitHonoured])
+        #expect(results(scan: 2).broken() == [])
+    }
+
+    @Test func `a wait beyond all clocks is a wait for ever`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.phone(.rateLimited(.upload, retryAfter: Interval(nanoseconds: .max)))
+            $0.pass(.hours(10_000))
+            $0.send(.upload, job: nil)
+            $0.onDisk(.rateLimited)
+        }
+        #expect(history.broken() == [.limitHonoured])
+    }
+
+    // MARK: slots.bounded
+
+    @Test func `a phone has at most its slots, never less than none, and none at the end`() {
+        func slots(taken: Int, given: Int) -> [Invariant] {
+            History {
+                $0.launch()
+                for _ in 0..<taken { $0.phone(.slotTaken) }
+                for _ in 0..<given { $0.phone(.slotGiven) }
+            }.broken()
+        }
+        #expect(slots(taken: 5, given: 5) == [])
+        #expect(slots(taken: 6, given: 6) == [.slotsBounded])
+        #expect(slots(taken: 1, given: 2) == [.slotsBounded])
+        #expect(slots(taken: 2, given: 1) == [.slotsBounded])
+    }
+
+    @Test func `a killed process holds no slots`() {
+        let history = History {
+            $0.launch()
+            $0.phone(.slotTaken)
+            $0.phone(.killed)
+            $0.launch()
+            for _ in 0..<5 { $0.phone(.slotTaken) }
+            for _ in 0..<5 { $0.phone(.slotGiven) }
+        }
+        #expect(history.broken() == [])
+    }
+
+    // MARK: server.agrees
+
+    @Test func `a job that the backend never accepted is none`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.phone(.uploadAccepted(job: "imagined", took: .zero, service: .zero))
+            $0.onDisk(.transport)
+        }
+        #expect(history.broken() == [.serverAgrees])
+    }
+
+    @Test func `a backend that finds other than the shelf's books disagrees`() {
+        func finding(_ books: Int) -> History {
+            History {
+                $0.streaming()
+                $0.backend(.finished(job: $0.job, kind: .completed, books: books))
+                $0.onDisk(.interrupted)
+            }
+        }
+        #expect(finding(2).broken() == [.serverAgrees])
+        #expect(finding(3).broken() == [])
+    }
+
+    @Test func `a stream of a job that was never accepted is none`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.stream, job: "imagined")
+            $0.onDisk(.transport)
+        }
+        #expect(history.broken() == [.serverAgrees])
+    }
+}
