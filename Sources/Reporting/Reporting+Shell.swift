@@ -1,1 +1,0 @@
-// Reporting: see Package.swift for what it may import.

@@ -1,0 +1,192 @@
+import Foundation
+package import SimBase
+package import Talaria
+
+/// The folder of one run (DESIGN.md section 8). It is filled as the run goes, so that a killed run still tells what it
+/// did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what could be saved.
+///
+/// Used from one thread.
+package final class RunDirectory {
+    package enum FileName {
+        package static let events = "events.ndjson"
+        package static let scenario = "scenario.resolved"
+        package static let summary = "summary.json"
+        package static let markdown = "report.md"
+        package static let all = [Self.events, Self.scenario, Self.summary, Self.markdown]
+    }
+
+    /// Name of the link to the newest run.
+    package static let latest = "latest"
+    /// What the log of one run may grow to; a longer one ends with a line that says so.
+    package static let eventBytesMax = 4 << 30
+    /// So much of the run, by its own time, is lost at most when this process is killed.
+    package static let flushEvery = Interval.seconds(1)
+    /// Runs of one scenario and seed that may start in the same second.
+    private static let sameNameMax = 100
+
+    /// The folder, as it was named.
+    package let path: String
+    /// What went wrong without costing any result.
+    package private(set) var warnings: [String] = []
+    private var log: ObservationLog
+    private var events: OutputFile
+    private var flushedAt = Instant.zero
+    private var isFull = false
+    private let eventBytesMax: Int
+    private var failures: [OutputError.Failure] = []
+    private var saved: [String] = []
+
+    private init(path: String, log: ObservationLog, eventBytesMax: Int) throws(OutputError) {
+        self.path = path
+        self.log = log
+        self.eventBytesMax = eventBytesMax
+        do {
+            self.events = try OutputFile(creating: Self.joined(path, FileName.events))
+        } catch {
+            throw OutputError(failures: [error], saved: [])
+        }
+    }
+
+    // MARK: Events
+
+    /// Makes the folder, and begins the log. Where the folder existed, reports of an earlier run are taken away: a
+    /// folder never holds two runs.
+    package static func create(_ place: RunPlace, log: ObservationLog) throws(OutputError) -> RunDirectory {
+        try Self.create(place, log: log, eventBytesMax: Self.eventBytesMax)
+    }
+
+    static func create(_ place: RunPlace, log: ObservationLog, eventBytesMax: Int)
+        throws(OutputError) -> RunDirectory
+    {
+        do {
+            switch place {
+            case .exactly(let path):
+                try Self.makeFolder(path, mayExist: true)
+                for name in FileName.all where name != FileName.events {
+                    try Self.remove(Self.joined(path, name))
+                }
+                return try RunDirectory(path: path, log: log, eventBytesMax: eventBytesMax)
+            case .dated(let reports, let started, let scenario, let seed):
+                try Self.makeFolder(reports, mayExist: true)
+                let name = RunPlace.name(started: started, scenario: scenario, seed: seed)
+                let directory = try RunDirectory(
+                    path: try Self.makeNewFolder(in: reports, named: name), log: log,
+                    eventBytesMax: eventBytesMax)
+                directory.link(in: reports)
+                return directory
+            }
+        } catch let failure as OutputError.Failure {
+            throw OutputError(failures: [failure], saved: [])
+        } catch let error as OutputError {
+            throw error
+        } catch {
+            throw OutputError(failures: [.init(path: "\(place)", reason: "\(error)")], saved: [])
+        }
+    }
+
+    /// Takes one observation into the log.
+    package func log(_ observation: Observation) {
+        guard !self.isFull, let line = self.log.line(observation) else { return }
+        guard self.events.bytes + line.count <= self.eventBytesMax else {
+            self.isFull = true
+            self.warnings.append(
+                "\(FileName.events) is full at \(self.eventBytesMax) bytes: later observations are not in it")
+            return
+        }
+        self.events.append(line)
+        if observation.at - self.flushedAt >= Self.flushEvery {
+            self.flushedAt = observation.at
+            self.events.flush()
+        }
+    }
+
+    /// Hands the log to the system, for moments when nothing happens.
+    package func flush() { self.events.flush() }
+
+    /// The scenario as it runs, before it runs.
+    package func write(scenarioResolved text: String) {
+        self.write(Array(text.utf8), as: FileName.scenario)
+    }
+
+    /// Ends the log and writes the reports. Returns the names of all files; throws when any of them is missing or cut
+    /// short, having written the others.
+    package func finish(_ result: RunResult) throws(OutputError) -> [String] {
+        self.events.close()
+        if let reason = self.events.failure {
+            self.failures.append(.init(path: self.events.path, reason: reason))
+        } else {
+            self.saved.append(FileName.events)
+        }
+        var result = result
+        result.warnings += self.warnings
+        self.write(SummaryJSON.bytes(result), as: FileName.summary)
+        self.write(Array(MarkdownReport.text(result).utf8), as: FileName.markdown)
+        let saved = FileName.all.filter { self.saved.contains($0) }
+        guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
+        return saved
+    }
+
+    // MARK: Files
+
+    private func write(_ bytes: [UInt8], as name: String) {
+        do throws(OutputError.Failure) {
+            try OutputFile.write(bytes, to: Self.joined(self.path, name))
+            self.saved.append(name)
+        } catch {
+            self.failures.append(error)
+        }
+    }
+
+    private static func joined(_ folder: String, _ name: String) -> String {
+        folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+
+    private static func makeFolder(_ path: String, mayExist: Bool) throws(OutputError.Failure) {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: mayExist)
+        } catch {
+            throw OutputError.Failure(path: path, reason: OutputFile.reason(error))
+        }
+    }
+
+    private static func makeNewFolder(in reports: String, named name: String)
+        throws(OutputError.Failure) -> String
+    {
+        for ordinal in 1...Self.sameNameMax {
+            let path = Self.joined(reports, ordinal == 1 ? name : "\(name)-\(ordinal)")
+            if FileManager.default.fileExists(atPath: path) { continue }
+            try Self.makeFolder(path, mayExist: false)
+            return path
+        }
+        throw OutputError.Failure(
+            path: Self.joined(reports, name), reason: "there are \(Self.sameNameMax) runs of this name")
+    }
+
+    private static func remove(_ path: String) throws(OutputError.Failure) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw OutputError.Failure(path: path, reason: OutputFile.reason(error))
+        }
+    }
+
+    /// Points `latest` at this folder. The new link is made beside the old one and moved over it, so that there is no
+    /// moment without one. A run is no worse for want of it.
+    private func link(in reports: String) {
+        let link = Self.joined(reports, Self.latest)
+        let name = URL(fileURLWithPath: self.path).lastPathComponent
+        let fresh = Self.joined(reports, ".\(Self.latest)-\(name)")
+        do {
+            try FileManager.default.createSymbolicLink(atPath: fresh, withDestinationPath: name)
+            guard unsafe rename(fresh, link) == 0 else {
+                let reason = OutputFile.reason(code: errno)
+                try? FileManager.default.removeItem(atPath: fresh)
+                self.warnings.append("\(link) could not be renewed: \(reason)")
+                return
+            }
+        } catch {
+            self.warnings.append("\(link) could not be renewed: \(OutputFile.reason(error))")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package import Ledger
+package import Metrics
+package import SimBase
+
+/// Everything that a report says about a run: all formats are made from this one value and from nothing else.
+package struct RunResult: Sendable {
+    // MARK: What ran
+
+    /// Name and version of this program: `swiftwing-sim 1.0.0`.
+    package var tool: String
+    package var scenario: ScenarioIdentity
+    package var seed: UInt64
+    package var world: World
+    /// The wall clock at the start: milliseconds since 1970, UTC.
+    package var started: Int64
+    /// From the start to the end of the last phone.
+    package var length: Interval
+    /// In the order of the scenario.
+    package var groups: [GroupResult]
+
+    // MARK: How it ended
+
+    package var isInterrupted: Bool
+    /// What cut the run short, in one sentence: the backend process died, the target went away.
+    package var failure: String?
+    /// What the process exits with (DESIGN.md section 4).
+    package var exit: Int32
+
+    // MARK: What was found
+
+    /// Whether the simulated backend's own observations were heard. Without them what only it can know is `n/a`.
+    package var hasBackendView: Bool
+    /// Of the whole fleet, and of phones that belong to no group.
+    package var totals: LedgerTotals
+    package var verdicts: [Verdict]
+    package var slos: [SLOResult]
+    package var disconnections: [Disconnection]
+    package var metrics: MetricTable
+    package var resources: Resources
+    package var generator: GeneratorHealth
+
+    // MARK: What else the reader must know
+
+    /// What this version does not do although the scenario may suggest it.
+    package var notes: [String]
+    /// What went wrong beside the run: photos that could not be read, a log that was cut short.
+    package var warnings: [String]
+
+    // MARK: Where it is
+
+    /// The folder, as the user would name it; nil when nothing was written.
+    package var directory: String?
+    /// Names of the files in it, once they are written.
+    package var files: [String]
+    /// The words of the command that runs it again, unquoted: `["swiftwing-sim", "run", "flaky-network", …]`.
+    package var command: [String]
+
+    package init(
+        tool: String, scenario: ScenarioIdentity, seed: UInt64, world: World, started: Int64,
+        length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?, exit: Int32,
+        hasBackendView: Bool, totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
+        disconnections: [Disconnection], metrics: MetricTable, resources: Resources,
+        generator: GeneratorHealth, notes: [String], warnings: [String], directory: String?,
+        files: [String], command: [String]
+    ) {
+        self.tool = tool
+        self.scenario = scenario
+        self.seed = seed
+        self.world = world
+        self.started = started
+        self.length = length
+        self.groups = groups
+        self.isInterrupted = isInterrupted
+        self.failure = failure
+        self.exit = exit
+        self.hasBackendView = hasBackendView
+        self.totals = totals
+        self.verdicts = verdicts
+        self.slos = slos
+        self.disconnections = disconnections
+        self.metrics = metrics
+        self.resources = resources
+        self.generator = generator
+        self.notes = notes
+        self.warnings = warnings
+        self.directory = directory
+        self.files = files
+        self.command = command
+    }
+
+    package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
+}
+
+/// Which of the two worlds a run took place in (DESIGN.md section 1).
+package enum World: String, Hashable, Sendable {
+    case live, virtual
+}
+
+/// Which scenario ran.
+package struct ScenarioIdentity: Hashable, Sendable {
+    package var name: String
+    package var description: String
+    /// Of the file's bytes, in lowercase hexadecimal.
+    package var sha256: String
+
+    package init(name: String, description: String, file: [UInt8]) {
+        self.name = name
+        self.description = description
+        self.sha256 = SHA256.hexadecimal(of: file)
+    }
+}
+
+/// One group of the fleet.
+package struct GroupResult: Equatable, Sendable {
+    package var name: String
+    package var devices: Int
+    package var totals: LedgerTotals
+
+    package init(name: String, devices: Int, totals: LedgerTotals) {
+        self.name = name
+        self.devices = devices
+        self.totals = totals
+    }
+}
+
+/// What the processes used; nil where nobody could measure it.
+package struct Resources: Hashable, Sendable {
+    package struct Usage: Hashable, Sendable {
+        package var processor: Interval
+        /// The largest resident size.
+        package var residentBytes: Int64
+
+        package init(processor: Interval, residentBytes: Int64) {
+            self.processor = processor
+            self.residentBytes = residentBytes
+        }
+    }
+
+    package var client: Usage?
+    package var backend: Usage?
+
+    package init(client: Usage?, backend: Usage?) {
+        self.client = client
+        self.backend = backend
+    }
+}
+
+/// Whether the phones' side kept up. A saturated generator measures itself.
+package struct GeneratorHealth: Hashable, Sendable {
+    /// Why the measurement cannot be trusted, one sentence each; empty when it can.
+    package var complaints: [String]
+
+    package init(complaints: [String]) { self.complaints = complaints }
+
+    package var isTrustworthy: Bool { self.complaints.isEmpty }
+}
