@@ -53,17 +53,20 @@ extension Bitmap {
                 var green = ResizeWindows.half
                 var blue = ResizeWindows.half
                 var input = window.start * 3
-                for tap in window.firstWeight..<(window.firstWeight + window.count) {
+                var tap = window.firstWeight
+                let end = tap + window.count
+                while tap < end {
                     let weight = unsafe weights[tap]
                     unsafe red &+= weight &* UInt32(source[input])
-                    unsafe green &+= weight &* UInt32(source[input + 1])
-                    unsafe blue &+= weight &* UInt32(source[input + 2])
-                    input += 3
+                    unsafe green &+= weight &* UInt32(source[input &+ 1])
+                    unsafe blue &+= weight &* UInt32(source[input &+ 2])
+                    input &+= 3
+                    tap &+= 1
                 }
                 unsafe target[output] = UInt8(truncatingIfNeeded: red >> ResizeWindows.shift)
-                unsafe target[output + 1] = UInt8(truncatingIfNeeded: green >> ResizeWindows.shift)
-                unsafe target[output + 2] = UInt8(truncatingIfNeeded: blue >> ResizeWindows.shift)
-                output += 3
+                unsafe target[output &+ 1] = UInt8(truncatingIfNeeded: green >> ResizeWindows.shift)
+                unsafe target[output &+ 2] = UInt8(truncatingIfNeeded: blue >> ResizeWindows.shift)
+                output &+= 3
             }
         }
     }
@@ -78,9 +81,8 @@ extension Bitmap {
         for tap in 0..<window.count {
             let weight = weights[window.firstWeight + tap]
             let start = ((window.start + tap) % ringRows) * rowBytes
-            for index in 0..<rowBytes {
-                unsafe sums[index] &+= weight &* UInt32(ring[start + index])
-            }
+            let row = unsafe UnsafeMutableBufferPointer(rebasing: ring[start..<(start + rowBytes)])
+            for index in 0..<rowBytes { unsafe sums[index] &+= weight &* UInt32(row[index]) }
         }
         for index in 0..<rowBytes {
             unsafe target[index] = UInt8(truncatingIfNeeded: sums[index] >> ResizeWindows.shift)
