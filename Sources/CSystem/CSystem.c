@@ -361,6 +361,12 @@ int shim_open_descriptors(void) {
 
 int shim_ignore_broken_pipe(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -errno : 0; }
 
+static int is_among(int number, const int *numbers, int count) {
+    for (int index = 0; index < count; index++)
+        if (numbers[index] == number) return 1;
+    return 0;
+}
+
 int shim_spawn(
     const char *path, char *const arguments[], char *const environment[], const int *from, const int *to, int count,
     int own_group, int *pid
@@ -373,8 +379,22 @@ int shim_spawn(
         posix_spawn_file_actions_destroy(&actions);
         return -code;
     }
-    for (int index = 0; !code && index < count; index++)
+    int last = 2;
+    for (int index = 0; !code && index < count; index++) {
         code = posix_spawn_file_actions_adddup2(&actions, from[index], to[index]);
+        if (to[index] > last) last = to[index];
+    }
+    // What this process itself inherited without close-on-exec, from a shell or a test runner, goes no further.
+#if defined(__APPLE__)
+    for (int number = 0; !code && number <= 2; number++)
+        if (!is_among(number, to, count)) code = posix_spawn_file_actions_addinherit_np(&actions, number);
+#else
+    for (int number = 3; !code && number < last; number++)
+        if (!is_among(number, to, count)) code = posix_spawn_file_actions_addclose(&actions, number);
+#if __GLIBC_PREREQ(2, 34)
+    if (!code) code = posix_spawn_file_actions_addclosefrom_np(&actions, last + 1);
+#endif
+#endif
     sigset_t none, usual;
     sigemptyset(&none);
     sigemptyset(&usual);
@@ -384,6 +404,9 @@ int shim_spawn(
     pid_t started = 0;
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     if (own_group) flags |= POSIX_SPAWN_SETPGROUP;
+#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
     if (!code) code = posix_spawnattr_setsigmask(&attributes, &none);
     if (!code) code = posix_spawnattr_setsigdefault(&attributes, &usual);
     if (!code) code = posix_spawnattr_setpgroup(&attributes, 0);
@@ -444,3 +467,5 @@ void shim_error_text(int code, char *text, size_t bytes) {
 char *shim_copy_text(const char *text) { return strdup(text); }
 
 void shim_free_text(char *text) { free(text); }
+
+int shim_own_process(void) { return (int)getpid(); }

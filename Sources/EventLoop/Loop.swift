@@ -110,8 +110,5 @@ package final class Loop {
         precondition(result == 0, "libevent refused a timer")
     }
 
-    /// Calls back in the next turn of the loop.
-    func activate() { unsafe event_active(self.raw, EV_TIMEOUT, 0) }
-
     func remove() { unsafe event_del(self.raw) }
 }

@@ -25,8 +25,9 @@ package final class LoopTimer {
     /// A moment in the past fires in the next turn of the loop.
     package func arm(at moment: Instant) {
         self.due = moment
-        let delay = moment - self.loop.now()
-        if delay <= .zero { self.event?.activate() } else { self.event?.add(after: delay) }
+        // Also what is due already goes through libevent's heap, which is looked at once a turn: an event that is
+        // activated by hand runs again in the same turn, and one that always does so starves everything else.
+        self.event?.add(after: moment - self.loop.now())
     }
 
     package func arm(after delay: Interval) { self.arm(at: self.loop.now() + delay) }
@@ -44,7 +45,7 @@ package final class LoopTimer {
 
     private func fire() {
         guard let due = self.due else { return }
-        // A re-armed timer whose earlier activation was already on its way, or one early by a rounding.
+        // Early only if the base's clock and ours ever differ.
         guard due <= self.loop.now() else { return self.arm(at: due) }
         self.due = nil
         self.handler(due)

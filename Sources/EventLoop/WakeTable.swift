@@ -59,6 +59,9 @@ package final class WakeTable {
         self.slots.indices.contains(key) ? self.slots[key].wanted : nil
     }
 
+    /// Entries in the heap, stale ones included.
+    package var entriesHeld: Int { self.heap.count }
+
     private func queue(_ key: Int, at moment: Instant) {
         self.slots[key].generation &+= 1
         self.slots[key].queued = moment
@@ -88,11 +91,12 @@ package final class WakeTable {
         self.isFiring = true
         let now = self.loop.now()
         var fired = 0
-        while fired < Self.wakesPerTurnMax, let (_, entry) = self.heap.popDue(at: now) {
+        while fired < Self.wakesPerTurnMax, let (at, entry) = self.heap.popDue(at: now) {
             guard self.slots[entry.key].generation == entry.generation else { continue }
             self.slots[entry.key].queued = nil
             guard let wanted = self.slots[entry.key].wanted else { continue }
-            guard wanted <= now else {
+            // Pushed back meanwhile: it takes its place anew, also when that is due, so that the order is kept.
+            guard wanted <= at else {
                 self.queue(entry.key, at: wanted)
                 continue
             }

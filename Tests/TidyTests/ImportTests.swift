@@ -20,8 +20,8 @@ import Testing
         "Plan": ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"],
         "Ledger": ["SimBase", "Talaria", "Metrics"],
         "Pure": [],
-        "EventLoop": cLibrary.union(["SimBase", "CEvent", "Synchronization"]),
-        "CurlLoop": cLibrary.union(["SimBase", "EventLoop", "CCurl"]),
+        "EventLoop": cLibrary.union(["SimBase", "CEvent", "CSystem", "Synchronization"]),
+        "CurlLoop": cLibrary.union(["SimBase", "EventLoop", "CSystem", "CCurl"]),
         "LiveDevices": pure.subtracting(["Backend"]).union(cLibrary).union([
             "EventLoop", "CurlLoop", "Imaging",
         ]),

@@ -138,3 +138,5 @@ void shim_error_text(int code, char *text, size_t bytes);
 char *shim_copy_text(const char *text);
 
 void shim_free_text(char *text);
+
+int shim_own_process(void);

@@ -1,1 +1,0 @@
-// EventLoopTests: tests go in files named for one behaviour.
