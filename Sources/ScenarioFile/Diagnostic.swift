@@ -1,0 +1,85 @@
+/// One thing that is wrong with a scenario, and where.
+package struct Diagnostic: Error, Hashable, Sendable, Codable {
+    /// The path of the file as it was given, or `--set path=value`.
+    package var file: String
+    /// From 1.
+    package var line: Int
+    /// From 1, in Unicode scalars.
+    package var column: Int
+    /// The line, or, of a very long one, the part around the column.
+    package var sourceLine: String
+    /// Where in `sourceLine` the place begins, from 0.
+    package var caretOffset: Int
+    /// At least 1.
+    package var caretLength: Int
+    /// One sentence without a full stop.
+    package var message: String
+    package var help: String?
+
+    package init(
+        file: String, line: Int, column: Int, sourceLine: String, caretOffset: Int, caretLength: Int,
+        message: String, help: String?
+    ) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.sourceLine = sourceLine
+        self.caretOffset = caretOffset
+        self.caretLength = caretLength
+        self.message = message
+        self.help = help
+    }
+
+    /// `file:line:column: message`, the line, a caret under the place, and the help. Without a newline at the end.
+    package func render(color: Bool) -> String {
+        let style = Style(color: color)
+        let place = self.file.hasPrefix("--") ? self.file : "\(self.file):\(self.line):\(self.column)"
+        var lines = ["\(style.bold)\(place):\(style.plain) \(self.message)"]
+        if !self.sourceLine.isEmpty {
+            // Tabs stay tabs, so that the caret stands under its column whatever a tab is worth.
+            let before = self.sourceLine.unicodeScalars.prefix(self.caretOffset).map {
+                $0 == "\t" ? "\t" : " "
+            }
+            lines.append("    " + self.sourceLine)
+            lines.append(
+                "    " + before.joined() + style.red + String(repeating: "^", count: self.caretLength)
+                    + style.plain)
+        }
+        if let help = self.help { lines.append("\(style.green)help:\(style.plain) \(help)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private struct Style {
+        let bold, red, green, plain: String
+
+        init(color: Bool) {
+            self.bold = color ? "\u{1B}[1m" : ""
+            self.red = color ? "\u{1B}[31m" : ""
+            self.green = color ? "\u{1B}[32m" : ""
+            self.plain = color ? "\u{1B}[0m" : ""
+        }
+    }
+}
+
+/// Everything that is wrong with a scenario; not empty.
+package struct ScenarioErrors: Error, Hashable, Sendable {
+    /// In the order of their places.
+    package var diagnostics: [Diagnostic]
+    /// How many more there are than are listed.
+    package var more: Int
+
+    /// No more are listed: who has that many mends a few and looks again.
+    package static let shownMax = 20
+
+    package init(diagnostics: [Diagnostic], more: Int) {
+        self.diagnostics = diagnostics
+        self.more = more
+    }
+
+    /// All of them, an empty line between each, and how many more there are. Without a newline at the end.
+    package func render(color: Bool) -> String {
+        var parts = self.diagnostics.map { $0.render(color: color) }
+        if self.more > 0 { parts.append("and \(self.more) more") }
+        return parts.joined(separator: "\n\n")
+    }
+}

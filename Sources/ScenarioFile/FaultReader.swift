@@ -1,0 +1,164 @@
+import Faults
+import Plan
+import SimBase
+
+/// Reads `faults` by the table of kinds.
+struct FaultReader {
+    let findings: Findings
+    /// The names that `scope` may use.
+    let groups: [String]
+
+    func faults(_ node: Node?) -> [FaultSpec] {
+        guard let node else { return [] }
+        switch node.content {
+        case .list(let nodes):
+            guard nodes.count <= ScenarioLimit.faultsMax else {
+                self.findings.add(node.place, "more than \(ScenarioLimit.faultsMax) faults")
+                return []
+            }
+            self.rejectRepeatedIDs(nodes)
+            return zip(nodes, FaultIDs.of(nodes)).compactMap { self.fault($0, id: $1 ?? "") }
+        case .scalar(""), .reported:
+            return []
+        case .scalar, .map:
+            self.findings.add(
+                node.place, "faults are a list, not \(node.text)",
+                help: "begin each with a dash: `- {do: reset, on: stream}`")
+            return []
+        }
+    }
+
+    private func rejectRepeatedIDs(_ nodes: [Node]) {
+        var seen: Set<String> = []
+        for (node, id) in zip(nodes, FaultIDs.of(nodes)) {
+            guard let id, !seen.insert(id).inserted else { continue }
+            self.findings.add(
+                node["id"]?.place ?? node.place, "two faults are called \(Findings.quoted(id))",
+                help: "give one of them another `id`")
+        }
+    }
+
+    private func fault(_ node: Node, id: String) -> FaultSpec? {
+        guard let anyMap = MapReader(node, what: "a fault", findings: self.findings),
+            let entry = anyMap.required("do", example: "reset", self.kindEntry),
+            let map = MapReader(
+                node, what: Self.article(entry.name), keys: entry.keys, planned: ["when", "every"],
+                findings: self.findings)
+        else { return nil }
+        _ = map.value("id") { text throws(ValueError) in try Values.name(text, what: "an id") }
+        // Where the kind takes no `after`, the key was reported as unknown.
+        let trigger: FaultTrigger =
+            entry.triggers.isEmpty
+            ? .atOnce
+            : map.value("after", default: .atOnce) { text throws(ValueError) in
+                try Values.trigger(text, forms: entry.triggers)
+            }
+        let place = self.place(map, entry)
+        let window = FaultWindow(
+            at: map.value("at", default: .zero) { text throws(ValueError) in
+                try Values.duration(text, max: ScenarioLimit.timeMax)
+            },
+            length: map.value("for") { text throws(ValueError) in
+                let length = try Values.duration(text, max: ScenarioLimit.timeMax)
+                guard length > .zero else { throw ValueError("a fault that lasts no time") }
+                return length
+            })
+        let chance = map.value("chance", default: .always) { text throws(ValueError) in try Values.share(text)
+        }
+        let count = map.value("count", default: entry.defaultCount ?? .oncePerScan) {
+            text throws(ValueError) in
+            try Values.count(text)
+        }
+        let scope = map.value("scope", default: .everyone) { text throws(ValueError) in
+            try Values.scope(text, groups: self.groups)
+        }
+        guard let kind = self.kind(map, entry, trigger), let place else { return nil }
+        return FaultSpec(
+            id: id, kind: kind, place: place, chance: chance, window: window, trigger: trigger, count: count,
+            scope: scope)
+    }
+
+    private static func article(_ kind: String) -> String {
+        let isVowel = kind.first.map { "aeiou".contains($0) } ?? false
+        return "\(isVowel ? "an" : "a") \(kind) fault"
+    }
+
+    private func kindEntry(_ text: String) throws(ValueError) -> FaultKindEntry {
+        let available = FaultTable.available.map(\.name)
+        guard let entry = FaultTable.entry(text) else {
+            throw ValueError(
+                "unknown fault \(Findings.quoted(text))",
+                help: Values.didYouMean(text, available) ?? "there is \(Values.list(available))")
+        }
+        guard entry.isAvailable else {
+            throw ValueError(
+                "the fault `\(entry.name)` (\(entry.summary)) is not available yet",
+                help: "there is \(Values.list(available))")
+        }
+        return entry
+    }
+
+    private func place(_ map: MapReader, _ entry: FaultKindEntry) -> FaultPlace? {
+        let places = entry.places
+        if map.entry("on") == nil, places.count == 1 { return places[0] }
+        return map.required("on", example: places.first?.rawValue ?? "stream") { text throws(ValueError) in
+            guard let place = FaultPlace(rawValue: text) else {
+                throw ValueError(
+                    "\(Self.article(entry.name)) acts on \(Values.list(places.map(\.rawValue))), not on \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, places.map(\.rawValue)))
+            }
+            guard places.contains(place) else {
+                throw ValueError(
+                    "\(Self.article(entry.name)) acts on \(Values.list(places.map(\.rawValue))), not on `\(text)`"
+                )
+            }
+            return place
+        }
+    }
+
+    /// The kind with its own keys; nil when one that it needs is missing or wrong.
+    private func kind(_ map: MapReader, _ entry: FaultKindEntry, _ trigger: FaultTrigger) -> FaultKind? {
+        switch entry.name {
+        case "rate-limit":
+            _ = map.value("per") { text throws(ValueError) in
+                try Values.choice(text, of: ["device"], what: "`per`")
+            }
+            let retryAfter = map.value("retry-after") { text throws(ValueError) in
+                try Values.duration(text, max: ScenarioLimit.timeMax)
+            }
+            let quota = map.required("quota", example: "1 per 4s") { text throws(ValueError) in
+                try Values.quota(text)
+            }
+            return quota.map { .rateLimit(quota: $0, retryAfter: retryAfter) }
+        case "strip-books":
+            let form = map.value("as", default: StrippedForm.absent) { text throws(ValueError) in
+                let words = StrippedForm.allCases.map(\.rawValue)
+                return StrippedForm(rawValue: try Values.choice(text, of: words, what: "`as`")) ?? .absent
+            }
+            return .stripBooks(form)
+        case "reset":
+            return .reset(self.cut(map, trigger))
+        case "expire-token":
+            return .expireToken
+        case "offline":
+            return .offline
+        default:
+            preconditionFailure("a kind that is available has its reader")
+        }
+    }
+
+    private func cut(_ map: MapReader, _ trigger: FaultTrigger) -> Cut {
+        var standard = Cut.betweenEvents
+        if case .afterBytes = trigger { standard = .afterBytes(0) }
+        guard let node = map.entry("cut")?.value else { return standard }
+        guard case .map = node.content else {
+            return map.value("cut", default: standard) { text throws(ValueError) in try Values.cut(text) }
+        }
+        let bytes = MapReader(
+            node, what: "a cut", keys: ["after-bytes"], planned: [], findings: self.findings)?
+            .required("after-bytes", example: "120") { text throws(ValueError) in
+                try Values.integer(text, 0...Int(Int32.max), what: "`after-bytes`")
+            }
+        return .afterBytes(bytes ?? 0)
+    }
+}

@@ -1,0 +1,199 @@
+import Device
+import Faults
+import Plan
+import SimBase
+
+/// Reads `fleet`.
+struct FleetReader {
+    static let keys = [
+        "devices", "profile", "network", "scans", "arrivals", "spacing", "photos", "resume", "cleanup",
+        "inline-books", "streams-max", "idle-timeout",
+    ]
+    static let planned = ["think", "after", "itinerary"] + (1...14).map { "gap-\($0)" }
+    private static let plannedLinks = ["very-bad", "3g-lossy", "edge-lossy", "loss-100", "high-latency-dns"]
+    private static let streamsMax = 100
+
+    let findings: Findings
+
+    func names(_ node: Node?) -> [String] {
+        guard case .map(let entries)? = node?.content else { return [] }
+        return entries.map(\.key)
+    }
+
+    func groups(_ node: Node?, of scenario: MapReader) -> [FleetGroup] {
+        guard let node else {
+            self.findings.add(
+                scenario.place, "a scenario needs `fleet`: whose phones scan",
+                help: "`swiftwing-sim new` writes a starter file")
+            return []
+        }
+        guard let map = MapReader(node, what: "a fleet", findings: self.findings) else { return [] }
+        if map.entries.isEmpty { self.findings.add(node.place, "a fleet has at least one group") }
+        if map.entries.count > ScenarioLimit.groupsMax {
+            self.findings.add(node.place, "more than \(ScenarioLimit.groupsMax) groups")
+            return []
+        }
+        return map.entries.compactMap(self.group)
+    }
+
+    private func group(_ entry: Node.Entry) -> FleetGroup? {
+        do throws(ValueError) {
+            _ = try Values.name(entry.key, what: "the name of a group")
+            if entry.key == "all" { throw ValueError("a group cannot be called `all`: that is every group") }
+        } catch {
+            self.findings.add(entry.keyPlace, error.message)
+        }
+        guard
+            let map = MapReader(
+                entry.value, what: "a group", keys: Self.keys, planned: Self.planned, findings: self.findings)
+        else { return nil }
+        let devices = map.required("devices", example: "40") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
+        }
+        let arrivals = self.arrivals(map)
+        let (profile, idle) = self.profile(map)
+        let network = self.network(map)
+        let scans = map.value("scans", default: 1) { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
+        }
+        let spacing = map.value("spacing", default: .uniform) { text throws(ValueError) in
+            try Values.spacing(text)
+        }
+        let photos = self.photos(map)
+        guard let devices, let arrivals else { return nil }
+        return FleetGroup(
+            name: entry.key, devices: devices, profile: profile, idleTimeout: idle, network: network,
+            scansPerDevice: scans, arrivals: arrivals, spacing: spacing, photos: photos)
+    }
+
+    private func arrivals(_ map: MapReader) -> ArrivalRate? {
+        if case .list? = map.entry("arrivals")?.value.content {
+            self.findings.add(
+                map.place(of: "arrivals"), "staged arrivals are not available yet",
+                help: "one rate, as in `6/s`, is")
+            return nil
+        }
+        return map.required("arrivals", example: "6/s") { text throws(ValueError) in
+            try Values.arrivalRate(text)
+        }
+    }
+
+    // MARK: Profile
+
+    private func profile(_ map: MapReader) -> (ClientProfile, IdleTimeout) {
+        var profile = map.value("profile", default: .contract) { text throws(ValueError) in
+            guard let profile = ProfileTable.named(text) else {
+                let known = ProfileTable.all.map(\.name)
+                if ProfileTable.planned.contains(text) {
+                    throw ValueError(
+                        "the profile `\(text)` is not available yet", help: "there is \(Values.list(known))")
+                }
+                throw ValueError(
+                    "unknown profile \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+            }
+            return profile
+        }
+        profile.resume = map.value("resume", default: profile.resume, Values.boolean)
+        profile.cleanup = map.value("cleanup", default: profile.cleanup, Values.boolean)
+        profile.inlineBooks = map.value("inline-books", default: profile.inlineBooks, Values.boolean)
+        profile.streamsMax = map.value("streams-max", default: profile.streamsMax) {
+            text throws(ValueError) in
+            try Values.integer(text, 1...Self.streamsMax, what: "the number of streams")
+        }
+        let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
+            if text == "auto" { return nil }
+            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard time > .zero else { throw ValueError("a timeout of no time loses every stream") }
+            return time
+        }
+        guard case .some(.some(let time)) = idle else { return (profile, .automatic) }
+        profile.idleTimeout = time
+        return (profile, .fixed)
+    }
+
+    // MARK: Network
+
+    private func network(_ map: MapReader) -> NamedLink {
+        guard let node = map.entry("network")?.value else {
+            return NamedLink(name: "perfect", profile: .perfect)
+        }
+        switch node.content {
+        case .list:
+            self.findings.add(
+                node.place, "an itinerary of links is not available yet",
+                help: "one link, as in `network: lte`, is")
+            return NamedLink(name: "perfect", profile: .perfect)
+        case .map:
+            return NamedLink(name: NamedLink.custom, profile: self.customLink(node) ?? .perfect)
+        case .scalar, .reported:
+            return map.value("network", default: NamedLink(name: "perfect", profile: .perfect)) {
+                text throws(ValueError) in
+                let known = LinkPreset.all.map(\.name)
+                guard let preset = LinkPreset.named(text) else {
+                    if Self.plannedLinks.contains(text) {
+                        throw ValueError(
+                            "the link `\(text)` is not available yet: it loses packets",
+                            help: "there is \(Values.list(known))")
+                    }
+                    throw ValueError(
+                        "unknown link \(Findings.quoted(text))",
+                        help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                }
+                return NamedLink(preset)
+            }
+        }
+    }
+
+    private func customLink(_ node: Node) -> LinkProfile? {
+        guard
+            let map = MapReader(
+                node, what: "a link", keys: ["up", "down"], planned: ["loss", "dns-delay"],
+                findings: self.findings)
+        else { return nil }
+        var link = LinkProfile.perfect
+        if let up = map.entry("up")?.value { link.up = self.direction(up) }
+        if let down = map.entry("down")?.value { link.down = self.direction(down) }
+        return link
+    }
+
+    private func direction(_ node: Node) -> LinkDirection {
+        let perfect = LinkDirection(delay: .zero, bitsPerSecond: nil)
+        guard
+            let map = MapReader(
+                node, what: "a direction of a link", keys: ["delay", "rate"], planned: ["loss", "jitter"],
+                findings: self.findings)
+        else { return perfect }
+        let delay = map.value("delay", default: .zero) { text throws(ValueError) in
+            try Values.duration(text, max: .hours(1))
+        }
+        let rate: Int64?? = map.value("rate") { text throws(ValueError) -> Int64? in
+            text == "off" ? nil : try Values.bitRate(text)
+        }
+        return LinkDirection(delay: delay, bitsPerSecond: rate ?? nil)
+    }
+
+    // MARK: Photos
+
+    private func photos(_ map: MapReader) -> PhotoSource {
+        let shelves = PhotoSource.folder("shelves")
+        guard let node = map.entry("photos")?.value else { return shelves }
+        guard case .map = node.content else {
+            return map.value("photos", default: shelves) { text throws(ValueError) in
+                .folder(try Values.folder(text))
+            }
+        }
+        guard
+            let paint = MapReader(node, what: "photos", keys: ["paint"], planned: [], findings: self.findings)
+        else { return shelves }
+        let count = paint.required("paint", example: "8") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.photosPaintedMax, what: "the number of painted photos")
+        }
+        return count.map { .painted($0) } ?? shelves
+    }
+}
+
+extension NamedLink {
+    /// What a link is called that the scenario states by its numbers.
+    static let custom = "custom"
+}

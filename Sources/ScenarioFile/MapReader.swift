@@ -1,0 +1,109 @@
+/// Reads the values of one map and reports what is wrong with them, each in its place.
+struct MapReader {
+    /// What the map is, with its article, for error messages: `a group`.
+    let what: String
+    let place: Place
+    let entries: [Node.Entry]
+    let findings: Findings
+
+    /// Nil, and reported, when the node is no map. Keys that are neither in `keys` nor in `planned` are reported as
+    /// unknown, those in `planned` as not available yet.
+    init?(_ node: Node, what: String, keys: [String], planned: [String], findings: Findings) {
+        guard let map = MapReader(node, what: what, findings: findings) else { return nil }
+        for entry in map.entries where !keys.contains(entry.key) {
+            if planned.contains(entry.key) {
+                findings.add(entry.keyPlace, "`\(entry.key)` is not available yet")
+            } else {
+                findings.add(
+                    entry.keyPlace, "unknown key \(Findings.quoted(entry.key)) in \(what)",
+                    help: Values.didYouMean(entry.key, keys) ?? "it takes \(Values.list(keys))")
+            }
+        }
+        self = map
+    }
+
+    /// The same where keys are names of the scenario's own choosing.
+    init?(_ node: Node, what: String, findings: Findings) {
+        switch node.content {
+        case .map(let entries):
+            self.what = what
+            self.place = node.place
+            self.entries = entries
+            self.findings = findings
+        case .reported:
+            return nil
+        case .scalar, .list:
+            findings.add(node.place, "\(what) is a map of keys and values, not \(node.text)")
+            return nil
+        }
+    }
+
+    func entry(_ key: String) -> Node.Entry? { self.entries.first { $0.key == key } }
+
+    /// Where to point when a key as such is wrong; the map itself when it is not there.
+    func place(of key: String) -> Place { self.entry(key)?.keyPlace ?? self.place }
+
+    /// The value of an optional key: the default when it is missing or wrong (which is reported).
+    func value<Value>(_ key: String, default: Value, _ read: (String) throws(ValueError) -> Value) -> Value {
+        self.value(key, read) ?? `default`
+    }
+
+    /// The value of an optional key; nil when it is missing or wrong (which is reported).
+    func value<Value>(_ key: String, _ read: (String) throws(ValueError) -> Value) -> Value? {
+        self.entry(key).flatMap { self.findings.value(of: $0.value, named: key, read) }
+    }
+
+    /// The value of a key that must be there; nil when it is missing or wrong (which is reported).
+    func required<Value>(_ key: String, example: String, _ read: (String) throws(ValueError) -> Value)
+        -> Value?
+    {
+        guard self.entry(key) != nil else {
+            self.findings.add(
+                self.place, "\(self.what) needs `\(key)`", help: "for example `\(key): \(example)`")
+            return nil
+        }
+        return self.value(key, read)
+    }
+}
+
+extension Findings {
+    /// The value of a scalar; nil when it is none or wrong (which is reported).
+    func value<Value>(of node: Node, named name: String, _ read: (String) throws(ValueError) -> Value)
+        -> Value?
+    {
+        switch node.content {
+        case .scalar(let text):
+            guard !text.isEmpty else {
+                self.add(node.place, "`\(name)` has no value")
+                return nil
+            }
+            do throws(ValueError) {
+                return try read(text)
+            } catch {
+                self.add(self.place(of: error.range, in: node, text), error.message, help: error.help)
+                return nil
+            }
+        case .list, .map:
+            self.add(node.place, "`\(name)` is one value, not \(node.text)")
+            return nil
+        case .reported:
+            return nil
+        }
+    }
+
+    /// The place of a part of a scalar; the whole of it where its text is not what stands in the file (escapes, folded
+    /// lines, variables).
+    func place(of range: Range<Int>?, in node: Node, _ text: String) -> Place {
+        guard let range else { return node.place }
+        let line = self.sources[node.place.source].line(node.place.line)
+        let scalars = Array(text.unicodeScalars)
+        for quote in 0...1 {
+            let start = node.place.column - 1 + quote
+            guard start >= 0, start + scalars.count <= line.count,
+                line[start..<start + scalars.count].elementsEqual(scalars)
+            else { continue }
+            return node.place.advanced(by: quote + range.lowerBound, length: range.count)
+        }
+        return node.place
+    }
+}

@@ -1,0 +1,36 @@
+/// A value of the file and where it stands.
+struct Node {
+    enum Content {
+        case scalar(String)
+        case list([Node])
+        case map([Entry])
+        /// Something that was already reported; nobody needs to hear of it again.
+        case reported
+    }
+
+    struct Entry {
+        var key: String
+        var keyPlace: Place
+        var value: Node
+    }
+
+    var content: Content
+    /// Of a scalar its first line, of a list or map its first character.
+    var place: Place
+
+    /// What it is, with its article, for error messages.
+    var text: String {
+        switch self.content {
+        case .scalar(let text): text.isEmpty ? "nothing" : "the text \(Findings.quoted(text))"
+        case .list: "a list"
+        case .map: "a map"
+        case .reported: "something else"
+        }
+    }
+
+    /// The value of a key; nil when this is no map or has no such key.
+    subscript(key: String) -> Node? {
+        guard case .map(let entries) = self.content else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+}

@@ -1,0 +1,99 @@
+import Faults
+
+/// Puts the values of `--set path=value` into the tree, before anything is typed: they are checked like the file.
+///
+/// A path is `seed`, `server.ping`, `fleet.<group>.<key>`, `faults.<id>.<key>` or `slo.<metric>`; what follows `slo.`
+/// is one key, because metrics have points in them. Groups and faults must exist; keys need not.
+struct Overrides {
+    let findings: Findings
+
+    func apply(_ option: String, to root: Node) -> Node {
+        let source = self.findings.add(SourceText(name: "--set \(option)", isOption: true, text: option))
+        guard let equals = option.firstIndex(of: "="), equals != option.startIndex else {
+            let whole = Place(source: source, line: 1, column: 1, length: option.unicodeScalars.count)
+            self.findings.add(
+                whole, "an override is written path=value",
+                help: "for example `--set fleet.commuters.devices=80`")
+            return root
+        }
+        let path = String(option[..<equals])
+        let shift = path.unicodeScalars.count + 1
+        let place = Place(source: source, line: 1, column: 1, length: path.unicodeScalars.count)
+        let text = String(option[option.index(after: equals)...])
+        let reader = YAMLReader(Array(text.utf8), source: source, columnShift: shift, findings: self.findings)
+        guard var value = reader.document() else { return root }
+        if case .scalar("") = value.content { value.place = place }
+        return self.set(Self.keys(of: path), value, in: root, isRoot: true, place) ?? root
+    }
+
+    private static func keys(of path: String) -> [String] {
+        let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return keys.first == "slo" && keys.count > 2
+            ? ["slo", keys.dropFirst().joined(separator: ".")] : keys
+    }
+
+    /// The tree with the value at the path; nil when there is no such path, which is reported.
+    private func set(_ keys: [String], _ value: Node, in node: Node, isRoot: Bool, _ place: Place) -> Node? {
+        guard let key = keys.first else { return value }
+        guard !key.isEmpty else {
+            self.findings.add(place, "a path has no empty keys")
+            return nil
+        }
+        let rest = Array(keys.dropFirst())
+        var node = node
+        switch node.content {
+        case .map(var entries):
+            if let index = entries.firstIndex(where: { $0.key == key }) {
+                guard let changed = self.set(rest, value, in: entries[index].value, isRoot: false, place)
+                else { return nil }
+                entries[index].value = changed
+            } else {
+                // A section may come into being by its first key; a new group would be half a group.
+                guard rest.isEmpty || (isRoot && key != "fleet") else {
+                    self.findings.add(
+                        place, "there is no \(Findings.quoted(key)) to change",
+                        help: Values.didYouMean(key, entries.map(\.key)))
+                    return nil
+                }
+                let empty = Node(content: .map([]), place: place)
+                guard let changed = self.set(rest, value, in: empty, isRoot: false, place) else { return nil }
+                entries.append(Node.Entry(key: key, keyPlace: place, value: changed))
+            }
+            node.content = .map(entries)
+        case .list(var nodes):
+            let ids = FaultIDs.of(nodes)
+            guard let index = ids.firstIndex(of: key) else {
+                self.findings.add(
+                    place, "there is no \(Findings.quoted(key)) to change",
+                    help: Values.didYouMean(key, ids.compactMap { $0 })
+                        ?? "faults are named by their id, as in `reset-1`")
+                return nil
+            }
+            guard let changed = self.set(rest, value, in: nodes[index], isRoot: false, place) else {
+                return nil
+            }
+            nodes[index] = changed
+            node.content = .list(nodes)
+        case .scalar:
+            self.findings.add(place, "what \(Findings.quoted(key)) would be a key of is one value")
+            return nil
+        case .reported:
+            return nil
+        }
+        return node
+    }
+}
+
+/// The ids of faults as they stand in a file.
+enum FaultIDs {
+    /// The `id` of each, or `<kind>-<ordinal within the kind>`; nil for what is no fault.
+    static func of(_ nodes: [Node]) -> [String?] {
+        var ordinals: [String: Int] = [:]
+        return nodes.map { node in
+            guard case .scalar(let kind)? = node["do"]?.content else { return nil }
+            ordinals[kind, default: 0] += 1
+            if case .scalar(let id)? = node["id"]?.content { return id }
+            return "\(kind)-\(ordinals[kind] ?? 1)"
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// ScenarioFile: see Package.swift for what it may import.

@@ -1,0 +1,100 @@
+import Foundation
+import SimBase
+
+/// Finds scenarios by path or by bare name.
+package enum ScenarioFinder {
+    package static let suffix = ".scenario"
+    /// No folder holds more scenarios than anybody wants to see.
+    package static let filesMax = 1_000
+
+    /// A name under which there is nothing.
+    package struct NotFound: Error, Hashable, Sendable {
+        package var name: String
+        /// Where it was looked for, in that order.
+        package var places: [String]
+        /// A scenario whose name is near.
+        package var nearest: String?
+
+        package init(name: String, places: [String], nearest: String?) {
+            self.name = name
+            self.places = places
+            self.nearest = nearest
+        }
+
+        /// For people, without a newline at the end.
+        package var text: String {
+            var lines = ["no scenario `\(self.name)`"]
+            lines += self.places.map { "    looked for \($0)" }
+            if let nearest = self.nearest { lines.append("help: did you mean `\(nearest)`?") }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// The path of a scenario. With a slash in it the name is a path and only that; otherwise it is looked for in the
+    /// current folder, then in the folders. Both as it is and with `.scenario` added.
+    package static func find(_ name: String, current: String, folders: [String]) throws(NotFound) -> String {
+        var candidates = [name, name + self.suffix]
+        if name.hasSuffix(self.suffix) { candidates.removeLast() }
+        if !name.contains("/") {
+            let inFolders = folders.flatMap { folder in candidates.map { "\(folder)/\($0)" } }
+            candidates += inFolders
+        }
+        for candidate in candidates
+        where !name.isEmpty && self.isFile(self.absolute(candidate, from: current)) {
+            return candidate
+        }
+        let stem = self.stem(name.split(separator: "/").last.map(String.init) ?? name)
+        let known = self.all(in: [current] + folders).map { self.stem($0) }
+        throw NotFound(
+            name: name, places: candidates, nearest: Spelling.nearest(to: stem, among: known))
+    }
+
+    /// The paths of all scenarios in the folders, by folder and then by name. Folders that are not there have none.
+    package static func all(in folders: [String]) -> [String] {
+        folders.flatMap { folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { $0.hasSuffix(self.suffix) && !$0.hasPrefix(".") }.sorted()
+                .prefix(self.filesMax).map { "\(folder)/\($0)" }
+        }
+    }
+
+    /// Where scenarios are kept, seen from the running program: `Scenarios/` of the package whose build folder it lies
+    /// in, then those installed with it (`bin/../share/swiftwing-sim/Scenarios`). Only folders that exist.
+    package static func folders(executable: String) -> [String] {
+        var folders: [String] = []
+        var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent()
+        let installed = folder.deletingLastPathComponent().appending(path: "share/swiftwing-sim/Scenarios")
+        // .build/<triple>/<configuration>/swiftwing-sim lies three folders below the package.
+        for _ in 0..<5 where folder.path != "/" {
+            let isPackage = self.isFile(folder.appending(path: "Package.swift").path)
+            let scenarios = folder.appending(path: "Scenarios").path
+            if isPackage, self.isFolder(scenarios) {
+                folders.append(scenarios)
+                break
+            }
+            folder.deleteLastPathComponent()
+        }
+        return folders + (self.isFolder(installed.path) ? [installed.path] : [])
+    }
+
+    private static func stem(_ path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return file.hasSuffix(self.suffix) ? String(file.dropLast(self.suffix.count)) : file
+    }
+
+    private static func absolute(_ path: String, from folder: String) -> String {
+        path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && !isFolder.boolValue
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && isFolder.boolValue
+    }
+}

@@ -1,0 +1,110 @@
+package import Plan
+
+/// From the text of a scenario to its typed values, or to everything that is wrong with it.
+package enum ScenarioLoader {
+    /// - Parameters:
+    ///   - path: What errors call the file; its last part without extension is the scenario's name unless it has one.
+    ///   - bytes: The file, at most 1 MiB of UTF-8.
+    ///   - overrides: `path=value`, the later over the earlier.
+    ///   - environment: What `${NAME:-default}` reads.
+    package static func load(
+        path: String, bytes: [UInt8], overrides: [String], environment: [String: String]
+    ) throws(ScenarioErrors) -> Scenario {
+        let findings = Findings()
+        let scenario = self.read(path, bytes, overrides, environment, findings)
+        if let errors = findings.errors { throw errors }
+        guard let scenario else { preconditionFailure("a scenario that cannot be read has its reasons") }
+        return scenario
+    }
+
+    package static func load(
+        path: String, text: String, overrides: [String], environment: [String: String]
+    ) throws(ScenarioErrors) -> Scenario {
+        try self.load(path: path, bytes: Array(text.utf8), overrides: overrides, environment: environment)
+    }
+
+    private static func read(
+        _ path: String, _ bytes: [UInt8], _ overrides: [String], _ environment: [String: String],
+        _ findings: Findings
+    ) -> Scenario? {
+        guard let root = self.tree(path, bytes, findings) else { return nil }
+        var tree = root
+        for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
+        tree = Substitution(environment: environment, findings: findings).apply(to: tree)
+        let reader = ScenarioReader(findings: findings, defaultName: self.name(of: path))
+        guard let scenario = reader.scenario(tree) else { return nil }
+        if findings.isEmpty { self.check(scenario, tree, findings) }
+        return scenario
+    }
+
+    private static func tree(_ path: String, _ bytes: [UInt8], _ findings: Findings) -> Node? {
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(3)) : bytes
+        guard bytes.count <= YAMLReader.bytesMax else {
+            let source = findings.add(SourceText(name: path, isOption: false, text: ""))
+            findings.add(
+                Place(source: source, line: 1, column: 1, length: 1),
+                "larger than \(Units.text(bytes: YAMLReader.bytesMax)): no scenario")
+            return nil
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            // What precedes the first bad byte is shown.
+            let decoded = String(decoding: bytes, as: UTF8.self)
+            let good = zip(decoded.utf8, bytes).prefix { $0 == $1 }.count
+            let before = SourceText(
+                name: path, isOption: false, text: String(decoding: bytes.prefix(good), as: UTF8.self))
+            let column = before.line(before.linesCount).count + 1
+            let source = findings.add(SourceText(name: path, isOption: false, text: decoded))
+            findings.add(
+                Place(source: source, line: before.linesCount, column: column, length: 1), "not UTF-8")
+            return nil
+        }
+        let source = findings.add(SourceText(name: path, isOption: false, text: text))
+        let reader = YAMLReader(bytes, source: source, columnShift: 0, findings: findings)
+        guard let root = reader.document() else { return nil }
+        guard case .scalar("") = root.content else { return root }
+        findings.add(root.place, "the file is empty", help: "`swiftwing-sim new` writes a starter file")
+        return nil
+    }
+
+    /// The file's name without its folder and extension, made fit to be a name.
+    private static func name(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? ""
+        let stem =
+            file.hasSuffix(ScenarioFinder.suffix) ? String(file.dropLast(ScenarioFinder.suffix.count)) : file
+        var view = String.UnicodeScalarView()
+        for scalar in stem.unicodeScalars.prefix(ScenarioLimit.nameCharactersMax) {
+            view.append(Values.isNameScalar(scalar) ? scalar : "-")
+        }
+        let name = String(view.drop { $0 == "-" || $0 == "." })
+        return name.isEmpty ? "scenario" : name
+    }
+
+    /// The checks that look at more than one value, with their places.
+    private static func check(_ scenario: Scenario, _ tree: Node, _ findings: Findings) {
+        for finding in ScenarioCheck.findings(scenario) {
+            findings.add(
+                self.place(of: finding.subject, in: scenario, tree), finding.message, help: finding.help)
+        }
+    }
+
+    private static func place(of subject: ScenarioFinding.Subject, in scenario: Scenario, _ tree: Node)
+        -> Place
+    {
+        let node: Node?
+        let key: String
+        switch subject {
+        case .scenario:
+            return tree.place
+        case .server(let name):
+            (node, key) = (tree["server"], name)
+        case .group(let index, let name):
+            (node, key) = (tree["fleet"]?[scenario.groups[index].name], name)
+        case .fault(let index, let name):
+            guard case .list(let nodes)? = tree["faults"]?.content else { return tree.place }
+            (node, key) = (nodes[index], name)
+        }
+        guard case .map(let entries)? = node?.content else { return tree.place }
+        return entries.first { $0.key == key }.map { $0.value.place } ?? node?.place ?? tree.place
+    }
+}

@@ -1,0 +1,85 @@
+import Faults
+import Metrics
+import Plan
+import SimBase
+
+/// Reads a scenario from its tree. Everything that is wrong is reported; what could be read is still returned, so
+/// that one mistake does not hide another.
+struct ScenarioReader {
+    static let version = "1"
+    static let keys = [
+        "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "drain", "duration",
+    ]
+    static let planned = ["extends", "timeline", "load", "invariants", "report", "target", "network"]
+    private static let descriptionBytesMax = 4_096
+
+    let findings: Findings
+    /// What the scenario is called unless it says so.
+    let defaultName: String
+
+    /// Nil when the tree is no scenario at all. Worth something only if nothing was reported.
+    func scenario(_ root: Node) -> Scenario? {
+        guard
+            let map = MapReader(
+                root, what: "a scenario", keys: Self.keys, planned: Self.planned, findings: self.findings)
+        else { return nil }
+        _ = map.required("scenario", example: Self.version) { text throws(ValueError) in
+            guard text == Self.version else {
+                throw ValueError(
+                    "a version that is not known: \(Findings.quoted(text))", help: "this is for version 1")
+            }
+        }
+        let fleet = FleetReader(findings: self.findings)
+        let groups = fleet.groups(map.entry("fleet")?.value, of: map)
+        // The names as written, also of groups that could not be read: a scope must not be blamed for them.
+        let groupNames = fleet.names(map.entry("fleet")?.value)
+        let faults = FaultReader(findings: self.findings, groups: groupNames).faults(
+            map.entry("faults")?.value)
+        let faultIDs = FaultIDs.of(Self.list(map.entry("faults")?.value)).compactMap { $0 }
+        let slos = SLOReader(
+            findings: self.findings, vocabulary: SLOVocabulary(groups: groupNames, faults: faultIDs)
+        ).objectives(map.entry("slo")?.value)
+        return Scenario(
+            name: map.value("name", default: self.defaultName) { text throws(ValueError) in
+                try Values.name(text, what: "a name")
+            },
+            description: self.description(map),
+            seed: map.value("seed", default: 1) { text throws(ValueError) in try Values.seed(text) },
+            groups: groups,
+            server: ServerReader(findings: self.findings).settings(map.entry("server")?.value),
+            faults: faults, slos: slos,
+            drain: map.value("drain", default: Scenario.drainDefault) { text throws(ValueError) in
+                try Values.duration(text, max: ScenarioLimit.timeMax)
+            },
+            duration: self.duration(map))
+    }
+
+    private func description(_ map: MapReader) -> String {
+        guard case .scalar("")? = map.entry("description")?.value.content else {
+            return map.value("description", default: "") { text throws(ValueError) in
+                guard text.utf8.count <= Self.descriptionBytesMax else {
+                    throw ValueError("a description of more than \(Self.descriptionBytesMax) bytes")
+                }
+                return text
+            }
+        }
+        return ""
+    }
+
+    private func duration(_ map: MapReader) -> Interval? {
+        let duration: Interval?? = map.value("duration") { text throws(ValueError) -> Interval? in
+            if text == "off" { return nil }
+            let duration = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard duration > .zero else {
+                throw ValueError("a run of no time", help: "`off` is without limit")
+            }
+            return duration
+        }
+        return duration ?? nil
+    }
+
+    private static func list(_ node: Node?) -> [Node] {
+        guard case .list(let nodes)? = node?.content else { return [] }
+        return nodes
+    }
+}

@@ -1,0 +1,204 @@
+import CYAML
+
+/// Reads the strict subset of YAML that scenarios are written in: maps, lists and scalars; no anchors, aliases or
+/// tags, no second document, no key twice.
+struct YAMLReader {
+    /// A longer text is no scenario.
+    static let bytesMax = 1 << 20
+    /// Deeper nesting is no scenario.
+    static let depthMax = 32
+
+    private enum Stop: Error {
+        /// What follows cannot be understood; it was reported.
+        case reported
+    }
+
+    private let findings: Findings
+    private let source: Int
+    /// Added to the columns of the first line, where the text is the tail of a longer one.
+    private let columnShift: Int
+    private let bytes: [UInt8]
+
+    /// `bytes` must be valid UTF-8 without a byte order mark.
+    init(_ bytes: [UInt8], source: Int, columnShift: Int, findings: Findings) {
+        self.bytes = bytes
+        self.source = source
+        self.columnShift = columnShift
+        self.findings = findings
+    }
+
+    /// The one document. Nil when the text cannot be read to its end; why was reported. A text without any value is an
+    /// empty scalar.
+    func document() -> Node? {
+        unsafe self.bytes.withUnsafeBufferPointer { buffer in
+            // libyaml wants an address even for no bytes.
+            var nothing: UInt8 = 0
+            return unsafe withUnsafePointer(to: &nothing) { nothing in
+                let base = unsafe buffer.baseAddress ?? nothing
+                guard let yaml = unsafe shim_yaml_new(base, buffer.count) else { return nil }
+                defer { unsafe shim_yaml_free(yaml) }
+                return unsafe self.document(yaml)
+            }
+        }
+    }
+
+    private func document(_ yaml: UnsafeMutablePointer<shim_yaml>) -> Node? {
+        do {
+            var root: Node?
+            while true {
+                switch unsafe try self.next(yaml) {
+                case YAML_STREAM_END_EVENT:
+                    return root ?? Node(content: .scalar(""), place: self.firstPlace)
+                case YAML_DOCUMENT_START_EVENT where root != nil:
+                    self.findings.add(
+                        unsafe self.place(yaml), "a second document: a scenario is one document")
+                    return nil
+                case YAML_DOCUMENT_START_EVENT:
+                    _ = unsafe try self.next(yaml)
+                    root = unsafe try self.node(yaml, depth: 1)
+                default:
+                    break  // The start of the stream, the end of a document.
+                }
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    private func next(_ yaml: UnsafeMutablePointer<shim_yaml>) throws(Stop) -> yaml_event_type_t {
+        guard unsafe shim_yaml_next(yaml) != 0 else {
+            unsafe self.reportProblem(yaml)
+            throw .reported
+        }
+        return unsafe shim_yaml_type(yaml)
+    }
+
+    /// The node whose first event is the current one.
+    private func node(_ yaml: UnsafeMutablePointer<shim_yaml>, depth: Int) throws(Stop) -> Node {
+        let place = unsafe self.place(yaml)
+        guard depth <= Self.depthMax else {
+            self.findings.add(place, "nested deeper than \(Self.depthMax) levels")
+            throw .reported
+        }
+        unsafe self.rejectDecoration(yaml, place)
+        switch unsafe shim_yaml_type(yaml) {
+        case YAML_SCALAR_EVENT:
+            return Node(content: .scalar(unsafe self.scalar(yaml)), place: place)
+        case YAML_SEQUENCE_START_EVENT:
+            var nodes: [Node] = []
+            while unsafe try self.next(yaml) != YAML_SEQUENCE_END_EVENT {
+                nodes.append(unsafe try self.node(yaml, depth: depth + 1))
+            }
+            return Node(content: .list(nodes), place: place)
+        case YAML_MAPPING_START_EVENT:
+            return Node(content: .map(unsafe try self.entries(yaml, depth: depth)), place: place)
+        default:
+            return Node(content: .reported, place: place)  // An alias.
+        }
+    }
+
+    private func entries(_ yaml: UnsafeMutablePointer<shim_yaml>, depth: Int) throws(Stop) -> [Node.Entry] {
+        var entries: [Node.Entry] = []
+        var lines: [String: Int] = [:]
+        while unsafe try self.next(yaml) != YAML_MAPPING_END_EVENT {
+            let key = unsafe try self.node(yaml, depth: depth + 1)
+            _ = unsafe try self.next(yaml)
+            let value = unsafe try self.node(yaml, depth: depth + 1)
+            guard case .scalar(let name) = key.content else {
+                if case .reported = key.content { continue }
+                self.findings.add(key.place, "a key is a word, not \(key.text)")
+                continue
+            }
+            if let line = lines[name] {
+                self.findings.add(
+                    key.place, "the key \(Findings.quoted(name)) is given twice",
+                    help: "it stands on line \(line) already")
+                continue
+            }
+            lines[name] = key.place.line
+            entries.append(Node.Entry(key: name, keyPlace: key.place, value: value))
+        }
+        return entries
+    }
+
+    private func rejectDecoration(_ yaml: UnsafeMutablePointer<shim_yaml>, _ place: Place) {
+        if let name = unsafe shim_yaml_anchor(yaml) {
+            let name = unsafe String(cString: name)
+            if unsafe shim_yaml_type(yaml) == YAML_ALIAS_EVENT {
+                self.findings.add(
+                    place, "aliases are not supported: \(Findings.quoted("*" + name))",
+                    help: "write the value again")
+            } else {
+                self.findings.add(
+                    place, "anchors are not supported: \(Findings.quoted("&" + name))",
+                    help: "write the value where it is needed")
+            }
+        }
+        if unsafe shim_yaml_has_tag(yaml) != 0 {
+            self.findings.add(
+                place, "tags are not supported", help: "leave it out: every key knows the type of its value")
+        }
+    }
+
+    private func scalar(_ yaml: UnsafeMutablePointer<shim_yaml>) -> String {
+        var count = 0
+        guard let bytes = unsafe shim_yaml_scalar(yaml, &count) else { return "" }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    // MARK: Places
+
+    private var firstPlace: Place {
+        Place(source: self.source, line: 1, column: 1 + self.columnShift, length: 1)
+    }
+
+    private func place(_ yaml: UnsafeMutablePointer<shim_yaml>) -> Place {
+        let start = unsafe shim_yaml_start(yaml)
+        let end = unsafe shim_yaml_end(yaml)
+        var place = self.place(start)
+        let isScalar = unsafe shim_yaml_type(yaml) == YAML_SCALAR_EVENT
+        if isScalar, start.line == end.line, end.column > start.column {
+            place.length = Int(end.column - start.column)
+        }
+        return place
+    }
+
+    private func place(_ mark: yaml_mark_t) -> Place {
+        let shift = mark.line == 0 ? self.columnShift : 0
+        return Place(
+            source: self.source, line: Int(mark.line) + 1, column: Int(mark.column) + 1 + shift, length: 1)
+    }
+
+    // MARK: Syntax errors
+
+    private func reportProblem(_ yaml: UnsafeMutablePointer<shim_yaml>) {
+        let problem = unsafe shim_yaml_problem(yaml).map { unsafe String(cString: $0) } ?? "unreadable"
+        let context = unsafe shim_yaml_context(yaml).map { unsafe " " + String(cString: $0) } ?? ""
+        if unsafe shim_yaml_is_reader_error(yaml) != 0 {
+            let place = self.place(ofByte: Int(unsafe shim_yaml_problem_offset(yaml)))
+            self.findings.add(place, "no YAML: \(problem)")
+            return
+        }
+        let place = unsafe self.place(shim_yaml_problem_mark(yaml))
+        self.findings.add(place, "no YAML: \(problem)\(context)", help: self.help(at: place))
+    }
+
+    private func help(at place: Place) -> String? {
+        let line = self.findings.sources[place.source].line(place.line)
+        switch line.indices.contains(place.column - 1) ? line[place.column - 1] : " " {
+        case "\t": return "indent with spaces: YAML allows no tabs there"
+        case "%", "@", "`": return "put a value that begins with this character in quotes"
+        default: return nil
+        }
+    }
+
+    /// The place of a byte, by counting line breaks before it as `SourceText` does.
+    private func place(ofByte offset: Int) -> Place {
+        let before = String(decoding: self.bytes.prefix(offset), as: UTF8.self)
+        let lines = SourceText(name: "", isOption: false, text: before)
+        let line = lines.linesCount
+        let shift = line == 1 ? self.columnShift : 0
+        return Place(
+            source: self.source, line: line, column: lines.line(line).count + 1 + shift, length: 1)
+    }
+}

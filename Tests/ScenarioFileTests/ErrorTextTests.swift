@@ -1,0 +1,225 @@
+import Testing
+
+@testable import ScenarioFile
+
+/// What people read when they got something wrong, byte for byte.
+struct ErrorTextTests {
+    @Test func `a misspelled key names the nearest one`() {
+        #expect(
+            rendered(
+                """
+                scenario: 1
+                fleet:
+                  phones:
+                    divices: 40
+                    arrivals: 6/s
+                """) == """
+                    test.scenario:4:5: unknown key `divices` in a group
+                            divices: 40
+                            ^^^^^^^
+                    help: did you mean `devices`?
+
+                    test.scenario:4:5: a group needs `devices`
+                            divices: 40
+                            ^
+                    help: for example `devices: 40`
+                    """)
+    }
+
+    @Test func `a missing unit says which there are`() {
+        #expect(
+            rendered(minimal + "server: {ping: 400}\n") == """
+                test.scenario:6:16: a duration needs a unit
+                    server: {ping: 400}
+                                   ^^^
+                help: write `400ms` or `400s`
+                """)
+    }
+
+    @Test func `all errors come at once, in the order of the file`() {
+        #expect(
+            rendered(
+                """
+                scenario: 2
+                seed: minus
+                fleet:
+                  phones: {devices: 0, arrivals: 6, spacing: possion}
+                faults:
+                  - {do: reset, chance: 0.3}
+                  - {do: slience, on: stream}
+                  - {do: silence, on: stream}
+                slo:
+                  sse.conect.time: p(95) < 400ms
+                  sse.connect.time: p95 < 400
+                """) == """
+                    test.scenario:1:11: a version that is not known: `2`
+                        scenario: 2
+                                  ^
+                    help: this is for version 1
+
+                    test.scenario:2:7: a seed is a whole number from 0 to 18446744073709551615
+                        seed: minus
+                              ^^^^^
+
+                    test.scenario:4:21: the number of devices is a number from 1 to 1000000, not 0
+                          phones: {devices: 0, arrivals: 6, spacing: possion}
+                                            ^
+
+                    test.scenario:4:34: a rate needs a unit
+                          phones: {devices: 0, arrivals: 6, spacing: possion}
+                                                         ^
+                    help: write `6/s` or `6/m`
+
+                    test.scenario:4:46: a spacing is `uniform`, `poisson` or `burst(n)`, not `possion`
+                          phones: {devices: 0, arrivals: 6, spacing: possion}
+                                                                     ^^^^^^^
+                    help: did you mean `poisson`?
+
+                    test.scenario:6:25: a share needs a unit
+                          - {do: reset, chance: 0.3}
+                                                ^^^
+                    help: write `0.3%` or `30%`
+
+                    test.scenario:7:10: unknown fault `slience`
+                          - {do: slience, on: stream}
+                                 ^^^^^^^
+                    help: there is `rate-limit`, `strip-books`, `expire-token`, `reset` or `offline`
+
+                    test.scenario:8:10: the fault `silence` (leaves the connection half open) is not available yet
+                          - {do: silence, on: stream}
+                                 ^^^^^^^
+                    help: there is `rate-limit`, `strip-books`, `expire-token`, `reset` or `offline`
+
+                    test.scenario:10:3: unknown metric `sse.conect.time`
+                          sse.conect.time: p(95) < 400ms
+                          ^^^^^^^^^^^^^^^
+                    help: did you mean `sse.connect.time`?
+
+                    test.scenario:11:21: unknown aggregation `p95`
+                          sse.connect.time: p95 < 400
+                                            ^^^
+                    help: did you mean `p(95)`?
+                    """)
+    }
+
+    @Test func `an error inside a value points at the part that is wrong`() {
+        #expect(
+            rendered(minimal + "server:\n  job-time: \"1s..3 sec\"\n  links: https://a.example/\n") == """
+                test.scenario:7:13: a duration needs a unit
+                      job-time: "1s..3 sec"
+                                ^^^^^^^^^^^
+                help: write `3ms` or `3s`
+
+                test.scenario:8:10: `links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end
+                      links: https://a.example/
+                             ^^^^^^^^^^^^^^^^^^
+                """)
+        #expect(
+            rendered(minimal + "server: {ping: 2sec}\n") == """
+                test.scenario:6:17: unknown unit `sec`: a duration is in ns, us, ms, s, m or h
+                    server: {ping: 2sec}
+                                    ^^^
+                help: did you mean `2s`?
+                """)
+        #expect(
+            rendered(minimal + "slo:\n  \"scans.lost\": 'count = 0'\n") == """
+                test.scenario:7:24: unknown operator `=`
+                      "scans.lost": 'count = 0'
+                                           ^
+                help: did you mean `==`?
+                """)
+    }
+
+    @Test func `an override is named by the option`() {
+        #expect(
+            rendered(minimal, set: ["fleet.phones.devices=many"]) == """
+                --set fleet.phones.devices=many: the number of devices is a whole number
+                    fleet.phones.devices=many
+                                         ^^^^
+                """)
+        #expect(
+            rendered(minimal, set: ["fleet.fones.devices=4"]) == """
+                --set fleet.fones.devices=4: there is no `fones` to change
+                    fleet.fones.devices=4
+                    ^^^^^^^^^^^^^^^^^^^
+                help: did you mean `phones`?
+                """)
+        #expect(
+            rendered(minimal, set: ["fleet.phones.resme=off"]) == """
+                --set fleet.phones.resme=off: unknown key `resme` in a group
+                    fleet.phones.resme=off
+                    ^^^^^^^^^^^^^^^^^^
+                help: did you mean `resume`?
+                """)
+        #expect(
+            rendered(minimal, set: ["seed"]) == """
+                --set seed: an override is written path=value
+                    seed
+                    ^^^^
+                help: for example `--set fleet.commuters.devices=80`
+                """)
+    }
+
+    @Test func `broken YAML is told with its place`() {
+        #expect(
+            rendered("scenario: 1\nfleet:\n\tphones: 1\n") == """
+                test.scenario:3:1: no YAML: found character that cannot start any token while scanning for the next token
+                    \tphones: 1
+                    ^
+                help: indent with spaces: YAML allows no tabs there
+                """)
+        #expect(
+            rendered("scenario: 1\nfleet: {a: 1\n") == """
+                test.scenario:3:1: no YAML: did not find expected ',' or '}' while parsing a flow mapping
+                """)
+    }
+
+    @Test func `a run that can never succeed is told where`() {
+        #expect(
+            rendered(
+                minimal + "faults:\n  - {do: reset, on: stream, count: each-attempt}\n  - {do: offline}\n")
+                    == """
+                    test.scenario:7:36: every attempt is reset before an event can arrive, so no stream ever gets anywhere
+                          - {do: reset, on: stream, count: each-attempt}
+                                                           ^^^^^^^^^^^^
+                    help: leave `count` out (once per scan), or let some pass with `after: 1..4 events`
+
+                    test.scenario:8:10: a phone that is offline for ever can never finish its scans
+                          - {do: offline}
+                                 ^^^^^^^
+                    help: end it with `for: 4s`
+                    """)
+    }
+
+    @Test func `colors are the only difference that color makes`() {
+        guard let error = errors(minimal + "sed: 1\n").first else { Issue.record("no error"); return }
+        #expect(
+            error.render(color: true)
+                == "\u{1B}[1mtest.scenario:6:1:\u{1B}[0m unknown key `sed` in a scenario\n    sed: 1\n    \u{1B}[31m^^^\u{1B}[0m\n\u{1B}[32mhelp:\u{1B}[0m did you mean `seed`?"
+        )
+    }
+
+    @Test func `twenty errors are listed and the others counted`() {
+        let text = minimal + (1...33).map { "wrong-\($0): 1\n" }.joined()
+        #expect(errors(text).count == 20)
+        #expect(rendered(text).hasSuffix("\n\nand 13 more"))
+    }
+
+    @Test func `a caret stands under its column, in any script and after tabs`() {
+        let error = errors(minimal + "description: {日本: 1,\tb: 2}\n").first
+        #expect(error?.column == 14)
+        #expect(
+            errors("scenario: 1\n日本語: 1\n\"\\u00e9t\\u00e9\": 2\n" + minimal.dropFirst(12)).map(\.column) == [
+                1, 1,
+            ])
+        #expect(errors("scenario: 1\n日本語: 1\n" + minimal.dropFirst(12)).map(\.caretLength) == [3])
+    }
+
+    @Test func `of a very long line only the part around the place is shown`() {
+        let long = minimal + "name: " + String(repeating: "x", count: 5_000) + "!\n"
+        guard let error = errors(long).first else { Issue.record("no error"); return }
+        #expect(error.sourceLine.count <= 140)
+        #expect(error.caretOffset + error.caretLength <= 140)
+        #expect(!error.message.contains("xxxxx"))
+    }
+}

@@ -1,0 +1,48 @@
+import Plan
+import SimBase
+import Testing
+
+@testable import ScenarioFile
+
+struct OverrideTests {
+    private let text =
+        minimal + "faults:\n  - {do: reset, after: 2 events}\n  - {do: strip-books, id: books}\n"
+
+    @Test func `an override replaces, adds and is typed like the file`() throws {
+        let scenario = try load(
+            text,
+            set: [
+                "fleet.phones.resume=off", "fleet.phones.devices=80", "seed=7", "server.ping=2s",
+                "faults.reset-1.chance=25%", "faults.books.as=\"null\"", "slo.scans.lost=count == 0",
+                "fleet.phones.photos={paint: 3}", "seed=8",
+            ])
+        #expect(scenario.groups[0].profile.resume == false)
+        #expect(scenario.groups[0].devices == 80)
+        #expect(scenario.groups[0].photos == .painted(3))
+        #expect(scenario.seed == 8, "the later wins")
+        #expect(scenario.server.ping == .seconds(2))
+        #expect(scenario.faults.map(\.chance) == [.percent(25), .always])
+        #expect(scenario.faults.map(\.kind) == [.reset(.betweenEvents), .stripBooks(.null)])
+        #expect(scenario.slos.map(\.selector.description) == ["scans.lost"])
+    }
+
+    @Test(arguments: [
+        ("fleet.other.devices=1", "there is no `other` to change"),
+        ("faults.reset-2.chance=1%", "there is no `reset-2` to change"),
+        ("sever.ping=1s", "unknown key `sever` in a scenario"),
+        ("scenario.x=1", "what `x` would be a key of is one value"),
+        ("=1", "an override is written path=value"),
+        ("fleet..devices=1", "a path has no empty keys"),
+        ("seed={", "no YAML: did not find expected node content while parsing a flow node"),
+        ("seed=1\n--- 2", "a second document: a scenario is one document"),
+    ])
+    func `an impossible override is told`(option: String, message: String) {
+        let found = errors(text, set: [option])
+        #expect(found.map(\.message) == [message])
+        #expect(found.allSatisfy { $0.file == "--set \(option)" })
+    }
+
+    @Test func `variables work in overrides too`() throws {
+        #expect(try load(text, set: ["seed=${S:-11}"]).seed == 11)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import ScenarioFile
+
+struct ScenarioFinderTests {
+    private func withFolders<Result>(_ body: (_ current: String, _ shared: String) throws -> Result) throws
+        -> Result
+    {
+        let root = FileManager.default.temporaryDirectory.appending(path: "finder-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        for path in [
+            "current/sub/deep.scenario", "current/mine.scenario", "shared/flaky-network.scenario",
+            "shared/mine.scenario",
+        ] {
+            let url = root.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("x".utf8).write(to: url)
+        }
+        return try body(root.appending(path: "current").path, root.appending(path: "shared").path)
+    }
+
+    @Test func `a bare name is looked for in the current folder, then in the others`() throws {
+        try withFolders { (current, shared) throws -> Void in
+            func find(_ name: String) throws -> String {
+                try ScenarioFinder.find(name, current: current, folders: [shared])
+            }
+            #expect(try find("mine") == "mine.scenario")
+            #expect(try find("mine.scenario") == "mine.scenario")
+            #expect(try find("flaky-network") == "\(shared)/flaky-network.scenario")
+            #expect(try find("flaky-network.scenario") == "\(shared)/flaky-network.scenario")
+            #expect(try find("sub/deep") == "sub/deep.scenario")
+            #expect(try find("\(shared)/mine") == "\(shared)/mine.scenario")
+        }
+    }
+
+    @Test func `what is not found names the places and the nearest`() throws {
+        try withFolders { (current, shared) throws -> Void in
+            do throws(ScenarioFinder.NotFound) {
+                _ = try ScenarioFinder.find("flaky-netwrok", current: current, folders: [shared])
+                Issue.record("found")
+            } catch {
+                #expect(
+                    error.text == """
+                        no scenario `flaky-netwrok`
+                            looked for flaky-netwrok
+                            looked for flaky-netwrok.scenario
+                            looked for \(shared)/flaky-netwrok
+                            looked for \(shared)/flaky-netwrok.scenario
+                        help: did you mean `flaky-network`?
+                        """)
+            }
+            #expect(throws: ScenarioFinder.NotFound.self) {
+                try ScenarioFinder.find("", current: current, folders: [shared])
+            }
+            #expect(throws: ScenarioFinder.NotFound.self) {
+                try ScenarioFinder.find("sub", current: current, folders: ["/nowhere"])
+            }
+        }
+    }
+
+    @Test func `all scenarios of the folders are listed by folder and name`() throws {
+        try withFolders { (current, shared) throws -> Void in
+            #expect(
+                ScenarioFinder.all(in: [shared, current, "/nowhere"]) == [
+                    "\(shared)/flaky-network.scenario", "\(shared)/mine.scenario", "\(current)/mine.scenario",
+                ])
+        }
+    }
+
+    @Test func `the package's scenarios are found from its build folder`() {
+        let executable = packageFolder + "/.build/x86_64-unknown-linux-gnu/debug/swiftwing-sim"
+        #expect(ScenarioFinder.folders(executable: executable).map { $0.hasSuffix("/Scenarios") } == [true])
+        #expect(ScenarioFinder.folders(executable: "/usr/nowhere/bin/x") == [])
+    }
+}

@@ -1,0 +1,313 @@
+import Backend
+import Device
+import Faults
+import Metrics
+import Plan
+import SimBase
+import Testing
+
+@testable import ScenarioFile
+
+struct ScenarioReaderTests {
+    private func value(_ key: String, _ value: String) throws -> Scenario {
+        try load(minimal, set: ["\(key)=\(value)"])
+    }
+
+    private func fault(_ text: String) throws -> FaultSpec? {
+        try load(minimal + "faults:\n  - \(text)\n").faults.first
+    }
+
+    @Test func `defaults are those of the contract`() throws {
+        let scenario = try load(minimal)
+        let expected = Scenario(
+            name: "test", description: "", seed: 1,
+            groups: [
+                FleetGroup(
+                    name: "phones", devices: 2, profile: .contract, idleTimeout: .automatic,
+                    network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: 1,
+                    arrivals: ArrivalRate(arrivals: 1, per: .seconds(1)), spacing: .uniform,
+                    photos: .folder("shelves"))
+            ],
+            server: .contract, faults: [], slos: [], drain: .seconds(30), duration: nil)
+        #expect(scenario == expected)
+    }
+
+    @Test func `a group is read`() throws {
+        let group = try load(
+            """
+            scenario: 1
+            fleet:
+              a-1:
+                devices: 7
+                profile: contract
+                network: {up: {delay: 65ms, rate: 1.5Mbps}, down: {rate: off}}
+                scans: 4
+                arrivals: 2.5/m
+                spacing: burst(3)
+                photos: {paint: 8}
+                resume: off
+                cleanup: false
+                inline-books: off
+                streams-max: 2
+                idle-timeout: 90s
+            """
+        ).groups.first
+        var profile = ClientProfile.contract
+        profile.resume = false
+        profile.cleanup = false
+        profile.inlineBooks = false
+        profile.streamsMax = 2
+        profile.idleTimeout = .seconds(90)
+        let link = LinkProfile(
+            up: LinkDirection(delay: .milliseconds(65), bitsPerSecond: 1_500_000),
+            down: LinkDirection(delay: .zero, bitsPerSecond: nil))
+        #expect(
+            group
+                == FleetGroup(
+                    name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
+                    network: NamedLink(name: "custom", profile: link), scansPerDevice: 4,
+                    arrivals: ArrivalRate(arrivals: 5, per: .minutes(2)), spacing: .burst(3),
+                    photos: .painted(8)))
+    }
+
+    @Test func `a server is read`() throws {
+        let server = try load(
+            minimal + """
+                server:
+                  dialect: contract
+                  books: 5
+                  job-time: 0.5s..2m
+                  ping: 250ms
+                  ping-ids: on
+                  token-lifetime: 90s
+                  event-buffer: 5s
+                  replay-ids: fresh
+                  rate-limit: off
+                  results-lifetime: 1h
+                  completed-size-max: 2KiB
+                  strict-device: true
+                  strict-accept: on
+                  repeated-cleanup: 404
+                  links: https://api.example:8443
+                  retry: 750ms
+                  photos-max: 2
+                  photo-size-max: 1MB
+                  batch-size-max: 1.5MiB
+                  jobs-max: 10
+                  tombstones-max: 20
+                """
+        ).server
+        var backend = BackendConfiguration.contract
+        backend.jobTime = .milliseconds(500)...(.minutes(2))
+        backend.ping = .milliseconds(250)
+        backend.pingIDs = true
+        backend.tokenLifetime = .seconds(90)
+        backend.eventBuffer = .seconds(5)
+        backend.replayIDs = .fresh
+        backend.rateLimit = nil
+        backend.resultsLifetime = .hours(1)
+        backend.completedBytesMax = 2_048
+        backend.strictDevice = true
+        backend.strictAccept = true
+        backend.repeatedCleanup = .notFound
+        backend.urlForm = .absolute(base: "https://api.example:8443")
+        backend.retryField = .milliseconds(750)
+        backend.photosMax = 2
+        backend.photoBytesMax = 1_000_000
+        backend.batchBytesMax = 1_572_864
+        backend.jobsMax = 10
+        backend.tombstonesMax = 20
+        #expect(server == ServerSettings(books: 5...5, backend: backend))
+    }
+
+    @Test(arguments: [
+        (
+            "{do: rate-limit, on: upload, quota: 1 per 4s, per: device, retry-after: 2s}",
+            FaultKind.rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: .seconds(2))
+        ),
+        (
+            "{do: rate-limit, quota: 3 per 1m}",
+            .rateLimit(quota: Quota(requests: 3, window: .minutes(1)), retryAfter: nil)
+        ),
+        ("{do: strip-books}", .stripBooks(.absent)),
+        ("{do: strip-books, as: renamed}", .stripBooks(.renamed)),
+        ("{do: reset}", .reset(.betweenEvents)),
+        ("{do: reset, after: 10 bytes}", .reset(.afterBytes(0))),
+        ("{do: reset, cut: inside-utf8}", .reset(.insideUTF8)),
+        ("{do: reset, cut: inside-line-end}", .reset(.insideLineEnd)),
+        ("{do: reset, cut: after-bytes(7)}", .reset(.afterBytes(7))),
+        ("{do: reset, cut: {after-bytes: 7}}", .reset(.afterBytes(7))),
+        ("{do: expire-token, after: 1s}", .expireToken),
+        ("{do: offline, for: 4s}", .offline),
+    ])
+    func `a fault has its kind`(text: String, kind: FaultKind) throws {
+        #expect(try fault(text)?.kind == kind)
+    }
+
+    @Test(arguments: [
+        ("1s", FaultTrigger.afterTime(.seconds(1)...(.seconds(1)))),
+        ("250ms..2s", .afterTime(.milliseconds(250)...(.seconds(2)))),
+        ("1 event", .afterEvents(1...1)),
+        ("1..4 events", .afterEvents(1...4)),
+        ("120..500 bytes", .afterBytes(120...500)),
+        ("2KiB", .afterBytes(2_048...2_048)),
+    ])
+    func `a fault has its trigger`(text: String, trigger: FaultTrigger) throws {
+        #expect(try fault("{do: reset, after: \(text)}")?.trigger == trigger)
+    }
+
+    @Test func `a fault has everything else`() throws {
+        let text =
+            "{do: reset, on: stream, id: mine, chance: 12.5%, at: 8s, for: 4s, count: 3, scope: 50% of devices}"
+        #expect(
+            try fault(text)
+                == FaultSpec(
+                    id: "mine", kind: .reset(.betweenEvents), place: .stream,
+                    chance: Odds(perMillion: 125_000),
+                    window: FaultWindow(at: .seconds(8), length: .seconds(4)), trigger: .atOnce,
+                    count: .perScan(3),
+                    scope: .share(.percent(50))))
+        #expect(try fault("{do: reset, after: 2 events, count: each-attempt}")?.count == .eachAttempt)
+        #expect(try fault("{do: reset, count: once}")?.count == .oncePerScan)
+        #expect(try fault("{do: rate-limit, quota: 1 per 1s}")?.count == .eachAttempt)
+        #expect(try fault("{do: reset, scope: phones}")?.scope == .group("phones"))
+        #expect(try fault("{do: reset, scope: all}")?.scope == .everyone)
+        #expect(try fault("{do: reset, scope: 20%}")?.scope == .share(.percent(20)))
+    }
+
+    @Test func `faults without an id are counted within their kind`() throws {
+        let faults = try load(
+            minimal
+                + "faults:\n  - {do: reset}\n  - {do: strip-books}\n  - {do: reset, id: x}\n  - {do: reset}\n"
+        ).faults
+        #expect(faults.map(\.id) == ["reset-1", "strip-books-1", "x", "reset-3"])
+        #expect(
+            errors(minimal + "faults:\n  - {do: reset, id: reset-2}\n  - {do: reset}\n").map(\.message)
+                == ["two faults are called `reset-2`"])
+    }
+
+    @Test func `objectives are read`() throws {
+        let scenario = try load(
+            minimal + """
+                faults: [{do: reset, id: cut, after: 2 events}]
+                slo:
+                  sse.connect.time{group:phones}: [p(95) < 400ms, p(99) < 1s]
+                  faults.cut: {expect: count >= 1, severity: warn}
+                  scans.lost: {expect: count == 0, abort: on}
+                """)
+        #expect(
+            scenario.slos.map { "\($0.selector) \($0.condition) \($0.severity.rawValue) \($0.abort)" } == [
+                "sse.connect.time{group:phones} p(95) < 400ms error false",
+                "sse.connect.time{group:phones} p(99) < 1s error false",
+                "faults.cut count >= 1 warn false",
+                "scans.lost count == 0 error true",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "sse.connect.time{group:fones}: p(95) < 1s", "the fleet has no group `fones`",
+                "did you mean `phones`?"
+            ),
+            ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
+            ("sse.connect.time: {expect: p(95) < 1s, over: 30s}", "`over` is not available yet", nil),
+            (
+                "sse.connect.time: {severity: warn}", "an objective needs `expect`",
+                "for example `expect: p(95) < 400ms`"
+            ),
+            (
+                "sse.connect.time: p(95) < 400", "a time needs a unit: ns, us, ms, s, m or h",
+                "did you mean `400ms`?"
+            ),
+        ] as [(String, String, String?)])
+    func `an impossible objective is told`(text: String, message: String, help: String?) {
+        let found = errors(minimal + "slo:\n  \(text)\n")
+        #expect(found.map(\.message) == [message])
+        #expect(found.map(\.help) == [help])
+    }
+
+    @Test func `an objective written twice in two ways is told`() {
+        let text =
+            "slo:\n  \"scans.lost{group:phones}\": count == 0\n  \"scans.lost{group: phones}\": count < 1\n"
+        #expect(
+            errors(minimal + text).map(\.message) == [
+                "the objective `scans.lost{group:phones}` is given twice"
+            ])
+    }
+
+    @Test(arguments: [
+        ("fleet.phones.devices=1000001", "the number of devices is a number from 1 to 1000000, not 1000001"),
+        ("fleet.phones.devices=2.5", "the number of devices is a whole number, not `2.5`"),
+        ("fleet.phones.devices=1234567890123456789", "a number of more than 18 digits"),
+        ("fleet.phones.devices=", "`devices` has no value"),
+        ("fleet.phones.devices=[1]", "`devices` is one value, not a list"),
+        ("fleet.phones.arrivals=0/s", "nothing would ever arrive"),
+        ("fleet.phones.arrivals=1000000/s", "at most 100000 arrivals a second"),
+        ("fleet.phones.arrivals=5/d", "a duration is in ns, us, ms, s, m or h"),
+        ("fleet.phones.arrivals=[{rate: 5/s, for: 10s}]", "staged arrivals are not available yet"),
+        ("fleet.phones.network=[{at: 0s, link: lte}]", "an itinerary of links is not available yet"),
+        ("fleet.phones.network=very-bad", "the link `very-bad` is not available yet: it loses packets"),
+        ("fleet.phones.network=lt", "unknown link `lt`"),
+        ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
+        ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
+        ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
+        ("fleet.phones.think=1s..4s", "`think` is not available yet"),
+        ("fleet.phones.resume=yes", "a switch is `on` or `off`, not `yes`"),
+        ("fleet.phones.idle-timeout=0s", "a timeout of no time loses every stream"),
+        ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),
+        (
+            "fleet.phones.photos=../../etc",
+            "photos are the name of a folder under `Images/`, or `{paint: 8}`, not `../../etc`"
+        ),
+        ("server.books=8..3", "a range runs from the smaller to the larger"),
+        ("server.books=3..501", "the number of books is a number from 0 to 500, not 501"),
+        ("server.job-time=3s..1s", "a range runs from the smaller to the larger"),
+        ("server.job-time=lognormal(1s, 3s)", "lognormal times are not available yet"),
+        ("server.ping=0s", "pings are at least a millisecond apart"),
+        ("server.ping=999999h", "a time of at most 87600h"),
+        ("server.ping=0.0000000001s", "`0.0000000001` has more digits than can be told apart"),
+        ("server.rate-limit=10/20m", "a quota is a number per time, as in `10 per 20m`"),
+        ("server.dialect=bendv3", "the dialect `bendv3` is not available yet"),
+        ("server.photo-size-max=10mib", "unknown unit `mib`: a size is in B, kB, MB, GB, KiB, MiB or GiB"),
+        ("server.photo-size-max=0B", "a size from 1B to 1024GiB"),
+        (
+            "server.links=ftp://x",
+            "`links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end"
+        ),
+        ("duration=0s", "a run of no time"),
+        ("drain=169h", "a time of at most 168h"),
+        (
+            "name=../up",
+            "a name is made of letters, digits, `-`, `_` and `.`, and begins with a letter, digit or `_`"
+        ),
+        ("seed=-1", "a seed is a whole number from 0 to 18446744073709551615"),
+        ("extends=other.scenario", "`extends` is not available yet"),
+        ("faults={do: reset}", "faults are a list, not a map"),
+        ("faults=[{on: stream}]", "a fault needs `do`"),
+        ("faults=[{do: rate-limit}]", "a rate-limit fault needs `quota`"),
+        ("faults=[{do: reset, on: upload}]", "a reset fault acts on `stream`, not on `upload`"),
+        ("faults=[{do: reset, quota: 1 per 4s}]", "unknown key `quota` in a reset fault"),
+        ("faults=[{do: reset, chance: 101%}]", "a share is at most 100%"),
+        ("faults=[{do: reset, chance: 0.00001%}]", "`0.00001` has more digits than can be told apart"),
+        ("faults=[{do: reset, after: 3}]", "`after` needs a unit"),
+        (
+            "faults=[{do: expire-token, after: 3 bytes}]",
+            "this fault can wait for `time` or `events`, not for bytes"
+        ),
+        ("faults=[{do: reset, scope: nobody}]", "the fleet has no group `nobody`"),
+        (
+            "faults=[{do: reset, cut: inside}]",
+            "a cut is `between-events`, `inside-event`, `inside-utf8`, `inside-line-end` or `after-bytes(N)`, not `inside`"
+        ),
+        (
+            "faults=[{do: reset, count: always}]",
+            "`count` is `once` or `each-attempt`, or how often at most per scan, not `always`"
+        ),
+        ("faults=[{do: offline, after: 1s}]", "unknown key `after` in an offline fault"),
+        ("faults=[{do: offline, for: 0s}]", "a fault that lasts no time"),
+    ])
+    func `an impossible value is told`(option: String, message: String) {
+        #expect(errors(minimal, set: [option]).map(\.message) == [message])
+    }
+}

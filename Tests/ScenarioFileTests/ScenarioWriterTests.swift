@@ -1,0 +1,120 @@
+import Foundation
+import Plan
+import SimBase
+import Testing
+
+@testable import ScenarioFile
+
+struct ScenarioWriterTests {
+    private func expectRoundTrip(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        let text = ScenarioWriter.resolved(scenario)
+        // Its variables, if it seems to have any, are text.
+        let read = try load(text)
+        #expect(read == scenario, sourceLocation: sourceLocation)
+        #expect(ScenarioWriter.resolved(read) == text, sourceLocation: sourceLocation)
+    }
+
+    @Test func `what is written is read back equal`() throws {
+        try expectRoundTrip(load(minimal))
+        try expectRoundTrip(
+            load(
+                """
+                scenario: 1
+                name: 1st.try_x
+                description: "a \\"quote\\", a back\\\\slash, $${NOT_A_VARIABLE} $$$${, : # { }\\n\\u0007\\u2028 é 紅樓夢"
+                seed: 18446744073709551615
+                drain: 1500us
+                duration: 90s
+                fleet:
+                  on: {devices: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m}
+                  b: {devices: 2, network: {up: {delay: 1ns, rate: 1001bps}}, arrivals: 1/h, photos: {paint: 2}, resume: off}
+                  c.d_e-1: {devices: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
+                server:
+                  {books: 0..9, job-time: 1ms..1001us, ping: 1h, ping-ids: on, rate-limit: off, replay-ids: fresh,
+                   links: "http://h:1", retry: 3s, completed-size-max: 1000B, repeated-cleanup: 404}
+                faults:
+                  - {do: rate-limit, quota: 1 per 4s, retry-after: 2s, scope: "on", count: once}
+                  - {do: rate-limit, quota: 9 per 20m, chance: 0.0001%}
+                  - {do: strip-books, as: "null", chance: 33.3333%, at: 1s, for: 2s}
+                  - {do: reset, after: 1..4 events, cut: inside-event, count: 2, scope: 50% of devices}
+                  - {do: reset, after: 10..20 bytes, count: each-attempt, cut: after-bytes(99)}
+                  - {do: reset, id: x, after: 1ms..2s, cut: inside-utf8}
+                  - {do: expire-token, after: 1s}
+                  - {do: offline, at: 3s, for: 1500ms, scope: c.d_e-1}
+                slo:
+                  sse.connect.time{group:c.d_e-1}: [p(99.99) <= 1500us, {expect: "avg != 2h", severity: warn}]
+                  faults.x: {expect: "count > 3", abort: on}
+                  http.429: value >= 1
+                  results.failed: rate < 0.0001%
+                """))
+    }
+
+    @Test func `the shipped scenario is read back equal`() throws {
+        let path = packageFolder + "/Scenarios/flaky-network.scenario"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let scenario = try ScenarioLoader.load(path: path, text: text, overrides: [], environment: [:])
+        try expectRoundTrip(scenario)
+        try expectRoundTrip(scenario.scaled(devices: 17))
+    }
+
+    @Test func `every default is written`() throws {
+        #expect(
+            ScenarioWriter.resolved(
+                try load(minimal + "faults: [{do: reset}]\nslo: {scans.lost: count == 0}\n")) == """
+                    scenario: 1
+                    name: test
+                    description: ""
+                    seed: 1
+                    drain: 30s
+                    duration: off
+
+                    fleet:
+                      phones:
+                        devices: 2
+                        profile: contract
+                        resume: on
+                        cleanup: on
+                        inline-books: on
+                        streams-max: 5
+                        idle-timeout: auto
+                        network: perfect
+                        scans: 1
+                        arrivals: 1/s
+                        spacing: uniform
+                        photos: shelves
+
+                    server:
+                      dialect: contract
+                      books: 3..8
+                      job-time: 8s..16s
+                      ping: 30s
+                      ping-ids: off
+                      token-lifetime: 2h
+                      event-buffer: 1m
+                      replay-ids: kept
+                      rate-limit: 10 per 20m
+                      results-lifetime: 2h
+                      completed-size-max: 32KiB
+                      strict-device: off
+                      strict-accept: off
+                      repeated-cleanup: 204
+                      links: relative
+                      retry: off
+                      photos-max: 5
+                      photo-size-max: 10MB
+                      batch-size-max: 50MB
+                      jobs-max: 100000
+                      tombstones-max: 65536
+
+                    faults:
+                      - {do: reset, on: stream, id: reset-1, cut: between-events, chance: 100%, at: 0s, count: once, scope: all}
+
+                    slo:
+                      scans.lost:
+                        - {expect: "count == 0", severity: error, abort: off}
+
+                    """)
+    }
+}

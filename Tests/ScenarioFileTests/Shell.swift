@@ -1,1 +1,0 @@
-// ScenarioFileTests: tests go in files named for one behaviour.
