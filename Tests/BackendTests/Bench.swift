@@ -2,6 +2,7 @@ import Backend
 import Faults
 import SimBase
 import Talaria
+import Testing
 import Wire
 
 /// A backend with a clock that is moved by hand, and all that came out of it.
@@ -48,7 +49,13 @@ struct Bench {
     /// Wakes the backend whenever it asks for it, up to a moment, which is the present afterwards.
     @discardableResult mutating func run(to moment: Instant) -> [BackendEffect] {
         let before = self.effects.count
+        var wakesInVain = 0
         while let wake = self.backend.nextWake, wake <= moment {
+            wakesInVain = wake > self.now ? 0 : wakesInVain + 1
+            guard wakesInVain < 10 else {
+                Issue.record("the backend asks again and again to be woken at \(wake)")
+                break
+            }
             self.now = max(self.now, wake)
             self.handle(.woke)
         }

@@ -120,15 +120,16 @@ import Testing
     }
 
     @Test func `deadlines of what is gone do not pile up`() {
-        var bench = Bench { $0.eventBuffer = .hours(1) }
-        for scan in 1...4_000 as ClosedRange<UInt32> {
+        var bench = Bench()
+        _ = bench.job()  // Its deadline comes before all that go stale, so none of those comes to the front.
+        for scan in 2...4_000 as ClosedRange<UInt32> {
             let job = bench.job(Bench.caller(scan: scan))
             bench.stream(job)
             bench.cleanup(job)
             bench.effects.removeAll(keepingCapacity: true)
         }
         #expect(bench.backend.agenda.count <= 1_100)
-        #expect(bench.backend.nextWake == nil)
+        #expect(bench.backend.nextWake == .zero + .milliseconds(200))
     }
 
     @Test func `five thousand streams are pinged in their order`() {
