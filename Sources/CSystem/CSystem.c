@@ -469,3 +469,14 @@ char *shim_copy_text(const char *text) { return strdup(text); }
 void shim_free_text(char *text) { free(text); }
 
 int shim_own_process(void) { return (int)getpid(); }
+
+int shim_peer_host(int fd, char *text) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getpeername(fd, (struct sockaddr *)&address, &length) < 0) return -errno;
+    const void *raw = NULL;
+    if (address.ss_family == AF_INET) raw = &((struct sockaddr_in *)&address)->sin_addr;
+    if (address.ss_family == AF_INET6) raw = &((struct sockaddr_in6 *)&address)->sin6_addr;
+    if (!raw) return -EAFNOSUPPORT;
+    return inet_ntop(address.ss_family, raw, text, SHIM_ADDRESS_BYTES_MAX) ? 0 : -errno;
+}

@@ -21,6 +21,12 @@ package final class CurlPool {
     /// keeping it for the phone's next.
     package var keepsIdleBelow = Int.max
 
+    /// Sockets that the pool may have, parked ones included; more are refused as the system would.
+    package var socketsMax: Int {
+        get { self.sockets.socketsMax }
+        set { self.sockets.socketsMax = newValue }
+    }
+
     private let loop: Loop
     private let target: CurlTarget
     private let sockets: SocketTable

@@ -9,6 +9,8 @@ final class SocketTable {
         var watch: Watch?
         /// The socket is to be kept, not closed, when libcurl closes it.
         var isDiverted = false
+        /// The number names the dead socket by now, and libcurl has not looked yet.
+        var isDead = false
     }
 
     // Indexed by descriptor: the kernel keeps those small.
@@ -18,6 +20,8 @@ final class SocketTable {
     private let sourceAddresses: [String]
     /// A socket whose peer has gone: put in a stolen socket's place, it reads as an end and takes no writing.
     private var dead: Descriptor?
+    /// Sockets that may be open and parked at a time; more are refused as the system would.
+    var socketsMax = Int.max
     private(set) var counts = CurlPoolCounts()
 
     init(phones: Int, sourceAddresses: [String]) {
@@ -36,7 +40,8 @@ final class SocketTable {
 
     /// A new socket or minus errno.
     func open(for phone: Int, family: Int32, type: Int32, proto: Int32) -> Int32 {
-        let socket = shim_socket(family, type, proto)
+        let isFull = self.counts.socketsOpenNow + self.counts.socketsParkedNow >= self.socketsMax
+        let socket = isFull ? -SystemCode.descriptorsExhaustedInProcess : shim_socket(family, type, proto)
         guard socket >= 0 else {
             if SystemCode.isDescriptorShortage(-socket) { self.counts.descriptorsExhausted += 1 }
             return socket
@@ -101,7 +106,7 @@ final class SocketTable {
     /// Keeps the phone's sockets open and unread, and leaves libcurl a dead one in the place of each. libcurl finds
     /// out when it next looks: a TLS goodbye or an HTTP/2 GOAWAY goes nowhere too.
     func park(_ phone: Int) {
-        for socket in self.socketsOfPhone[phone] {
+        for socket in self.liveSockets(of: phone) {
             let kept = shim_duplicate(socket, 0)
             guard kept >= 0, self.replaceByDead(socket) else {
                 if kept >= 0 { shim_close(kept) }
@@ -122,7 +127,7 @@ final class SocketTable {
 
     /// Closes the phone's sockets now, those of idle connections too.
     func hangUp(_ phone: Int, by how: HangUp) {
-        for socket in self.socketsOfPhone[phone] {
+        for socket in self.liveSockets(of: phone) {
             if how == .reset { StreamSocket.resetOnClose(socket) }
             if !self.replaceByDead(socket) { shim_shut_down(socket) }
         }
@@ -143,7 +148,13 @@ final class SocketTable {
         // The kernel's poll set knows the open socket, not the number: it must forget it while both still agree.
         self.entries[Int(socket)]?.watch?.cancel()
         guard self.makeDead(), let dead = self.dead?.number else { return false }
-        return shim_duplicate_onto(dead, socket) >= 0
+        guard shim_duplicate_onto(dead, socket) >= 0 else { return false }
+        self.entries[Int(socket)]?.isDead = true
+        return true
+    }
+
+    private func liveSockets(of phone: Int) -> [Int32] {
+        self.socketsOfPhone[phone].filter { self.entries[Int($0)]?.isDead == false }
     }
 
     private func makeDead() -> Bool {

@@ -4,7 +4,14 @@ import EventLoop
 extension Transfer {
     /// What libcurl's result means, nil for success.
     func failure(of result: CURLcode) -> TransportFailure? {
-        guard result != CURLE_OK else { return nil }
+        guard result != CURLE_OK else {
+            guard !self.isHeadComplete else { return nil }
+            // libcurl takes the end of the connection for the end of the head.
+            return TransportFailure(
+                kind: .truncated, isResendRefused: false, code: Int32(CURLE_PARTIAL_FILE.rawValue),
+                systemCode: 0,
+                message: "the connection closed inside the response head")
+        }
         let connectError = Int32(truncatingIfNeeded: self.easy.number(CURLINFO_OS_ERRNO))
         let code = self.socketError != 0 ? self.socketError : connectError
         let words = self.easy.message

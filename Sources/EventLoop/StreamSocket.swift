@@ -58,6 +58,13 @@ package enum StreamSocket {
         UInt16(try SystemError.check("getpeername", shim_peer_port(socket)))
     }
 
+    /// The numeric address of the other end.
+    package static func peerHost(of socket: Int32) throws(SystemError) -> String {
+        var text = [CChar](repeating: 0, count: Int(SHIM_ADDRESS_BYTES_MAX))
+        try SystemError.check("getpeername", unsafe shim_peer_host(socket, &text))
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     package static func setNoDelay(_ socket: Int32) { shim_no_delay(socket) }
 
     /// Bounds the kernel's memory for unsent bytes (Linux doubles the number).

@@ -140,3 +140,6 @@ char *shim_copy_text(const char *text);
 void shim_free_text(char *text);
 
 int shim_own_process(void);
+
+/// The numeric address of the other end, in `SHIM_ADDRESS_BYTES_MAX` bytes of `text`.
+int shim_peer_host(int fd, char *text);

@@ -1,1 +1,0 @@
-// CurlLoopTests: tests go in files named for one behaviour.

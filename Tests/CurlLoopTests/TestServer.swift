@@ -1,0 +1,145 @@
+import EventLoop
+import SimBase
+
+/// A server of raw sockets on the test's own loop. It records everything and answers only what `answer` sends.
+final class TestServer {
+    let port: UInt16
+    private(set) var connections: [ServerConnection] = []
+    /// Called for every complete request.
+    var answer: (ServerConnection, ServerRequest) -> Void = { _, _ in }
+
+    private let loop: Loop
+    private let listener: Descriptor
+    private var watch: Watch?
+
+    init(loop: Loop) throws {
+        self.loop = loop
+        self.listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
+        self.port = try StreamSocket.localPort(of: self.listener.number)
+        self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
+    }
+
+    deinit {
+        self.watch?.cancel()
+        for connection in self.connections { connection.close() }
+    }
+
+    /// All requests in the order of their connections.
+    var requests: [ServerRequest] { self.connections.flatMap(\.requests) }
+
+    private func accept() {
+        while case .connection(let socket) = StreamSocket.accept(self.listener.number) {
+            let connection = ServerConnection(number: self.connections.count, socket: socket)
+            self.connections.append(connection)
+            connection.watch = self.loop.watch(socket, .read) { [unowned self, unowned connection] _ in
+                connection.receive { self.answer(connection, $0) }
+            }
+        }
+    }
+}
+
+/// A request as its bytes were.
+struct ServerRequest: Equatable {
+    var connection: Int
+    /// With the request line, without the blank line.
+    var lines: [String]
+    var body: [UInt8]
+
+    var line: String { self.lines.first ?? "" }
+
+    func header(_ name: String) -> String? {
+        self.lines.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }.map {
+            String($0.dropFirst(name.count + 1).drop { $0 == " " })
+        }
+    }
+}
+
+/// One accepted connection.
+final class ServerConnection {
+    enum End: Equatable {
+        case fin
+        case failed(Int32)
+    }
+
+    let number: Int
+    let peerPort: UInt16?
+    let peerHost: String
+    private(set) var requests: [ServerRequest] = []
+    /// What reading came to in the end, if it did.
+    private(set) var end: End?
+    var watch: Watch?
+    private var socket: Int32?
+    private var unread: [UInt8] = []
+
+    init(number: Int, socket: Int32) {
+        self.number = number
+        self.socket = socket
+        self.peerPort = try? StreamSocket.peerPort(of: socket)
+        self.peerHost = (try? StreamSocket.peerHost(of: socket)) ?? ""
+    }
+
+    func receive(_ handler: (ServerRequest) -> Void) {
+        guard let socket = self.socket else { return }
+        switch StreamSocket.receive(socket, appendingTo: &self.unread, limit: 1 << 20) {
+        case .bytes:
+            while let request = self.nextRequest() {
+                self.requests.append(request)
+                handler(request)
+            }
+        case .wouldBlock: break
+        case .end: self.ended(.fin)
+        case .failed(let code): self.ended(.failed(code))
+        }
+    }
+
+    func send(_ text: String) { self.send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
+        guard let socket = self.socket else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty, case .bytes(let count) = StreamSocket.send(socket, rest) {
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func reply(_ status: String, body: String, headers: [String] = []) {
+        let lines = ["HTTP/1.1 \(status)"] + headers + ["Content-Length: \(body.utf8.count)", "", body]
+        self.send(lines.joined(separator: "\r\n"))
+    }
+
+    /// FIN, if everything was read.
+    func close() {
+        guard let socket = self.socket else { return }
+        self.watch?.cancel()
+        self.socket = nil
+        StreamSocket.close(socket)
+    }
+
+    func reset() {
+        if let socket = self.socket { StreamSocket.resetOnClose(socket) }
+        self.close()
+    }
+
+    private func ended(_ end: End) {
+        self.end = end
+        self.watch?.cancel()
+    }
+
+    private func nextRequest() -> ServerRequest? {
+        let blank = Array("\r\n\r\n".utf8)
+        guard
+            let end = self.unread.indices.first(where: {
+                self.unread[$0] == blank[0] && self.unread[$0...].starts(with: blank)
+            })
+        else { return nil }
+        let text = String(decoding: self.unread[..<end], as: UTF8.self)
+        var request = ServerRequest(
+            connection: self.number, lines: text.split(separator: "\r\n").map(String.init), body: [])
+        let length = request.header("Content-Length").flatMap { Int($0) } ?? 0
+        let from = end + blank.count
+        guard self.unread.count >= from + length else { return nil }
+        request.body = Array(self.unread[from..<(from + length)])
+        self.unread.removeFirst(from + length)
+        return request
+    }
+}
