@@ -33,7 +33,7 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
     /// `file:line:column: message`, the line, a caret under the place, and the help. Without a newline at the end.
     package func render(color: Bool) -> String {
         let style = Style(color: color)
-        let place = self.file.hasPrefix("--") ? self.file : "\(self.file):\(self.line):\(self.column)"
+        let place = self.file.hasPrefix("--set ") ? self.file : "\(self.file):\(self.line):\(self.column)"
         var lines = ["\(style.bold)\(place):\(style.plain) \(self.message)"]
         if !self.sourceLine.isEmpty {
             // Tabs stay tabs, so that the caret stands under its column whatever a tab is worth.
