@@ -44,8 +44,21 @@ package final class EmbeddedBackend {
         self.timer?.arm(after: Self.reportInterval)
     }
 
-    /// Sends what waits; called before the process ends, it gives the parent everything that a pipe takes at once.
-    package func flush() {
+    /// The end of the story: waits until the parent has taken everything.
+    package func finish() {
+        self.timer?.disarm()
+        self.watch?.cancel()
+        ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
+        try? DescriptorIO.setNonblocking(self.pipe.number, false)
+        while self.sent < self.bytes.count {
+            guard case .bytes(let count) = DescriptorIO.write(self.pipe.number, self.bytes[self.sent...])
+            else { return }
+            self.sent += count
+        }
+    }
+
+    /// Sends what the pipe takes now.
+    private func flush() {
         while self.sent < self.bytes.count {
             switch DescriptorIO.write(self.pipe.number, self.bytes[self.sent...]) {
             case .bytes(let count): self.sent += count

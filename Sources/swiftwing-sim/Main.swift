@@ -1,1 +1,67 @@
-@main struct Main { static func main() {} }
+import EventLoop
+import Foundation
+
+/// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.
+@main
+enum Main {
+    static let version = "0.1.0"
+
+    static func main() {
+        ProcessSettings.ignoreBrokenPipes()
+        let console = Console(environment: ProcessInfo.processInfo.environment)
+        let code = Self.run(Array(CommandLine.arguments.dropFirst()), console: console)
+        exit(code.rawValue)
+    }
+
+    private static func run(_ arguments: [String], console: Console) -> ExitCode {
+        do {
+            guard let first = arguments.first else {
+                console.error(HelpText.program)
+                return .usage
+            }
+            switch first {
+            case "--help", "-h", "help": return try Self.help(Array(arguments.dropFirst()), console: console)
+            case "--version", "version":
+                console.out("swiftwing-sim \(Self.version)")
+                return .success
+            default:
+                let (command, rest) = try Self.command(named: first, rest: Array(arguments.dropFirst()))
+                guard !rest.contains("--help"), !rest.contains("-h") else {
+                    console.out(HelpText.of(command))
+                    return .success
+                }
+                return try command.run(Arguments(rest, of: command), console)
+            }
+        } catch let failure as CommandFailure {
+            console.error("swiftwing-sim: \(failure.message)")
+            if let hint = failure.hint { console.error("help: \(hint)") }
+            return failure.code
+        } catch {
+            console.error("swiftwing-sim: \(error)")
+            return .internalError
+        }
+    }
+
+    private static func help(_ arguments: [String], console: Console) throws -> ExitCode {
+        guard let name = arguments.first else {
+            console.out(HelpText.program)
+            return .success
+        }
+        console.out(HelpText.of(try Self.command(named: name, rest: Array(arguments.dropFirst())).command))
+        return .success
+    }
+
+    /// `sse decode` is one command of two words.
+    private static func command(named name: String, rest: [String]) throws -> (
+        command: Command, rest: [String]
+    ) {
+        if let second = rest.first, let command = Command.all.first(where: { $0.name == "\(name) \(second)" })
+        {
+            return (command, Array(rest.dropFirst()))
+        }
+        guard let command = Command.all.first(where: { $0.name == name }) else {
+            throw CommandFailure.unknown("command", name, among: Command.all.map(\.name))
+        }
+        return (command, rest)
+    }
+}

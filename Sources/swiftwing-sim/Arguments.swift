@@ -1,0 +1,99 @@
+import SimBase
+
+/// One option of a command.
+struct Option: Sendable {
+    /// With its dashes.
+    var name: String
+    /// What its value is called in the help; nil for a switch.
+    var value: String?
+    var isRepeatable = false
+    var help: String
+}
+
+/// A command as the command line names it.
+struct Command: Sendable {
+    var name: String
+    /// The positional arguments as the help shows them.
+    var usage: String
+    var summary: String
+    var options: [Option]
+    var positionalsMin: Int
+    var positionalsMax: Int
+    /// One line that works when pasted.
+    var example: String
+    var run: @Sendable (Arguments, Console) throws -> ExitCode
+
+    static let all: [Command] = [
+        CheckCommand.command, ServeCommand.command, SSEDecodeCommand.command,
+    ]
+}
+
+/// The words after a command, read by its table of options.
+struct Arguments {
+    private(set) var positionals: [String] = []
+    private var values: [String: [String]] = [:]
+
+    /// `--name value`, `--name=value`, and after `--` positional arguments only.
+    init(_ words: [String], of command: Command) throws {
+        var rest = words[...]
+        var isPlain = false
+        while let word = rest.popFirst() {
+            guard !isPlain, word.hasPrefix("-"), word != "-" else {
+                self.positionals.append(word)
+                continue
+            }
+            guard word != "--" else {
+                isPlain = true
+                continue
+            }
+            let halves = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init)
+            guard let option = command.options.first(where: { $0.name == halves[0] }) else {
+                throw CommandFailure.unknown(
+                    "option of '\(command.name)' called", halves[0], among: command.options.map(\.name))
+            }
+            try self.take(option, inline: halves.count == 2 ? halves[1] : nil, &rest)
+        }
+        guard self.positionals.count >= command.positionalsMin else {
+            throw CommandFailure(
+                .usage, "'\(command.name)' needs \(command.usage)", hint: "for example: \(command.example)")
+        }
+        guard self.positionals.count <= command.positionalsMax else {
+            throw CommandFailure(
+                .usage, "'\(command.name)' does not take '\(self.positionals[command.positionalsMax])'",
+                hint: "for example: \(command.example)")
+        }
+    }
+
+    private mutating func take(_ option: Option, inline: String?, _ rest: inout ArraySlice<String>) throws {
+        if !option.isRepeatable, self.values[option.name] != nil {
+            throw CommandFailure(.usage, "\(option.name) is given twice")
+        }
+        guard let placeholder = option.value else {
+            guard inline == nil else { throw CommandFailure(.usage, "\(option.name) takes no value") }
+            self.values[option.name] = [""]
+            return
+        }
+        guard let value = inline ?? rest.popFirst() else {
+            throw CommandFailure(.usage, "\(option.name) needs a value: \(option.name) \(placeholder)")
+        }
+        self.values[option.name, default: []].append(value)
+    }
+
+    func has(_ name: String) -> Bool { self.values[name] != nil }
+
+    func all(_ name: String) -> [String] { self.values[name] ?? [] }
+
+    subscript(name: String) -> String? { self.values[name]?.last }
+
+    /// A whole number of a range.
+    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
+        guard let text = self[name] else { return nil }
+        guard let number = Number(text), range.contains(number) else {
+            throw CommandFailure(
+                .usage,
+                "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+        }
+        return number
+    }
+}

@@ -1,0 +1,140 @@
+import EventLoop
+import Foundation
+import LiveBackend
+import SimBase
+
+/// The embedded backend as the run sees it: a child process that is started, told the run's zero, listened to, and
+/// ended.
+final class BackendChild {
+    /// What a child gets to start, and to end.
+    static let patience = Interval.seconds(10)
+
+    private let loop: Loop
+    private let receive: ([BackendReport]) -> Void
+    private var process: ChildProcess?
+    private var zeroPipe: Descriptor?
+    private let lines: Descriptor
+    private let observations: Descriptor
+    private var watches: [Watch] = []
+    private var lineBytes: [UInt8] = []
+    private var reader = BackendReportReader()
+
+    private(set) var isReady = false
+    private(set) var base: String?
+    private(set) var exit: ChildExit?
+    /// The child's story is told to its end.
+    private(set) var isToldOut = false
+    private(set) var outOfStep = false
+
+    var processID: Int32? { self.process?.processID }
+
+    /// Starts `serve` of this very program on a resolved scenario. `receive` gets what the child tells.
+    init(
+        scenarioPath: String, nonce: String, loop: Loop, receive: @escaping ([BackendReport]) -> Void
+    ) throws {
+        self.loop = loop
+        self.receive = receive
+        let zero = try EventLoop.Pipe()
+        let lines = try EventLoop.Pipe()
+        let observations = try EventLoop.Pipe()
+        let plan = ChildPlan(
+            executable: try Self.ownPath(),
+            arguments: ["serve", "--embedded", nonce, scenarioPath],
+            environment: nil,
+            inherited: [
+                .init(source: zero.reading.number, target: 0),
+                .init(source: lines.writing.number, target: 1),
+                .init(source: observations.writing.number, target: EmbeddedBackend.observationDescriptor),
+            ])
+        let exited = Box<(ChildExit) -> Void> { _ in }
+        self.process = try ChildProcess(plan, loop: loop) { exited.value($0) }
+        self.zeroPipe = zero.takeWriting()
+        self.lines = lines.takeReading()
+        self.observations = observations.takeReading()
+        exited.value = { [unowned self] in self.exit = $0 }
+        try DescriptorIO.setNonblocking(self.lines.number, true)
+        try DescriptorIO.setNonblocking(self.observations.number, true)
+        self.watches = [
+            loop.watch(self.lines.number, .read) { [unowned self] _ in self.readLines() },
+            loop.watch(self.observations.number, .read) { [unowned self] _ in self.readObservations() },
+        ]
+    }
+
+    deinit { for watch in self.watches { watch.cancel() } }
+
+    /// The path of this program, wherever it was called from.
+    static func ownPath() throws -> String {
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+            return path
+        }
+        guard let path = Bundle.main.executablePath else {
+            throw CommandFailure(.internalError, "cannot find out the path of this program")
+        }
+        return path
+    }
+
+    /// Tells the child which moment is the run's zero; it then listens and says so.
+    func begin(clock: LoopClock, wallClockAtZero: Int64) {
+        guard let number = self.zeroPipe?.number else { return }
+        _ = DescriptorIO.write(number, Array("\(clock.zero) \(wallClockAtZero)\n".utf8)[...])
+        self.zeroPipe = nil
+    }
+
+    /// Lets the child end by itself, as it would if this process ended.
+    func letGo() { self.process?.cutLifeline() }
+
+    func kill() { self.process?.signal(.kill) }
+
+    private func readLines() {
+        switch DescriptorIO.read(self.lines.number, appendingTo: &self.lineBytes, limit: 4_096) {
+        case .bytes, .wouldBlock: break
+        case .end, .failed: self.watches[0].interest = []
+        }
+        while let end = self.lineBytes.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = String(decoding: self.lineBytes[..<end], as: UTF8.self)
+            self.lineBytes.removeFirst(end + 1)
+            if line == "ready" { self.isReady = true }
+            if line.hasPrefix("listening ") { self.base = String(line.dropFirst("listening ".count)) }
+        }
+    }
+
+    private func readObservations() {
+        var bytes: [UInt8] = []
+        var reports: [BackendReport] = []
+        switch DescriptorIO.read(self.observations.number, appendingTo: &bytes, limit: 1 << 16) {
+        case .bytes: break
+        case .wouldBlock: return
+        case .end, .failed:
+            self.watches[1].interest = []
+            self.isToldOut = true
+            return
+        }
+        do throws(BackendReportReader.OutOfStep) {
+            try self.reader.receive(bytes[...], into: &reports)
+        } catch {
+            self.outOfStep = true
+            self.kill()
+        }
+        if !reports.isEmpty { self.receive(reports) }
+    }
+}
+
+/// A place for a value that is known later than the closure that needs it.
+final class Box<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+extension Loop {
+    /// Turns the loop until something holds or the time is over; tells whether it held.
+    func turn(until holds: () -> Bool, atMost time: Interval) -> Bool {
+        let end = self.now() + time
+        let timer = LoopTimer(loop: self) { _ in }
+        while !holds() {
+            guard self.now() < end else { return false }
+            timer.arm(at: min(end, self.now() + .milliseconds(50)))
+            self.runOnce()
+        }
+        return true
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import ScenarioFile
+
+/// `check`: everything that is wrong with scenarios, at once.
+enum CheckCommand {
+    static let command = Command(
+        name: "check", usage: "SCENARIO...",
+        summary: "Parses and validates scenarios; every error with its place, a caret and what to do",
+        options: [
+            Option(name: "--format", value: "text|json", help: "json prints one object for each error"),
+            Option(
+                name: "--set", value: "PATH=VALUE", isRepeatable: true,
+                help: "change one value of the scenario"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let format = arguments["--format"] ?? "text"
+        guard ["text", "json"].contains(format) else {
+            throw CommandFailure(.usage, "--format is text or json, not '\(format)'")
+        }
+        if arguments.has("--no-color") { console.withoutColors() }
+        var code = ExitCode.success
+        for name in arguments.positionals {
+            do {
+                let loaded = try ScenarioSource.load(name, arguments)
+                if format == "text" { console.out("\(loaded.path): ok") }
+            } catch let errors as ScenarioErrors {
+                code = .badData
+                if format == "text" {
+                    console.out(errors.render(color: console.colors))
+                } else {
+                    try Self.printJSON(errors, console)
+                }
+            }
+        }
+        return code
+    }
+
+    private static func printJSON(_ errors: ScenarioErrors, _ console: Console) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for diagnostic in errors.diagnostics {
+            console.out(String(decoding: try encoder.encode(diagnostic), as: UTF8.self))
+        }
+    }
+}

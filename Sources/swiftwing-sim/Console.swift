@@ -1,0 +1,48 @@
+import Foundation
+
+/// Results go to standard output, progress and complaints to standard error.
+final class Console {
+    /// Whether standard error is a terminal that can rewrite a line.
+    let isInteractive: Bool
+    /// Whether standard output may be colored, unless `--no-color` says otherwise.
+    private(set) var colors: Bool
+    let columns: Int
+    private var progressWidth = 0
+
+    init(environment: [String: String]) {
+        let isDumb = environment["TERM"].map { $0 == "dumb" || $0.isEmpty } ?? true
+        let isForced = environment["FORCE_COLOR"].map { !$0.isEmpty && $0 != "0" } ?? false
+        let isForbidden = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        self.isInteractive = isatty(STDERR_FILENO) == 1 && !isDumb && environment["CI"] == nil
+        self.colors = !isForbidden && (isForced || (isatty(STDOUT_FILENO) == 1 && !isDumb))
+        self.columns = max(40, environment["COLUMNS"].flatMap(Int.init) ?? 100)
+    }
+
+    func withoutColors() { self.colors = false }
+
+    func out(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+    func error(_ text: String) {
+        self.clearProgress()
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+
+    /// Rewrites the progress line on a terminal; prints a line elsewhere.
+    func progress(_ text: String) {
+        guard self.isInteractive else {
+            FileHandle.standardError.write(Data((text + "\n").utf8))
+            return
+        }
+        let line = String(text.prefix(self.columns - 1))
+        let padding = String(repeating: " ", count: max(0, self.progressWidth - line.count))
+        FileHandle.standardError.write(Data(("\r" + line + padding).utf8))
+        self.progressWidth = line.count
+    }
+
+    func clearProgress() {
+        guard self.progressWidth > 0 else { return }
+        FileHandle.standardError.write(
+            Data(("\r" + String(repeating: " ", count: self.progressWidth) + "\r").utf8))
+        self.progressWidth = 0
+    }
+}

@@ -1,0 +1,55 @@
+import SimBase
+
+/// How the program ends: sysexits for what goes wrong around a run, k6's numbers and ours for what a run shows.
+enum ExitCode: Int32, CaseIterable {
+    case success = 0
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case internalError = 70
+    case cannotWrite = 74
+    case invariantBroken = 97
+    case untrustworthy = 98
+    case sloFailed = 99
+    case impossible = 104
+    case interrupted = 105
+
+    var meaning: String {
+        switch self {
+        case .success: "every SLO and invariant held"
+        case .usage: "the command line is not understood"
+        case .badData: "a scenario or other data is broken"
+        case .noInput: "a file or folder is not there"
+        case .unavailable: "the target cannot be reached"
+        case .internalError: "an internal error, or the backend process died"
+        case .cannotWrite: "output cannot be written"
+        case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
+        case .untrustworthy: "the measurement cannot be trusted"
+        case .sloFailed: "an SLO failed"
+        case .impossible: "the configuration is impossible here, for example too few descriptors"
+        case .interrupted: "interrupted; the report of what ran is written"
+        }
+    }
+}
+
+/// Why a command cannot go on: what was wrong, what to do, and the code to end with.
+struct CommandFailure: Error {
+    var code: ExitCode
+    var message: String
+    var hint: String?
+
+    init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// A word that is not among those that exist.
+    static func unknown(_ what: String, _ word: String, among words: [String]) -> CommandFailure {
+        let nearest = Spelling.nearest(to: word, among: words)
+        return CommandFailure(
+            .usage, "there is no \(what) '\(word)'",
+            hint: nearest.map { "did you mean '\($0)'?" } ?? "see 'swiftwing-sim --help'")
+    }
+}

@@ -1,0 +1,88 @@
+import EventLoop
+import Foundation
+import SimBase
+import Wire
+
+/// `sse decode`: what the `contract` client makes of a captured event stream.
+enum SSEDecodeCommand {
+    static let command = Command(
+        name: "sse decode", usage: "[--chunk N] [FILE]",
+        summary: "Decodes a captured event stream from FILE or standard input, one JSON object a line",
+        options: [
+            Option(
+                name: "--chunk", value: "N",
+                help: "hand the stream to the reader N bytes at a time; no split may matter")
+        ],
+        positionalsMin: 0, positionalsMax: 1,
+        example: #"printf 'event: ping\ndata: {}\n\n' | swiftwing-sim sse decode"#,
+        run: { try Self.run($0, $1) })
+
+    /// What one read takes without `--chunk`.
+    private static let readBytesMax = 64 * 1_024
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let chunk = try arguments.number("--chunk", in: 1...1_048_576) ?? Self.readBytesMax
+        let input = try Self.open(arguments.positionals.first)
+        let output = FileHandle.standardOutput
+        var reader = SSEReader(limits: .generous)
+        var items: [SSEItem] = []
+        while let data = try input.read(upToCount: Self.readBytesMax), !data.isEmpty {
+            let bytes = [UInt8](data)
+            for start in stride(from: 0, to: bytes.count, by: chunk) {
+                reader.receive(bytes[start..<min(start + chunk, bytes.count)], into: &items)
+            }
+            try Self.print(items, to: output)
+            items.removeAll(keepingCapacity: true)
+        }
+        // At the end of the stream an event without its blank line is discarded.
+        reader.finish()
+        return .success
+    }
+
+    private static func open(_ path: String?) throws -> FileHandle {
+        guard let path, path != "-" else { return .standardInput }
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure(.noInput, "cannot read \(path)")
+        }
+        return handle
+    }
+
+    private static func print(_ items: [SSEItem], to output: FileHandle) throws {
+        var text = ""
+        for item in items {
+            switch item {
+            case .event(let event):
+                text += #"{"event":\#(Self.quoted(event.type)),"data":\#(Self.quoted(event.data)),"#
+                text += #""id":\#(Self.quoted(event.id))}"# + "\n"
+            case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
+            case .comment: break
+            case .overflow:
+                FileHandle.standardError.write(
+                    Data("swiftwing-sim: a line or event beyond its limit was dropped\n".utf8))
+            }
+        }
+        do {
+            if !text.isEmpty { try output.write(contentsOf: Data(text.utf8)) }
+        } catch {
+            throw CommandFailure(.cannotWrite, "cannot write to standard output")
+        }
+    }
+
+    /// A JSON string (RFC 8259 section 7).
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20:
+                quoted += "\\u" + Hexadecimal.text(UInt64(scalar.value), digits: 4)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Plan
+import ScenarioFile
+
+/// A scenario with the file that it came from.
+struct LoadedScenario {
+    var scenario: Scenario
+    var path: String
+    var bytes: [UInt8]
+}
+
+/// Finds and reads scenarios, and the photos that they name, for the commands.
+enum ScenarioSource {
+    /// The options that every command with a scenario understands.
+    static let options = [
+        Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+        Option(
+            name: "--devices", value: "N",
+            help: "so many phones: every group and its arrival rate scaled alike"),
+        Option(name: "--duration", value: "D", help: "no captures after this time, such as 20s"),
+        Option(
+            name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "change one value of the scenario"),
+    ]
+
+    /// Where bare names are looked for after the current folder.
+    static func folders() throws -> [String] {
+        ScenarioFinder.folders(executable: try BackendChild.ownPath())
+    }
+
+    /// Reads a scenario with the changes that the options ask for.
+    static func load(_ name: String, _ arguments: Arguments) throws -> LoadedScenario {
+        var overrides = arguments.all("--set")
+        if let seed: UInt64 = try arguments.number("--seed", in: 0...(.max)) {
+            overrides.append("seed=\(seed)")
+        }
+        if let duration = arguments["--duration"] { overrides.append("duration=\(duration)") }
+        var loaded = try Self.load(
+            path: try Self.find(name), overrides: overrides, environment: ProcessInfo.processInfo.environment)
+        if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
+            loaded.scenario = loaded.scenario.scaled(devices: devices)
+        }
+        return loaded
+    }
+
+    /// Reads a file by its path alone, as a child process does with a resolved scenario.
+    static func load(path: String, overrides: [String], environment: [String: String]) throws
+        -> LoadedScenario
+    {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure(.noInput, "cannot read \(path)")
+        }
+        let bytes = [UInt8](data)
+        let scenario = try ScenarioLoader.load(
+            path: path, bytes: bytes, overrides: overrides, environment: environment)
+        return LoadedScenario(scenario: scenario, path: path, bytes: bytes)
+    }
+
+    static func find(_ name: String) throws -> String {
+        do throws(ScenarioFinder.NotFound) {
+            return try ScenarioFinder.find(
+                name, current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? [])
+        } catch {
+            throw CommandFailure(.noInput, error.text)
+        }
+    }
+
+    /// The folder of photos that a scenario means: `Images/NAME` in the current folder, beside the scenario's folder or
+    /// beside the installed scenarios; a name with a slash is a path.
+    static func photoFolder(_ name: String, scenarioPath: String) throws -> String {
+        guard !name.contains("/") else { return name }
+        let beside = ([URL(filePath: scenarioPath).deletingLastPathComponent().path] + (try Self.folders()))
+            .map {
+                URL(filePath: $0).deletingLastPathComponent().appending(path: "Images/\(name)").path
+            }
+        let places = ["Images/\(name)"] + beside
+        guard let found = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            throw CommandFailure(
+                .noInput, "there is no folder of photos '\(name)'",
+                hint: "looked for " + places.joined(separator: ", "))
+        }
+        return found
+    }
+}

@@ -1,0 +1,109 @@
+import EventLoop
+import Foundation
+import LiveBackend
+import Plan
+import SimBase
+
+/// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.
+enum ServeCommand {
+    static let command = Command(
+        name: "serve", usage: "[SCENARIO]",
+        summary: "Runs the simulated Talaria for other clients: the real app, curl, anything",
+        options: [
+            Option(name: "--port", value: "N", help: "the port to listen on; 0, the default, picks one"),
+            Option(
+                name: "--host", value: "ADDRESS",
+                help: "the numeric address to listen on; loopback unless told"),
+            Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+            Option(
+                name: "--set", value: "PATH=VALUE", isRepeatable: true,
+                help: "change one value of the scenario"),
+            // For `run` alone: the nonce; the scenario is a resolved one. Without a help text it is not listed.
+            Option(name: "--embedded", value: "NONCE", help: ""),
+        ],
+        positionalsMin: 0, positionalsMax: 1, example: "swiftwing-sim serve --port 8080",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if let nonce = arguments["--embedded"] {
+            return try Self.embedded(path: arguments.positionals.first ?? "", nonce: nonce)
+        }
+        let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
+        return try Self.standAlone(scenario ?? .servedByDefault, arguments, console)
+    }
+
+    // MARK: Stand-alone
+
+    private static func standAlone(_ scenario: Scenario, _ arguments: Arguments, _ console: Console) throws
+        -> ExitCode
+    {
+        let port: UInt16 = try arguments.number("--port", in: 0...65_535) ?? 0
+        let host = arguments["--host"] ?? "127.0.0.1"
+        let loop = try Loop(clock: .startingNow())
+        let setup = ServerSetup(
+            RunPlan(scenario, target: .embedded), host: host, port: port,
+            wallClockAtZero: WallClock.now() / 1_000_000, nonce: "stand-alone")
+        let server: BackendServer
+        do throws(SystemError) {
+            server = try BackendServer(setup, loop: loop, observe: { _ in })
+        } catch {
+            throw CommandFailure(
+                .unavailable, "cannot listen on \(host) port \(port): \(error)",
+                hint: "another port with --port N, or --port 0 for any")
+        }
+        console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
+        let signals = [Signal.interrupt, .terminate].map { loop.onSignal($0) { loop.stop() } }
+        withExtendedLifetime(signals) { loop.run() }
+        server.shutDown()
+        return .success
+    }
+
+    // MARK: Embedded
+
+    /// Says `ready`, waits to be told the zero of the run, listens, says so, and serves until its parent ends.
+    private static func embedded(path: String, nonce: String) throws -> ExitCode {
+        let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:]).scenario
+        FileHandle.standardOutput.write(Data("ready\n".utf8))
+        guard let line = readLine() else { return .success }
+        let numbers = line.split(separator: " ").compactMap { Int64($0) }
+        guard numbers.count == 2 else {
+            throw CommandFailure(.internalError, "no zero for the clock: '\(line)'")
+        }
+
+        let loop = try Loop(clock: LoopClock(zero: numbers[0]))
+        let pipe = try EmbeddedBackend(loop: loop) { loop.stop() }
+        let setup = ServerSetup(
+            RunPlan(scenario, target: .embedded), host: "127.0.0.1", port: 0, wallClockAtZero: numbers[1],
+            nonce: nonce)
+        let server = try BackendServer(setup, loop: loop, observe: { pipe.saw($0) })
+        let lifeline = try Lifeline(adopting: ChildDescriptor.lifeline, loop: loop) { loop.stop() }
+        FileHandle.standardOutput.write(Data("listening http://127.0.0.1:\(try server.port())\n".utf8))
+        withExtendedLifetime(lifeline) { loop.run() }
+        server.shutDown()
+        pipe.finish()
+        return .success
+    }
+}
+
+extension ServerSetup {
+    fileprivate init(_ plan: RunPlan, host: String, port: UInt16, wallClockAtZero: Int64, nonce: String) {
+        self.init(
+            host: host, port: port,
+            backend: plan.scenario.server.configuration(wallClockAtZero: wallClockAtZero),
+            shelf: plan.shelf, random: plan.random, faults: plan.scenario.faults,
+            links: FleetLinks(
+                groups: plan.groups.map {
+                    .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network.profile)
+                }),
+            nonce: nonce)
+    }
+}
+
+extension Scenario {
+    /// Without a scenario: the contract's backend, no fleet and no faults.
+    fileprivate static var servedByDefault: Scenario {
+        Scenario(
+            name: "serve", description: "", seed: 1, groups: [], server: .contract, faults: [], slos: [],
+            drain: Scenario.drainDefault, duration: nil)
+    }
+}
