@@ -74,7 +74,7 @@ enum Values {
         }
         let high = try Self.check(Self.integer(&scanner, what), range, what)
         try scanner.expectEnd()
-        return try Self.range(low, high)
+        return try Self.ordered(low, high)
     }
 
     static func seed(_ text: String) throws(ValueError) -> UInt64 {
@@ -105,7 +105,7 @@ enum Values {
         return value
     }
 
-    private static func range<Bound: Comparable>(_ low: Bound, _ high: Bound) throws(ValueError)
+    static func ordered<Bound: Comparable>(_ low: Bound, _ high: Bound) throws(ValueError)
         -> ClosedRange<Bound>
     {
         guard low <= high else {

@@ -1,0 +1,139 @@
+import Faults
+import Plan
+import SimBase
+
+extension Values {
+    // MARK: Faults
+
+    /// `1s`, `1s..3s`, `2 events`, `1..4 events`, `100 bytes`, `2KiB`.
+    static func trigger(_ text: String, forms: [TriggerForm]) throws(ValueError) -> FaultTrigger {
+        let trigger = try Self.anyTrigger(text)
+        let form: TriggerForm? =
+            switch trigger {
+            case .atOnce: nil
+            case .afterTime: .time
+            case .afterEvents: .events
+            case .afterBytes: .bytes
+            }
+        if let form, !forms.contains(form) {
+            throw ValueError(
+                "this fault can wait for \(Self.list(forms.map(\.rawValue))), not for \(form.rawValue)")
+        }
+        return trigger
+    }
+
+    private static func anyTrigger(_ text: String) throws(ValueError) -> FaultTrigger {
+        let form =
+            "`after` is a time, a number of events or of bytes, as in `1s`, `1..4 events` or `120 bytes`"
+        var scanner = try ValueScanner(text)
+        guard let low = try scanner.takeNumber() else { throw ValueError(form) }
+        // `2 events` and `1..4 events`: the word stands at the end, after plain whole numbers.
+        var counting = scanner
+        let high = counting.take("..") ? try counting.takeNumber() : low
+        counting.skipSpaces()
+        let word = counting.takeWord()
+        if let high, ["event", "events", "byte", "bytes"].contains(word) {
+            try counting.expectEnd()
+            let limit = Int64(Int32.max)
+            let range = try Self.ordered(low.times(1), high.times(1))
+            guard range.upperBound <= limit else { throw ValueError("at most \(limit) \(word)") }
+            let whole = Int(range.lowerBound)...Int(range.upperBound)
+            return word.hasPrefix("event") ? .afterEvents(whole) : .afterBytes(whole)
+        }
+        if word.isEmpty {
+            throw ValueError(
+                "`after` needs a unit",
+                help: "write `\(low.text)s`, `\(low.text) events` or `\(low.text) bytes`")
+        }
+        if text.hasSuffix("B"), let size = try? Self.bytes(text) {
+            return .afterBytes(min(size, Int(Int32.max))...min(size, Int(Int32.max)))
+        }
+        return .afterTime(try Self.durations(text, max: ScenarioLimit.timeMax))
+    }
+
+    static func count(_ text: String) throws(ValueError) -> FaultCount {
+        switch text {
+        case "once": return .oncePerScan
+        case "each-attempt": return .eachAttempt
+        default:
+            guard let count = try? Self.integer(text, 1...1_000_000, what: "a count") else {
+                throw ValueError(
+                    "`count` is `once` or `each-attempt`, or how often at most per scan, not \(Findings.quoted(text))",
+                    help: Self.didYouMean(text, ["once", "each-attempt"]))
+            }
+            return count == 1 ? .oncePerScan : .perScan(count)
+        }
+    }
+
+    /// `all`, `50% of devices`, `50%`, or the name of a group.
+    static func scope(_ text: String, groups: [String]) throws(ValueError) -> FaultScope {
+        if text == "all" { return .everyone }
+        if groups.contains(text) { return .group(text) }
+        var scanner = try ValueScanner(text)
+        if text.unicodeScalars.first.map({ ("0"..."9").contains($0) }) ?? false {
+            let share = try Self.share(&scanner)
+            scanner.skipSpaces()
+            _ = scanner.take("of devices")
+            try scanner.expectEnd()
+            return .share(share)
+        }
+        throw ValueError(
+            "the fleet has no group \(Findings.quoted(text))",
+            help: Self.didYouMean(text, groups + ["all"]) ?? "a share is written `50% of devices`")
+    }
+
+    static func cut(_ text: String) throws(ValueError) -> Cut {
+        switch text {
+        case "between-events": return .betweenEvents
+        case "inside-event": return .insideEvent
+        case "inside-utf8": return .insideUTF8
+        case "inside-line-end": return .insideLineEnd
+        default:
+            var scanner = try ValueScanner(text)
+            if scanner.take("after-bytes("), let number = try scanner.takeNumber(), scanner.take(")") {
+                try scanner.expectEnd()
+                return .afterBytes(Int(try number.times(1)))
+            }
+            throw ValueError(
+                "a cut is \(Self.list(FaultTable.cutWords + ["after-bytes(N)"])), not \(Findings.quoted(text))",
+                help: Self.didYouMean(text, FaultTable.cutWords))
+        }
+    }
+
+    // MARK: Fleet
+
+    static func spacing(_ text: String) throws(ValueError) -> ArrivalSpacing {
+        switch text {
+        case "uniform": return .uniform
+        case "poisson": return .poisson
+        default:
+            var scanner = try ValueScanner(text)
+            if scanner.take("burst("), let number = try scanner.takeNumber(), scanner.take(")") {
+                try scanner.expectEnd()
+                guard number.decimals == 0, (1...UInt64(ScenarioLimit.devicesMax)).contains(number.mantissa)
+                else {
+                    throw ValueError("a burst is of 1 to \(ScenarioLimit.devicesMax) arrivals")
+                }
+                return .burst(Int(number.mantissa))
+            }
+            throw ValueError(
+                "a spacing is `uniform`, `poisson` or `burst(n)`, not \(Findings.quoted(text))",
+                help: Self.didYouMean(text, ["uniform", "poisson"]))
+        }
+    }
+
+    static func folder(_ text: String) throws(ValueError) -> String {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard text.unicodeScalars.count <= ScenarioLimit.nameCharactersMax,
+            parts.allSatisfy({ part in
+                !part.isEmpty && part != "." && part != ".."
+                    && part.unicodeScalars.allSatisfy(Self.isNameScalar)
+            })
+        else {
+            throw ValueError(
+                "photos are the name of a folder under `Images/`, or `{paint: 8}`, not \(Findings.quoted(text))"
+            )
+        }
+        return text
+    }
+}
