@@ -13,9 +13,9 @@ extension Device {
         self.observe(
             .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
             of: self.journeys[index].number, at: now, into: &effects)
-        self.journeys[index].resultsTarget = self.resultsTarget(reading?.resultsUrl, job)
-        // Books under another job's name are not taken: the results request asks by the id that is ours.
+        // Nothing is taken under another job's name: the results are asked for by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
+        self.journeys[index].resultsTarget = self.resultsTarget(isOurs ? reading?.resultsUrl : nil, job)
         if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
             books.count <= DeviceLimit.booksPerScanMax
         {

@@ -110,8 +110,8 @@ package struct Device: Sendable {
     private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
         guard self.pathAvailable else { return }
         self.returnToJobs(at: now, into: &effects)
-        self.sendDueCleanups(at: now, into: &effects)
         self.startWaiting(at: now, into: &effects)
+        self.sendDueCleanups(at: now, into: &effects)
     }
 
     private func earliestWake(at now: Instant) -> Instant? {

@@ -1,1 +1,0 @@
-// DeviceTests: tests go in files named for one behaviour.
