@@ -1,0 +1,290 @@
+import Metrics
+import SimBase
+import Talaria
+
+// Operations: what needs memory, because it is more than one observation.
+
+extension PhoneSighting {
+    /// Most observations, and all that come once for each event, do not.
+    var concernsOperations: Bool {
+        switch self {
+        case .launched, .killed, .suspended, .refused, .completed, .requestSent, .replied, .requestFailed,
+            .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
+            .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp:
+            true
+        case .resumed, .pathLost, .pathReturned, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
+            .bookAdded, .bookRepeated, .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
+            false
+        }
+    }
+}
+
+/// One operation that may be under way.
+struct OperationAccount: Sendable {
+    /// Nil when none is under way; otherwise whether its last attempt failed.
+    private(set) var lastFailed: Bool?
+
+    var isOpen: Bool { self.lastFailed != nil }
+
+    mutating func sent() { self.lastFailed = false }
+
+    mutating func attemptFailed(_ failed: Bool) {
+        if self.isOpen { self.lastFailed = failed }
+    }
+
+    mutating func end(
+        failed: Bool, _ metric: RateMetric, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        guard self.isOpen else { return }
+        self.lastFailed = nil
+        measured.table.record(metric, failed: failed, in: group)
+    }
+
+    /// Whatever it was for is over.
+    mutating func close(_ metric: RateMetric, into measured: inout Measurements, _ group: MetricGroup) {
+        if self.lastFailed == true { measured.table.record(metric, failed: true, in: group) }
+        self.lastFailed = nil
+    }
+}
+
+/// The operations of one scan.
+struct ScanOperations: Sendable {
+    /// A DELETE that was sent and that has not had its last answer.
+    struct Delete: Sendable {
+        var job: String
+        var operation = OperationAccount()
+    }
+
+    let scan: ScanNumber
+    var upload = OperationAccount()
+    /// The first connect of the job.
+    var connect = OperationAccount()
+    var results = OperationAccount()
+    var deletes: [Delete] = []
+    /// The job that is followed.
+    var job: String?
+    /// Its stream has been open.
+    var wasOpened = false
+    var isStreaming = false
+    /// A loss that no 200 head has ended yet, as the phone reports it.
+    var isLost = false
+    var attemptsSinceLoss = 0
+    /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
+    var wasKilled = false
+    var isSettled = false
+
+    init(scan: ScanNumber) { self.scan = scan }
+
+    var isDone: Bool { self.isSettled && self.deletes.isEmpty }
+}
+
+/// The operations of one phone's scans.
+struct PhoneOperations: Sendable {
+    private var scans: [ScanOperations] = []
+    private var launchedAt = Instant.zero
+
+    private mutating func index(of scan: ScanNumber) -> Int {
+        if let index = self.scans.lastIndex(where: { $0.scan == scan }) { return index }
+        self.scans.append(ScanOperations(scan: scan))
+        return self.scans.count - 1
+    }
+
+    mutating func saw(
+        _ sighting: PhoneSighting, scan: ScanNumber, at: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        switch sighting {
+        case .launched:
+            self.launchedAt = at
+            return
+        case .killed, .suspended:
+            self.stopped(isKilled: sighting == .killed, into: &measured)
+            return
+        default:
+            break
+        }
+        let index = self.index(of: scan)
+        self.scans[index].saw(sighting, at: at, launchedAt: self.launchedAt, into: &measured, group)
+        if self.scans[index].isDone { self.scans.remove(at: index) }
+    }
+
+    private mutating func stopped(isKilled: Bool, into measured: inout Measurements) {
+        for index in self.scans.indices {
+            if isKilled, self.scans[index].isStreaming {
+                self.scans[index].wasKilled = true
+                measured.disconnections.lost(.killed)
+            }
+            self.scans[index].isStreaming = false
+            if isKilled { self.scans[index].isLost = false }
+        }
+    }
+
+    mutating func close(into measured: inout Measurements, _ group: MetricGroup) {
+        for index in self.scans.indices { self.scans[index].close(into: &measured, group) }
+    }
+}
+
+extension ScanOperations {
+    mutating func saw(
+        _ sighting: PhoneSighting, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        switch sighting {
+        case .requestSent(let operation, _, let job, _):
+            self.sent(operation, job: job, into: &measured, group)
+        case .replied(let operation, _, let status, _):
+            // Told to wait is not failed; a DELETE of what is gone has done its work.
+            let isFine = operation == .cleanup && (status == 404 || status == 410)
+            self.attempt(operation, failed: status >= 400 && status != 429 && !isFine)
+        case .requestFailed(let operation, _, _, _), .badAnswer(let operation, _, _):
+            self.attempt(operation, failed: true)
+        case .uploadAccepted(let job, _, _):
+            self.upload.end(failed: false, .uploadFailed, into: &measured, group)
+            self.jobOver(into: &measured, group)
+            self.job = job
+        case .resultsDecoded:
+            self.results.end(failed: false, .resultsFailed, into: &measured, group)
+        case .resultsGivenUp:
+            self.results.end(failed: true, .resultsFailed, into: &measured, group)
+        case .cleanupAnswered(let job, let status, _):
+            let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
+            self.deleteOver(job, failed: !isSuccess, into: &measured, group)
+        case .jobAbandoned(let job, _):
+            self.deleteOver(job, failed: true, into: &measured, group)
+            if job == self.job { self.jobOver(into: &measured, group) }
+        case .streamOpened(let job, _, let after, _):
+            guard job == self.job else { return }
+            self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
+        case .terminalApplied:
+            self.isStreaming = false
+        case .streamLost(_, _, let cause, _):
+            self.isStreaming = false
+            guard !self.isLost else { return }  // Another attempt of the same episode.
+            self.isLost = true
+            self.attemptsSinceLoss = 0
+            measured.disconnections.lost(cause)
+        case .reconnected(_, let cause, _, let resumed, let took):
+            self.isLost = false
+            self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
+        case .reconnectGivenUp(_, let cause, let attempts):
+            self.isLost = false
+            measured.disconnections.gaveUp(cause)
+            // Given up before it was tried: nothing has failed.
+            if attempts > 0 { measured.table.record(.sseReconnectFailed, failed: true, in: group) }
+        case .completed, .refused:
+            self.upload.end(failed: true, .uploadFailed, into: &measured, group)
+            self.settled(into: &measured, group)
+        case .launched, .killed, .suspended, .resumed, .pathLost, .pathReturned, .captured, .photoPrepared,
+            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
+            .eventApplied, .eventIgnored, .ping:
+            break
+        }
+    }
+
+    private mutating func sent(
+        _ operation: Operation, job: String?, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        switch operation {
+        case .upload:
+            self.upload.sent()
+        case .stream:
+            if job != self.job {  // Restored from an earlier run.
+                self.jobOver(into: &measured, group)
+                self.job = job
+            }
+            measured.table.add(1, to: self.wasOpened ? .sseReconnectAttempts : .sseConnectAttempts, in: group)
+            self.attemptsSinceLoss += 1
+            if !self.wasOpened { self.connect.sent() }
+        case .results:
+            self.results.sent()
+        case .cleanup:
+            guard let job else { return }
+            if !self.deletes.contains(where: { $0.job == job }) { self.deletes.append(Delete(job: job)) }
+            for index in self.deletes.indices where self.deletes[index].job == job {
+                self.deletes[index].operation.sent()
+            }
+        case .status, .cancel:
+            break
+        }
+    }
+
+    private mutating func attempt(_ operation: Operation, failed: Bool) {
+        switch operation {
+        case .upload: self.upload.attemptFailed(failed)
+        case .stream: self.connect.attemptFailed(failed)
+        case .results: self.results.attemptFailed(failed)
+        case .cleanup:
+            for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
+        case .status, .cancel: break
+        }
+    }
+
+    private mutating func opened(
+        resumed: Bool, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
+        self.wasOpened = true
+        self.isStreaming = true
+        guard self.wasKilled else { return }
+        self.wasKilled = false
+        // If the next process had noticed a loss of its own, `reconnected` says the rest.
+        guard !self.isLost else {
+            measured.disconnections.gaveUp(.killed)
+            return
+        }
+        let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
+        self.reconnected(
+            .killed, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
+    }
+
+    private func reconnected(
+        _ cause: LossCause, resumed: Bool, took: Interval, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        measured.disconnections.reconnected(cause, resumed: resumed, took: took)
+        measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
+        measured.table.record(.sseReconnectTime, took, in: group)
+        measured.table.record(.sseReconnectFailed, failed: false, in: group)
+    }
+
+    private mutating func deleteOver(
+        _ job: String, failed: Bool, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        guard let index = self.deletes.firstIndex(where: { $0.job == job }) else { return }
+        self.deletes[index].operation.end(failed: failed, .cleanupFailed, into: &measured, group)
+        self.deletes.remove(at: index)
+    }
+
+    /// The stream of the present job is of no more interest.
+    private mutating func jobOver(into measured: inout Measurements, _ group: MetricGroup) {
+        self.connect.close(.sseConnectFailed, into: &measured, group)
+        self.results.close(.resultsFailed, into: &measured, group)
+        self.job = nil
+        self.wasOpened = false
+        self.isStreaming = false
+        if self.wasKilled {
+            self.wasKilled = false
+            measured.disconnections.gaveUp(.killed)
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        }
+    }
+
+    private mutating func settled(into measured: inout Measurements, _ group: MetricGroup) {
+        self.jobOver(into: &measured, group)
+        self.isSettled = true
+    }
+
+    /// The run is over.
+    mutating func close(into measured: inout Measurements, _ group: MetricGroup) {
+        self.upload.close(.uploadFailed, into: &measured, group)
+        self.connect.close(.sseConnectFailed, into: &measured, group)
+        self.results.close(.resultsFailed, into: &measured, group)
+        for index in self.deletes.indices {
+            self.deletes[index].operation.close(.cleanupFailed, into: &measured, group)
+        }
+        if self.isLost, self.attemptsSinceLoss > 0 {
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        }
+    }
+}
