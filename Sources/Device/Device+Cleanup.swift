@@ -145,9 +145,9 @@ extension Device {
         guard let index = self.journeyIndex(scan), self.journeys[index].stage == .cleaning,
             !self.cleanups.contains(where: { $0.scan == scan })
         else { return }
-        let record = self.journeys.remove(at: index).scan.record
-        let outcome = record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
+        let journey = self.journeys.remove(at: index)
+        let outcome = journey.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
-        self.observe(.slotGiven, of: scan, at: now, into: &effects)
+        if journey.holdsSlot { self.observe(.slotGiven, of: scan, at: now, into: &effects) }
     }
 }

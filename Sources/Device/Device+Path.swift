@@ -64,7 +64,7 @@ extension Device {
             self.cleanups[index].pathReturned(tryAt: self.returnMoment(self.cleanups[index].scan, at: now))
         }
         if self.phase == .running {
-            self.releaseQueue(at: self.returnMoment(.none, at: now), into: &effects)
+            self.releaseQueue(at: self.returnMoment(.none, at: now))
         }
     }
 
@@ -87,12 +87,17 @@ extension Device {
         self.exchanges.removeAll { $0.purpose != .cleanup }
         for number in self.journeys.map(\.number) { self.suspend(number, at: now, into: &effects) }
         for index in 0..<self.queue.count { self.suspendWaiting(index, at: now, into: &effects) }
+        if !self.pathAvailable {
+            self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
+        }
     }
 
     private mutating func suspend(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
         guard let index = self.journeyIndex(scan) else { return }
         switch self.journeys[index].stage {
         case .filing, .cleaning:
+            self.journeys[index].holdsSlot = false
+            self.observe(.slotGiven, of: scan, at: now, into: &effects)
             return
         case .uploading:
             self.requeue(scan, .suspended, .nextLaunch, floor: now, at: now, into: &effects)

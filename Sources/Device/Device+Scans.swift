@@ -20,16 +20,8 @@ extension Device {
                     floor: now, ticket: StoreTicket(0), isAnnounced: true))
         }
         self.observe(.launched(restored: self.waiting.count), of: .none, at: now, into: &effects)
-        for (index, waiting) in self.queue.scans.enumerated() {
-            switch waiting.scan.work {
-            case .finish:
-                break
-            case .follow:
-                self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
-            case .upload:
-                self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
-                self.queue.update(at: index) { Self.prepare(&$0.scan, into: &effects) }
-            }
+        for (scan, cause) in self.waiting {
+            self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
     }
 
@@ -54,8 +46,7 @@ extension Device {
             job: nil, booksApplied: [], cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
             retryableErrors: 0, completed: false, refusal: nil)
         let ticket = self.store(.put(record), into: &effects)
-        var scan = Scan(record: record, scheduled: scheduled, uploadDue: scheduled)
-        Self.prepare(&scan, into: &effects)
+        let scan = Scan(record: record, scheduled: scheduled, uploadDue: scheduled)
         self.queue.insert(
             WaitingScan(
                 scan: scan, cause: cause, hold: .none, floor: now, ticket: ticket, isAnnounced: false))
@@ -96,10 +87,18 @@ extension Device {
         self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
     }
 
-    private static func prepare(_ scan: inout Scan, into effects: inout [DeviceEffect]) {
-        guard scan.photo == .absent else { return }
-        scan.photo = .preparing
-        effects.append(.preparePhoto(scan.number, PhotoReference(scan.record.photo)))
+    /// Has the photos prepared of the scans that are the next to be uploaded.
+    mutating func prepareAhead(into effects: inout [DeviceEffect]) {
+        guard self.phase == .running else { return }
+        var ahead = 0
+        for (index, waiting) in self.queue.scans.enumerated()
+        where waiting.scan.work == .upload && !waiting.hold.isParked {
+            guard ahead < DeviceLimit.photosAheadMax else { return }
+            ahead += 1
+            guard waiting.scan.photo == .absent else { continue }
+            self.queue.update(at: index) { $0.scan.photo = .preparing }
+            effects.append(.preparePhoto(waiting.scan.number, PhotoReference(waiting.scan.record.photo)))
+        }
     }
 
     static func release(_ scan: inout Scan, into effects: inout [DeviceEffect]) {
@@ -138,8 +137,6 @@ extension Device {
         var scan = self.journeys.remove(at: index).scan
         if hold.isParked || self.phase == .suspended {
             Self.release(&scan, into: &effects)
-        } else if scan.work == .upload {
-            Self.prepare(&scan, into: &effects)
         }
         scan.record.cause = cause.rawValue
         let ticket = self.store(.put(scan.record), into: &effects)
@@ -151,19 +148,12 @@ extension Device {
     }
 
     /// A path that returns ends every backoff, and the wait of scans that were parked until then.
-    mutating func releaseQueue(at moment: Instant, into effects: inout [DeviceEffect]) {
+    mutating func releaseQueue(at moment: Instant) {
         self.queueOpensAt = max(self.queueOpensAt, moment)
         for (index, waiting) in self.queue.scans.enumerated() {
             switch waiting.hold {
-            case .none, .nextLaunch:
-                break
-            case .until:
-                self.queue.update(at: index) { $0.hold = .none }
-            case .nextPath:
-                self.queue.update(at: index) { waiting in
-                    waiting.hold = .none
-                    if waiting.scan.work == .upload { Self.prepare(&waiting.scan, into: &effects) }
-                }
+            case .none, .nextLaunch: break
+            case .until, .nextPath: self.queue.update(at: index) { $0.hold = .none }
             }
         }
     }

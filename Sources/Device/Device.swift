@@ -108,6 +108,7 @@ package struct Device: Sendable {
 
     /// Does everything that is due and allowed.
     private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
+        self.prepareAhead(into: &effects)
         guard self.pathAvailable else { return }
         self.returnToJobs(at: now, into: &effects)
         self.startWaiting(at: now, into: &effects)
@@ -171,5 +172,5 @@ package struct Device: Sendable {
     package var unsettledCount: Int { self.queue.count + self.journeys.count }
 
     /// Slots in use.
-    package var slotsTaken: Int { self.journeys.count }
+    package var slotsTaken: Int { self.journeys.count { $0.holdsSlot } }
 }

@@ -7,6 +7,8 @@ package enum DeviceLimit {
     package static let queueFullCode = "QUEUE_FULL"
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
+    /// Photos of waiting scans that are prepared before their turn; those behind them wait as they were taken.
+    package static let photosAheadMax = 10
 
     /// The answer to a results request; any other answer is at most `answerBytesMax`.
     package static let resultsBytesMax = 4 << 20

@@ -5,6 +5,8 @@ import Talaria
 struct Journey: Sendable {
     var scan: Scan
     var stage: Stage
+    /// Given back early when the phone is suspended: what is left to do then is not the app's to wait for.
+    var holdsSlot = true
     /// The open stream, in stage `streaming`.
     var connection: StreamConnection?
     var remembered = RememberedEvents()

@@ -46,6 +46,20 @@ struct QueueTests {
         #expect(phone.open.map(\.scan.raw) == [1])
     }
 
+    @Test func `only the photos of the next scans are prepared, and the others follow`() {
+        var phone = TestPhone(pathAvailable: false)
+        phone.preparesByItself = false
+        for scan in 1...20 { phone.capture(UInt32(scan)) }
+        #expect(phone.preparing.map(\.raw) == Array(1...10))
+        phone.tell(.pathReturned)
+        for scan: UInt32 in 1...10 {
+            phone.tell(.photoPrepared(scan: ScanNumber(scan), bytes: 1, took: .zero))
+        }
+        phone.pass(.milliseconds(500))
+        #expect(phone.open.map(\.scan.raw) == Array(1...5))
+        #expect(phone.preparing.map(\.raw) == Array(1...15))
+    }
+
     @Test func `an unusable photo refuses its scan and lets the next one go`() {
         var phone = TestPhone()
         phone.preparesByItself = false

@@ -84,12 +84,14 @@ struct SuspendTests {
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
         phone.tell(.suspended)
+        #expect(phone.device.slotsTaken == 0)
         phone.answer(.cleanup, 500)
         #expect(!phone.device.isQuiescent)
         phone.pass(.seconds(1))
         phone.answer(.cleanup, 204)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
         #expect(phone.device.isQuiescent)
+        #expect(phone.sightings.count { $0 == .slotGiven } == 1)
     }
 
     @Test func `books that are not durable yet become so, then their job is deleted`() {
@@ -117,6 +119,17 @@ struct SuspendTests {
         #expect(phone.sightings.contains(.reconnectGivenUp(job: "job-1", .offline, attempts: 0)))
         let next = TestPhone(restored: phone.store.scans)
         #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "4")) == true)
+    }
+
+    @Test func `a failed job whose DELETE has no path is abandoned`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.error(retryable: true))
+        phone.tell(.pathLost)
+        phone.tell(.suspended)
+        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "offline")))
+        #expect(phone.waiting == ["1 retryable-error"])
+        #expect(phone.device.isQuiescent)
     }
 
     @Test func `a path lost while the jobs are deleted abandons them`() {
