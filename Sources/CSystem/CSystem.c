@@ -34,6 +34,12 @@ int64_t shim_monotonic_nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t shim_thread_processor_nanoseconds(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
 int64_t shim_wall_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -480,3 +486,5 @@ int shim_peer_host(int fd, char *text) {
     if (!raw) return -EAFNOSUPPORT;
     return inet_ntop(address.ss_family, raw, text, SHIM_ADDRESS_BYTES_MAX) ? 0 : -errno;
 }
+
+int shim_is_executable(const char *path) { return access(path, X_OK) == 0; }

@@ -22,6 +22,9 @@ package struct ResourceUsage: Hashable, Sendable {
         ResourceUsage(shim_own_usage())
     }
 
+    /// Processor time of the calling thread since its start: a loop that uses nearly all of its time is saturated.
+    package static func processorOfThread() -> Interval { .nanoseconds(shim_thread_processor_nanoseconds()) }
+
     init(_ usage: shim_usage) {
         self.user = .nanoseconds(usage.user_nanoseconds)
         self.system = .nanoseconds(usage.system_nanoseconds)

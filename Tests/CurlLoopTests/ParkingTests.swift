@@ -55,6 +55,17 @@ import Testing
         #expect(bench.pool.isRunning(scene.bystander))
     }
 
+    @Test func `unread bytes of a parked connection do not keep the loop awake`() throws {
+        let scene = try Scene()
+        let bench = scene.bench
+        bench.pool.park(phone: 0)
+        bench.server.connections[0].send("data: lost\n\n")
+        let before = ResourceUsage.processorOfThread()
+        let end = bench.loop.now() + .milliseconds(200)
+        #expect(bench.run(until: { bench.loop.now() >= end }))
+        #expect(ResourceUsage.processorOfThread() - before < .milliseconds(20))
+    }
+
     @Test func `a phone makes new connections while its old ones are parked`() throws {
         let scene = try Scene()
         let (bench, server) = (scene.bench, scene.bench.server)

@@ -19,6 +19,9 @@ int64_t shim_monotonic_nanoseconds(void);
 
 int64_t shim_wall_nanoseconds(void);
 
+/// Processor time of the calling thread.
+int64_t shim_thread_processor_nanoseconds(void);
+
 int shim_close_on_exec(int fd);
 
 int shim_set_nonblocking(int fd, int on);
@@ -143,3 +146,5 @@ int shim_own_process(void);
 
 /// The numeric address of the other end, in `SHIM_ADDRESS_BYTES_MAX` bytes of `text`.
 int shim_peer_host(int fd, char *text);
+
+int shim_is_executable(const char *path);
