@@ -488,3 +488,18 @@ int shim_peer_host(int fd, char *text) {
 }
 
 int shim_is_executable(const char *path) { return access(path, X_OK) == 0; }
+
+void *shim_make_lock(void) {
+    pthread_mutex_t *lock = malloc(sizeof *lock);
+    if (!lock || pthread_mutex_init(lock, NULL)) abort();
+    return lock;
+}
+
+void shim_free_lock(void *lock) {
+    pthread_mutex_destroy(lock);
+    free(lock);
+}
+
+void shim_lock(void *lock) { pthread_mutex_lock(lock); }
+
+void shim_unlock(void *lock) { pthread_mutex_unlock(lock); }

@@ -1,34 +1,31 @@
-import CSystem
-import Synchronization
-
 // ThreadSanitizer reports a false "Swift access race" on a correct `Mutex` on Linux (6.3.1), whose futex path the
 // runtime does not announce to it; under -DSIM_TSAN a pthread mutex, which it knows, takes its place.
 #if SIM_TSAN
 
+    import CSystem
+
     /// A value behind a lock: the project's only kind of lock.
     @safe package final class Guarded<Value: Sendable>: @unchecked Sendable {
         private var value: Value
-        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private let lock: UnsafeMutableRawPointer
 
         package init(_ value: Value) {
             self.value = value
-            unsafe self.mutex = .allocate(capacity: 1)
-            unsafe pthread_mutex_init(self.mutex, nil)
+            unsafe self.lock = shim_make_lock()
         }
 
-        deinit {
-            unsafe pthread_mutex_destroy(self.mutex)
-            unsafe self.mutex.deallocate()
-        }
+        deinit { unsafe shim_free_lock(self.lock) }
 
-        package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-            unsafe pthread_mutex_lock(self.mutex)
-            defer { unsafe pthread_mutex_unlock(self.mutex) }
+        package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+            unsafe shim_lock(self.lock)
+            defer { unsafe shim_unlock(self.lock) }
             return body(&self.value)
         }
     }
 
 #else
+
+    import Synchronization
 
     /// A value behind a lock: the project's only kind of lock.
     package final class Guarded<Value: Sendable>: Sendable {
