@@ -103,7 +103,9 @@ let package = Package(
         tests("DeviceTests", ["Device", "SimBase", "Talaria", "Wire", "SimTestSupport"]),
         tests("BackendTests", ["Backend", "SimBase", "Talaria", "Wire", "Faults", "SimTestSupport"]),
         tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
-        tests("LedgerTests", ["Ledger", "SimBase", "Talaria", "Metrics", "SimTestSupport"]),
+        tests(
+            "LedgerTests",
+            ["Ledger", "SimBase", "Talaria", "Metrics", "Device", "Backend", "Faults", "SimTestSupport"]),
         tests("EventLoopTests", ["EventLoop", "SimBase", "CSystem"]),
         tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase", "CSystem"]),
         tests("ImagingTests", ["Imaging", "SimBase"]),

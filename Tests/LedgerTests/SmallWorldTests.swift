@@ -1,0 +1,138 @@
+import Backend
+import Faults
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+import Testing
+
+/// The contract's phone and backend keep every invariant, whatever the weather: a ledger that says otherwise is wrong.
+@Suite struct SmallWorldTests {
+    private func world(
+        _ seed: UInt64, _ weather: SmallWorld.Weather,
+        configuration: (inout BackendConfiguration) -> Void = { _ in }
+    ) -> SmallWorld {
+        var world = SmallWorld(seed: seed, weather: weather, configuration: configuration)
+        world.run(scans: 12)
+        return world
+    }
+
+    private func complaints(_ world: SmallWorld) -> [String] {
+        world.ledger.verdicts.flatMap(\.examples).map {
+            "\($0.invariant.rawValue) scan \($0.scan.raw) at \($0.at.nanoseconds): \($0.text)"
+        }
+    }
+
+    @Test func `in fair weather every scan is completed and every job cleaned up`() {
+        for seed: UInt64 in 1...5 {
+            let world = self.world(seed, SmallWorld.Weather())
+            let totals = world.ledger.totals
+            #expect(self.complaints(world) == [])
+            #expect(totals.scans.captured == 12)
+            #expect(totals.scans.completed == 12)
+            #expect(totals.jobs.accepted == 12)
+            #expect(totals.jobs.cleaned == 12)
+            #expect(totals.books.missing == 0)
+            #expect(world.ledger.followed == (scans: 0, jobs: 0))
+            #expect(world.tally.measured.table.rate(.sseConnectFailed, of: .fleet).value == [0, 12])
+            #expect(world.tally.measured.table.rate(.cleanupFailed, of: .fleet).value == [0, 12])
+        }
+    }
+
+    private static let weathers: [(String, SmallWorld.Weather)] = [
+        (
+            "resets",
+            {
+                var weather = SmallWorld.Weather(); weather.reset = 10; return weather
+            }()
+        ),
+        (
+            "kills",
+            {
+                var weather = SmallWorld.Weather(); weather.kills = 6; return weather
+            }()
+        ),
+        (
+            "outages",
+            {
+                var weather = SmallWorld.Weather(); weather.outages = 4; return weather
+            }()
+        ),
+        (
+            "server faults",
+            {
+                var weather = SmallWorld.Weather()
+                weather.faults = [.stripBooks(.absent), .expireToken]
+                return weather
+            }()
+        ),
+        (
+            "all of it",
+            {
+                var weather = SmallWorld.Weather()
+                weather.reset = 4
+                weather.kills = 3
+                weather.outages = 2
+                weather.faults = [.stripBooks(.null), .expireToken]
+                return weather
+            }()
+        ),
+    ]
+
+    @Test(arguments: Self.weathers.indices) func `in foul weather nothing is broken either`(index: Int) {
+        let (name, weather) = Self.weathers[index]
+        for seed: UInt64 in 1...12 {
+            let world = self.world(seed, weather)
+            #expect(self.complaints(world) == [], "\(name), seed \(seed)")
+            let scans = world.ledger.totals.scans
+            #expect(scans.isConserved && scans.lost == 0, "\(name), seed \(seed)")
+            #expect(scans.completed > 0, "\(name), seed \(seed)")
+        }
+    }
+
+    @Test func `a limit, ids of pings, fresh ids of replays and a short buffer break nothing`() {
+        var weather = SmallWorld.Weather()
+        weather.reset = 12
+        for seed: UInt64 in 1...12 {
+            let world = self.world(seed, weather) {
+                $0.rateLimit = Quota(requests: 3, window: .seconds(8))
+                $0.pingIDs = true
+                $0.replayIDs = .fresh
+                $0.eventBuffer = .milliseconds(400)
+                $0.repeatedCleanup = .notFound
+            }
+            #expect(self.complaints(world) == [], "seed \(seed)")
+        }
+    }
+
+    @Test func `a planted bug is found`() {
+        // The phone forgets what it was told to send as Last-Event-ID.
+        var forgetful = SmallWorld.Weather()
+        forgetful.reset = 10
+        forgetful.plant = { observation in
+            guard case .phone(.requestSent(.stream, let attempt, let job, .some)) = observation.what else {
+                return observation
+            }
+            var planted = observation
+            planted.what = .phone(.requestSent(.stream, attempt: attempt, job: job, lastEventID: nil))
+            return planted
+        }
+        #expect(self.world(1, forgetful).ledger.isBroken)
+
+        // A book gets lost on its way into the library.
+        var lossy = SmallWorld.Weather()
+        lossy.plant = { observation in
+            if case .phone(.bookAdded(ordinal: 2, _)) = observation.what { return nil }
+            return observation
+        }
+        let broken = self.world(1, lossy).ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        #expect(broken == [.bookNeverLost])
+    }
+}
+
+extension Reading<FailureRate> {
+    fileprivate var value: [Int64] {
+        guard case .measured(let rate) = self else { return [] }
+        return [rate.failed, rate.total]
+    }
+}
