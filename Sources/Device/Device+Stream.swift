@@ -115,6 +115,8 @@ extension Device {
     ) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
         let job = self.journeys[index].job.jobId
+        let mayUpload = self.journeys[index].scan.record.tokenExpiries < self.profile.tokenExpiriesMax
+        if mayUpload { self.supersedeEpisode(index, at: now, into: &effects) }
         self.giveUpEpisodes(
             index, resultsToo: self.journeys[index].stage == .fetching, at: now, into: &effects)
         self.observe(
@@ -122,9 +124,19 @@ extension Device {
         self.journeys[index].scan.record.job = nil
         self.journeys[index].scan.record.tokenExpiries += 1
         self.journeys[index].scan.uploadDue = now
-        let mayUpload = self.journeys[index].scan.record.tokenExpiries <= self.profile.tokenExpiriesMax
         self.requeue(
             scan, end.waitingCause, mayUpload ? .none : .nextLaunch, floor: now, at: now, into: &effects)
+    }
+
+    /// The server has answered, and its answer leads to a new upload: the loss is over, though no head came.
+    private mutating func supersedeEpisode(_ index: Int, at now: Instant, into effects: inout [DeviceEffect])
+    {
+        guard let episode = self.journeys[index].episode else { return }
+        self.journeys[index].episode = nil
+        self.observe(
+            .reconnectSuperseded(
+                job: self.journeys[index].job.jobId, episode.cause, attempts: episode.attempts),
+            of: self.journeys[index].number, at: now, into: &effects)
     }
 
     /// The job will not be followed any further: whatever was still to succeed has failed.

@@ -65,6 +65,11 @@ package struct Disconnections: Equatable, Sendable {
         self.rows[place].reconnectTime.record(took.nanoseconds)
     }
 
+    /// The scan begins again with a new job: no head came, so there is no time to record.
+    mutating func superseded(_ cause: LossCause) {
+        self.rows[Self.place(of: cause)].restarted += 1
+    }
+
     mutating func gaveUp(_ cause: LossCause) {
         self.rows[Self.place(of: cause)].gaveUp += 1
     }

@@ -10,7 +10,8 @@ extension PhoneSighting {
         switch self {
         case .launched, .killed, .suspended, .refused, .completed, .requestSent, .replied, .requestFailed,
             .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
-            .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp:
+            .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
             true
         case .resumed, .pathLost, .pathReturned, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
             .bookAdded, .bookRepeated, .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
@@ -171,6 +172,10 @@ extension ScanOperations {
             measured.disconnections.gaveUp(cause)
             // Given up before it was tried: nothing has failed.
             if attempts > 0 { measured.table.record(.sseReconnectFailed, failed: true, in: group) }
+        case .reconnectSuperseded(_, let cause, _):
+            self.isLost = false
+            measured.disconnections.superseded(cause)
+            measured.table.record(.sseReconnectFailed, failed: false, in: group)
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)

@@ -72,7 +72,8 @@ extension PhoneAccount {
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp:
+        case .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
             break  // Measured, not judged.
         }
     }

@@ -131,7 +131,8 @@ package struct Tally: Sendable {
             self.measured.table.record(.sseDetectTime, silence, in: group)
         case .launched, .killed, .suspended, .resumed, .pathLost, .pathReturned, .captured, .queued,
             .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .rateLimited, .resultsGivenUp,
-            .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp:
+            .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
             break
         }
     }

@@ -157,6 +157,11 @@ struct ObservationFields {
             self.text("job", job)
             self.name("cause", cause.rawValue)
             self.field("attempts", attempts)
+        case .reconnectSuperseded(let job, let cause, let attempts):
+            self.phone("reconnect-superseded")
+            self.text("job", job)
+            self.name("cause", cause.rawValue)
+            self.field("attempts", attempts)
         }
     }
 

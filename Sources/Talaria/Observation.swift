@@ -91,6 +91,9 @@ package enum PhoneSighting: Hashable, Sendable {
     case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
     /// A loss episode ended without a 200 head.
     case reconnectGivenUp(job: String, LossCause, attempts: Int)
+    /// A loss episode ended with the server's word that the token or the job is gone, and the scan is uploaded again:
+    /// the way back was there, what it led to was not.
+    case reconnectSuperseded(job: String, LossCause, attempts: Int)
 }
 
 /// Why a scan waits in the durable queue.

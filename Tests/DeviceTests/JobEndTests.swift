@@ -37,7 +37,7 @@ struct JobEndTests {
         phone.pass(.milliseconds(500))
         phone.answer(.stream, 401)
         #expect(
-            phone.sightings.contains(.reconnectGivenUp(job: "job-1", .reset, attempts: 1)))
+            phone.sightings.contains(.reconnectSuperseded(job: "job-1", .reset, attempts: 1)))
         #expect(phone.request(.cleanup) == nil, "a DELETE would be turned away as well")
     }
 

@@ -229,6 +229,18 @@ import Testing
         #expect(givenUp(attempts: 0).disconnections[.offline].gaveUp == 1)
     }
 
+    @Test func `a loss episode that a new upload supersedes has not failed and has no time`() {
+        let measured = self.measured {
+            $0.streaming()
+            $0.phone(.streamLost(job: $0.job, attempt: 1, .endWithoutTerminal, silence: nil))
+            $0.phone(.reconnectSuperseded(job: $0.job, .endWithoutTerminal, attempts: 1))
+        }
+        let row = measured.disconnections[.endWithoutTerminal]
+        #expect(self.rate(.sseReconnectFailed, measured) == [0, 1])
+        #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 0, 1, 0])
+        #expect(row.reconnectTime.total == 0)
+    }
+
     @Test func `a loss episode that the end of the run cuts short has failed if it was tried`() {
         func open(tried: Bool) -> [Int64] {
             self.rate(
