@@ -1,4 +1,185 @@
-/// `report.md`, for a pull request.
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+
+/// `report.md`: the same numbers as the terminal's, for a pull request.
 package enum MarkdownReport {
-    package static func text(_ result: RunResult) -> String { "" }
+    package static func text(_ result: RunResult) -> String {
+        [
+            Self.verdict(result), Self.objectives(result), Self.invariants(result), Self.scans(result),
+            Self.disconnections(result), Self.latencies(result), Self.details(result),
+        ].filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    private static func sign(_ result: RunResult) -> String {
+        switch result.exit {
+        case .success: "✅"
+        case .untrusted, .interrupted: "⚠️"
+        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: "❌"
+        }
+    }
+
+    private static func verdict(_ result: RunResult) -> String {
+        var text =
+            "## \(Self.sign(result)) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
+        if !result.scenario.description.isEmpty {
+            text += MarkdownText.escaped(result.scenario.description) + "\n\n"
+        }
+        for reason in result.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 600))\n" }
+        if !result.reasons.isEmpty { text += "\n" }
+        text += MarkdownText.table(
+            ["phones", "seed", "length", "world", "started", "exit"],
+            [
+                [
+                    Figures.count(result.devices), "\(result.seed)", Figures.length(result.length),
+                    result.world.rawValue, Figures.date(iso8601: result.startedText),
+                    "\(result.exit.rawValue): \(result.meaning)",
+                ]
+            ], textColumns: 6)
+        return text
+    }
+
+    private static func objectives(_ result: RunResult) -> String {
+        guard !result.slos.isEmpty else { return "" }
+        let rows = result.slos.map { slo in
+            let sign =
+                switch (slo.passed, slo.slo.severity) {
+                case (true, _): "✅"
+                case (false, .error): "❌"
+                case (false, .warn): "⚠️"
+                case (nil, _): "n/a"
+                }
+            return [
+                sign, MarkdownText.code(slo.slo.selector.description),
+                MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.actual),
+            ]
+        }
+        return "### SLOs\n\n"
+            + MarkdownText.table(["", "metric", "expected", "actual"], rows, textColumns: 4)
+    }
+
+    private static func invariants(_ result: RunResult) -> String {
+        guard !result.verdicts.isEmpty else { return "" }
+        var text = "### Invariants\n\n"
+        let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
+        if !broken.isEmpty {
+            let rows = broken.map { verdict in
+                let first = verdict.examples.first
+                return [
+                    verdict.standing == .broken ? "❌" : "⚠️ expected for this profile",
+                    MarkdownText.code(verdict.invariant.rawValue), Figures.count(verdict.violations),
+                    first.map { RunResult.place(of: $0) } ?? "",
+                    first.map { MarkdownText.code($0.text) } ?? "",
+                ]
+            }
+            text +=
+                MarkdownText.table(["", "invariant", "violations", "first", "what"], rows, textColumns: 5)
+                + "\n"
+        }
+        for (standing, sign) in [(Verdict.Standing.held, "✅"), (.notAvailable, "n/a")] {
+            let ids = result.verdicts.filter { $0.standing == standing }.map(\.invariant.rawValue)
+            if !ids.isEmpty {
+                text += "\(sign) " + ids.map { MarkdownText.code($0) }.joined(separator: ", ") + "\n\n"
+            }
+        }
+        return String(text.dropLast())
+    }
+
+    private static func scans(_ result: RunResult) -> String {
+        let books = result.totals.books
+        let jobs = result.totals.jobs
+        let known = result.hasBackendView
+        var rows = [("whole fleet", result.devices, result.totals.scans)]
+        if result.groups.count > 1 {
+            rows += result.groups.map { (MarkdownText.escaped($0.name), $0.devices, $0.totals.scans) }
+        }
+        var text = "### Scans, books, jobs\n\n"
+        text += MarkdownText.table(
+            ["", "phones", "captured", "restored", "completed", "refused", "waiting", "lost"],
+            rows.map { name, devices, scans in
+                [name]
+                    + [
+                        devices, scans.captured, scans.restored, scans.completed, scans.refused,
+                        scans.waiting,
+                    ].map { Figures.count($0) }
+                    + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
+            })
+        let waiting = RunResult.waiting(result.totals.scans)
+        if !waiting.isEmpty {
+            let causes = waiting.map { "\($0.cause) \(Figures.count($0.count))" }
+            text += "\nWaiting: \(causes.joined(separator: ", ")).\n"
+        }
+        text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
+        text += "\(Figures.count(books.received)) received, "
+        text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
+        text += "\(Figures.count(books.duplicated)) duplicated, "
+        text += "\(Figures.count(books.repeated)) came again and were not added.\n"
+        text +=
+            "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
+        text += "\(Figures.count(jobs.abandoned)) abandoned, "
+        text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
+        text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
+        return text
+    }
+
+    private static func disconnections(_ result: RunResult) -> String {
+        guard !result.losses.isEmpty else { return "" }
+        let rows = result.losses.map { loss in
+            [loss.cause.rawValue]
+                + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
+                + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
+        }
+        return "### Disconnections\n\n"
+            + MarkdownText.table(["cause", "count", "resumed", "restarted", "gave up", "p95"], rows)
+    }
+
+    private static func latencies(_ result: RunResult) -> String {
+        let rows = result.latencyRows.map { row in
+            let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
+            return [MarkdownText.code(row.metric.rawValue), Figures.count(row.summary?.count ?? 0)]
+                + times.map { $0.map { Figures.time($0) } ?? "-" }
+                + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
+        }
+        let unknown = result.unknownLatencies.map { row in
+            [MarkdownText.code(row.rawValue)] + [String](repeating: "n/a", count: 5) + [""]
+        }
+        guard !(rows + unknown).isEmpty else { return "" }
+        return "### Latencies\n\n"
+            + MarkdownText.table(
+                ["metric", "count", "p50", "p95", "p99", "max", "failed"], rows + unknown)
+    }
+
+    private static func details(_ result: RunResult) -> String {
+        var text = "<details><summary>Faults, health, how to run it again</summary>\n\n"
+        if !result.faults.isEmpty {
+            let rows = result.faults.map {
+                [MarkdownText.code($0.id), $0.count.map { Figures.count($0) } ?? "n/a"]
+            }
+            text += MarkdownText.table(["fault", "fired"], rows) + "\n"
+        }
+        for complaint in result.generator.complaints {
+            text += "- generator: \(MarkdownText.code(complaint))\n"
+        }
+        if let lateness = result.latency(.generatorLateness) {
+            text += "- timers late by \(Figures.time(lateness.p99)) (p99), "
+            text += "\(Figures.time(lateness.maximum)) (max)\n"
+        }
+        let used = [("phones", result.resources.client), ("backend", result.resources.backend)]
+        for (name, usage) in used {
+            let figures = usage.map {
+                "\(Figures.seconds($0.processor.nanoseconds)) s CPU, \(Figures.memory($0.residentBytes))"
+            }
+            text += "- \(name): \(figures ?? "n/a")\n"
+        }
+        for warning in result.warnings {
+            text += "- warning: \(MarkdownText.code(warning, bytesMax: 600))\n"
+        }
+        for note in result.notes { text += "- \(MarkdownText.escaped(note))\n" }
+        text += "- \(MarkdownText.code(result.tool)), scenario SHA-256 `\(result.scenario.sha256)`\n"
+        if !result.command.isEmpty {
+            text += "\n" + MarkdownText.block("sh", ShellWords.line(result.command))
+        }
+        return text + "\n</details>\n"
+    }
 }

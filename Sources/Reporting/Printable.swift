@@ -4,6 +4,9 @@ enum Printable {
     /// What a report prints of one piece of foreign text, in UTF-8 bytes.
     static let bytesMax = 200
 
+    /// The space that no line is broken at.
+    static let tie: Unicode.Scalar = "\u{A0}"
+
     /// The text within so many bytes; what was cut is marked. Never splits a character of UTF-8.
     static func bounded(_ text: String, bytesMax: Int = Self.bytesMax) -> String {
         guard text.utf8.count > bytesMax else { return text }
@@ -22,7 +25,8 @@ enum Printable {
         var line = String.UnicodeScalarView()
         for scalar in Self.bounded(text, bytesMax: bytesMax).unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .lineSeparator, .paragraphSeparator, .spaceSeparator: line.append(" ")
+            case .spaceSeparator: line.append(scalar == Self.tie ? scalar : " ")
+            case .lineSeparator, .paragraphSeparator: line.append(" ")
             case .control:
                 if scalar == "\n" || scalar == "\t" || scalar == "\r" { line.append(" ") }
             // Formats hold the direction marks and the zero-width signs; the others have no agreed shape.
@@ -41,6 +45,8 @@ enum Printable {
             case "…": ascii += "..."
             case "µ": ascii += "u"
             case "·", "–", "—": ascii += "-"
+            case "×": ascii += "x"
+            case Self.tie: ascii.unicodeScalars.append(scalar)
             case "’", "‘": ascii += "'"
             case "“", "”": ascii += "\""
             default: ascii.unicodeScalars.append(scalar.isASCII ? scalar : "?")
@@ -70,16 +76,17 @@ enum Printable {
         }
     }
 
-    /// The text within so many columns; what was cut is marked.
-    static func fitted(_ text: String, columns: Int) -> String {
+    /// The text within so many columns; what was cut is marked with `mark`.
+    static func fitted(_ text: String, columns: Int, mark: String) -> String {
         guard Self.width(text) > columns else { return text }
-        var left = columns - 1
+        var left = columns - Self.width(mark)
+        guard left > 0 else { return String(mark.prefix(max(0, columns))) }
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             left -= Self.width(scalar)
             if left < 0 { break }
             kept.append(scalar)
         }
-        return String(kept) + (columns > 0 ? "…" : "")
+        return String(kept) + mark
     }
 }

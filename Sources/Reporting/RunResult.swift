@@ -24,7 +24,7 @@ package struct RunResult: Sendable {
     /// What cut the run short, in one sentence: the backend process died, the target went away.
     package var failure: String?
     /// What the process exits with (DESIGN.md section 4).
-    package var exit: Int32
+    package var exit: RunExit
 
     // MARK: What was found
 
@@ -34,6 +34,7 @@ package struct RunResult: Sendable {
     package var totals: LedgerTotals
     package var verdicts: [Verdict]
     package var slos: [SLOResult]
+    /// Rows without a loss are not shown.
     package var disconnections: [Disconnection]
     package var metrics: MetricTable
     package var resources: Resources
@@ -57,7 +58,7 @@ package struct RunResult: Sendable {
 
     package init(
         tool: String, scenario: ScenarioIdentity, seed: UInt64, world: World, started: Int64,
-        length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?, exit: Int32,
+        length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?, exit: RunExit,
         hasBackendView: Bool, totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
         disconnections: [Disconnection], metrics: MetricTable, resources: Resources,
         generator: GeneratorHealth, notes: [String], warnings: [String], directory: String?,

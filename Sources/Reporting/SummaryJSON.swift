@@ -1,4 +1,208 @@
-/// `summary.json` (DESIGN.md section 8).
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+
+/// `summary.json`, schema version 1 (DESIGN.md section 8). The same result makes the same bytes.
+///
+/// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
+/// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
+/// `failed`, as the `rate`.
 package enum SummaryJSON {
-    package static func bytes(_ result: RunResult) -> [UInt8] { JSONValue.object([:]).text }
+    package static let schema = 1
+
+    package static func bytes(_ result: RunResult) -> [UInt8] { Self.document(result).text }
+
+    private static func document(_ result: RunResult) -> JSONValue {
+        .object([
+            "schema": .integer(Self.schema),
+            "tool": .string(Printable.bounded(result.tool)),
+            "scenario": .object([
+                "name": .string(Printable.bounded(result.scenario.name)),
+                "sha256": .string(result.scenario.sha256),
+            ]),
+            "seed": .integer(result.seed),
+            "world": .string(result.world.rawValue),
+            "started": .string(result.startedText),
+            "seconds": .number(Figures.seconds(result.length.nanoseconds)),
+            "devices": .integer(result.devices),
+            "scans": Self.scans(result.totals.scans),
+            "books": Self.books(result.totals.books, of: result),
+            "jobs": Self.jobs(result.totals.jobs, of: result),
+            "disconnections": .array(result.losses.map(Self.disconnection)),
+            "metrics": Self.metrics(result.metrics, of: .fleet),
+            "counters": Self.counters(result.metrics, of: .fleet),
+            "faults": .object(
+                Dictionary(
+                    result.faults.map {
+                        (Printable.bounded($0.id), $0.count.map { .integer($0) } ?? .notAvailable)
+                    }, uniquingKeysWith: { first, _ in first })),
+            "slos": .array(result.slos.map(Self.slo)),
+            "invariants": .array(result.verdicts.map(Self.invariant)),
+            "groups": .object(
+                Dictionary(
+                    result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
+                    uniquingKeysWith: { first, _ in first })),
+            "resources": Self.resources(result.resources),
+            "passed": .bool(result.exit == .success),
+            "exit": .integer(result.exit.rawValue),
+        ])
+    }
+
+    private static func scans(_ scans: ScanTotals) -> JSONValue {
+        .object([
+            "captured": .integer(scans.captured),
+            "restored": .integer(scans.restored),
+            "completed": .integer(scans.completed),
+            "refused": .integer(scans.refused),
+            "waiting": .integer(scans.waiting),
+            "lost": .integer(scans.lost),
+            "waiting_by_cause": .object(
+                Dictionary(
+                    uniqueKeysWithValues: RunResult.waiting(scans).map { ($0.cause, .integer($0.count)) })),
+        ])
+    }
+
+    private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
+        .object([
+            "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
+            "received": .integer(books.received),
+            "missing": result.hasBackendView ? .integer(books.missing) : .notAvailable,
+            "duplicated": .integer(books.duplicated),
+            "repeated": .integer(books.repeated),
+        ])
+    }
+
+    private static func jobs(_ jobs: JobTotals, of result: RunResult) -> JSONValue {
+        .object([
+            "accepted": .integer(jobs.accepted),
+            "cleaned": .integer(jobs.cleaned),
+            "abandoned": .integer(jobs.abandoned),
+            "orphaned": result.hasBackendView ? .integer(jobs.orphaned) : .notAvailable,
+            "expired": result.hasBackendView ? .integer(jobs.expired) : .notAvailable,
+            "abandoned_by_cause": .object(
+                Dictionary(
+                    jobs.abandonedByCause.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
+                    uniquingKeysWith: { first, _ in first })),
+        ])
+    }
+
+    private static func disconnection(_ loss: Disconnection) -> JSONValue {
+        .object([
+            "cause": .string(loss.cause.rawValue),
+            "count": .integer(loss.count),
+            "resumed": .integer(loss.resumed),
+            "restarted": .integer(loss.restarted),
+            "gave_up": .integer(loss.gaveUp),
+            "p95": loss.reconnectTime.value(at: .p95).map { .number(Figures.milliseconds($0)) } ?? .null,
+        ])
+    }
+
+    private static func slo(_ result: SLOResult) -> JSONValue {
+        .object([
+            "metric": .string(result.slo.selector.description),
+            "expression": .string(result.slo.condition.description),
+            "actual": .string(result.actual),
+            "passed": result.passed.map { .bool($0) } ?? .notAvailable,
+            "severity": .string(result.slo.severity.rawValue),
+        ])
+    }
+
+    private static func invariant(_ verdict: Verdict) -> JSONValue {
+        let isKnown = verdict.standing != .notAvailable
+        return .object([
+            "id": .string(verdict.invariant.rawValue),
+            "kind": .string(verdict.invariant.kind.rawValue),
+            "violations": isKnown ? .integer(verdict.violations) : .notAvailable,
+            "expected": isKnown ? .integer(verdict.expected) : .notAvailable,
+            "first": verdict.examples.first.map { first in
+                .object([
+                    "device": .integer(first.device.raw),
+                    "scan": first.scan == .none ? .null : .integer(first.scan.raw),
+                    "at": .number(Figures.milliseconds(first.at.nanoseconds)),
+                    "text": .string(Printable.bounded(first.text)),
+                ])
+            } ?? .null,
+        ])
+    }
+
+    private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
+        .object([
+            "devices": .integer(group.devices),
+            "scans": Self.scans(group.totals.scans),
+            "books": Self.books(group.totals.books, of: result),
+            "jobs": Self.jobs(group.totals.jobs, of: result),
+            "metrics": Self.metrics(result.metrics, of: .group(group.name)),
+            "counters": Self.counters(result.metrics, of: .group(group.name)),
+        ])
+    }
+
+    private static func resources(_ resources: Resources) -> JSONValue {
+        func seconds(_ usage: Resources.Usage?) -> JSONValue {
+            usage.map { .number(Figures.seconds($0.processor.nanoseconds)) } ?? .notAvailable
+        }
+        func kilobytes(_ usage: Resources.Usage?) -> JSONValue {
+            usage.map { .integer($0.residentBytes / 1_024) } ?? .notAvailable
+        }
+        return .object([
+            "client_cpu_s": seconds(resources.client),
+            "client_rss_kb": kilobytes(resources.client),
+            "backend_cpu_s": seconds(resources.backend),
+            "backend_rss_kb": kilobytes(resources.backend),
+        ])
+    }
+}
+
+extension SummaryJSON {
+    fileprivate static func metrics(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for metric in LatencyMetric.allCases {
+            members[metric.rawValue] =
+                switch table.histogram(metric, of: scope) {
+                case .measured(let histogram): Self.latency(LatencySummary(histogram))
+                case .notAvailable: .notAvailable
+                }
+        }
+        for metric in RateMetric.allCases {
+            members[metric.rawValue] =
+                switch table.rate(metric, of: scope) {
+                case .measured(let rate):
+                    .object([
+                        "unit": .string("share"), "count": .integer(rate.total),
+                        "failed": .integer(rate.failed), "rate": .number(Figures.ratio(rate)),
+                    ])
+                case .notAvailable: .notAvailable
+                }
+        }
+        return .object(members)
+    }
+
+    private static func latency(_ summary: LatencySummary?) -> JSONValue {
+        var members: [String: JSONValue] = ["unit": .string("ms"), "count": .integer(summary?.count ?? 0)]
+        let numbers: [(String, Int64?)] = [
+            ("min", summary?.minimum), ("mean", summary?.mean), ("p50", summary?.p50),
+            ("p90", summary?.p90), ("p95", summary?.p95), ("p99", summary?.p99),
+            ("p999", summary?.p999), ("max", summary?.maximum),
+        ]
+        for (name, nanoseconds) in numbers {
+            members[name] = nanoseconds.map { .number(Figures.milliseconds($0)) } ?? .null
+        }
+        return .object(members)
+    }
+
+    fileprivate static func counters(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for metric in CountMetric.allCases {
+            members[metric.rawValue] =
+                switch table.count(metric, of: scope) {
+                case .measured(let count): .integer(count)
+                case .notAvailable: .notAvailable
+                }
+        }
+        for reply in table.everything(of: scope).replies {
+            members[Metric.httpPrefix + (reply.status == 0 ? "other" : String(reply.status))] =
+                .integer(reply.count)
+        }
+        return .object(members)
+    }
 }

@@ -1,6 +1,221 @@
-/// A run's result for the terminal, the verdict first.
+import Ledger
+import Metrics
+import SimBase
+
+/// A run's result for the terminal: the verdict first, then what it stands on, then what else was seen.
 package enum TerminalSummary {
+    /// Ends with a line feed; no line is wider than the style's columns, but for a word of the last command that is.
     package static func text(_ result: RunResult, style: TerminalStyle) -> String {
-        "\(result.exit == 0 ? "passed" : "FAILED") (exit \(result.exit))\n"
+        var writer = SummaryWriter(result: result, page: Page(style: style))
+        writer.verdict()
+        writer.objectives()
+        writer.invariants()
+        writer.conservation()
+        writer.groups()
+        writer.disconnections()
+        writer.latencies()
+        writer.traffic()
+        writer.remarks()
+        writer.files()
+        return writer.page.text
+    }
+}
+
+/// Writes the sections one after the other.
+struct SummaryWriter {
+    /// Where the text of a labeled line begins.
+    static let labelColumns = 14
+    /// Violations of one invariant that are shown.
+    static let examplesMax = 2
+
+    let result: RunResult
+    var page: Page
+
+    func mark(_ mark: Mark) -> Piece {
+        let ascii = self.page.style.isASCII
+        return switch mark {
+        case .good: Piece(ascii ? "ok" : "✓", .good)
+        case .bad: Piece(ascii ? "FAIL" : "✗", .bad)
+        case .warning: Piece(ascii ? "warn" : "!", .warning)
+        case .unknown: Piece("n/a", .dim)
+        }
+    }
+
+    enum Mark { case good, bad, warning, unknown }
+
+    /// Columns from the mark to the text after it.
+    var markColumns: Int {
+        let hasUnknown =
+            self.result.slos.contains { $0.passed == nil }
+            || self.result.verdicts.contains { $0.standing == .notAvailable }
+        return self.page.style.isASCII ? 7 : hasUnknown ? 6 : 4
+    }
+
+    mutating func section(_ title: String, _ remark: String) {
+        self.page.gap()
+        self.labeled(title, [Piece(remark, .dim)])
+    }
+
+    /// `  ✓ text`, with its further lines under the text.
+    mutating func marked(_ mark: Mark, _ pieces: [Piece]) {
+        let piece = self.mark(mark)
+        self.page.paragraph(Piece("  " + piece.text, piece.ink), indent: self.markColumns, pieces)
+    }
+
+    mutating func labeled(_ label: String, _ pieces: [Piece]) {
+        self.page.paragraph(Piece(label, .bold), indent: Self.labelColumns, pieces)
+    }
+
+    // MARK: The verdict
+
+    mutating func verdict() {
+        let mark: Mark =
+            switch self.result.exit {
+            case .success: .good
+            case .untrusted, .interrupted: .warning
+            case .internalError, .cannotWrite, .invariantBroken, .sloFailed: .bad
+            }
+        let sign = self.mark(mark)
+        let verdict = [Piece(sign.text + " " + self.result.headline, sign.ink)]
+        let indent = Printable.width(verdict[0].text) + 2
+        let name = self.page.fitted(
+            self.result.scenario.name, columns: self.page.style.columns - indent)
+        self.page.row(verdict, indent: indent, [(Piece(name, .bold), 0)])
+        func line(_ text: String, _ ink: Ink) {
+            self.page.paragraph(Piece(""), indent: 2, [Piece(text, ink)])
+        }
+        let isGood = self.result.exit == .success
+        line(
+            "\(self.result.meaning) (exit\u{A0}\(self.result.exit.rawValue))",
+            isGood ? .plain : sign.ink)
+        for reason in self.result.reasons {
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 600))])
+        }
+        let missed = self.result.slos.count { $0.passed == false && !$0.isBreach }
+        if missed > 0 {
+            let text = Figures.count(missed, "SLO", "SLOs") + " missed, which only warns"
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(text, .warning)])
+        }
+        line(
+            [
+                Figures.count(self.result.devices, "phone", "phones"), "seed \(self.result.seed)",
+                Figures.length(self.result.length), self.result.world.rawValue,
+                Figures.date(iso8601: self.result.startedText),
+            ].map(Self.tied).joined(separator: " · "), .dim)
+        if !self.result.scenario.description.isEmpty {
+            line(Printable.line(self.result.scenario.description), .dim)
+        }
+    }
+
+    /// The same text, never broken at its spaces.
+    static func tied(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == " " ? Printable.tie : $0 }))
+    }
+
+    /// `4 held, 1 failed`, without what there is none of.
+    static func tally(_ counts: [(count: Int, word: String)]) -> String {
+        counts.filter { $0.count > 0 }.map { "\(Figures.count($0.count)) \($0.word)" }.joined(separator: ", ")
+    }
+
+    // MARK: What it stands on
+
+    mutating func objectives() {
+        let slos = self.result.slos
+        guard !slos.isEmpty else { return self.section("SLOs", "none in this scenario") }
+        self.section(
+            "SLOs",
+            Self.tally([
+                (slos.count { $0.passed == true }, "held"), (self.result.breaches.count, "failed"),
+                (slos.count { $0.passed == false && !$0.isBreach }, "missed as a warning"),
+                (slos.count { $0.passed == nil }, "n/a"),
+            ]))
+        let metric = slos.map { Printable.width($0.slo.selector.description) }.max() ?? 0
+        let condition = slos.map { Printable.width($0.slo.condition.description) }.max() ?? 0
+        for slo in slos {
+            let mark: Mark =
+                switch (slo.passed, slo.slo.severity) {
+                case (true, _): .good
+                case (false, .error): .bad
+                case (false, .warn): .warning
+                case (nil, _): .unknown
+                }
+            let ink: Ink =
+                switch mark {
+                case .good: .plain
+                case .bad: .bad
+                case .warning: .warning
+                case .unknown: .dim
+                }
+            let actual = slo.passed == nil ? "unknown with this target" : slo.actual
+            let selector = slo.slo.selector.description
+            let expression = slo.slo.condition.description
+            let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
+            if width <= self.page.style.columns {
+                self.page.row(
+                    [Piece("  "), self.mark(mark)], indent: self.markColumns,
+                    [
+                        (Piece(selector), metric + 2), (Piece(expression, .dim), condition + 2),
+                        (Piece(actual, ink), 0),
+                    ])
+            } else {
+                self.marked(
+                    mark, [Piece(selector), Piece("  " + expression + " ", .dim), Piece(" " + actual, ink)])
+            }
+        }
+    }
+
+    mutating func invariants() {
+        let verdicts = self.result.verdicts
+        guard !verdicts.isEmpty else { return }
+        let held = verdicts.filter { $0.standing == .held }
+        let unknown = verdicts.filter { $0.standing == .notAvailable }
+        self.section(
+            "Invariants",
+            Self.tally([
+                (held.count, "held"), (self.result.brokenInvariants.count, "broken"),
+                (verdicts.count { $0.standing == .brokenAsExpected }, "broken as expected"),
+                (unknown.count, "n/a"),
+            ]))
+        for verdict in verdicts {
+            switch verdict.standing {
+            case .held, .notAvailable: break
+            case .broken: self.violated(verdict, .bad)
+            case .brokenAsExpected: self.violated(verdict, .warning)
+            }
+        }
+        if !unknown.isEmpty {
+            self.marked(.unknown, [Piece(Self.names(unknown) + " (only our own backend can tell)", .dim)])
+        }
+        if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
+    }
+
+    private static func names(_ verdicts: [Verdict]) -> String {
+        verdicts.map(\.invariant.rawValue).joined(separator: ", ")
+    }
+
+    private mutating func violated(_ verdict: Verdict, _ mark: Mark) {
+        let ink = self.mark(mark).ink
+        var count = " " + Figures.count(verdict.violations, "violation", "violations")
+        if verdict.standing == .brokenAsExpected {
+            count += ", expected for this profile"
+        } else if verdict.expected > 0 {
+            count += ", \(Figures.count(verdict.expected)) of them expected for their profile"
+        }
+        self.marked(mark, [Piece(verdict.invariant.rawValue, ink), Piece(count)])
+        self.page.paragraph(
+            Piece(""), indent: self.markColumns, [Piece(verdict.invariant.statement, .dim)])
+        for example in verdict.examples.prefix(Self.examplesMax) {
+            self.page.paragraph(
+                Piece(""), indent: self.markColumns,
+                [
+                    Piece(RunResult.place(of: example) + ": "),
+                    Piece(Printable.line(example.text)),
+                ])
+        }
+        let more = verdict.violations - min(verdict.examples.count, Self.examplesMax)
+        if more > 0, !verdict.examples.isEmpty {
+            self.page.paragraph(
+                Piece(""), indent: self.markColumns, [Piece("and \(Figures.count(more)) more", .dim)])
+        }
     }
 }

@@ -1,0 +1,85 @@
+import Metrics
+import SimBase
+
+/// Numbers as reports print them. All by whole numbers, so that a report is the same on every machine.
+enum Figures {
+    /// Three digits and a unit: `812µs`, `48.2ms`, `1.21s`, `312s`.
+    static func time(_ nanoseconds: Int64) -> String {
+        let units: [(suffix: String, decimals: Int, nanoseconds: UInt64)] = [
+            ("s", 9, 1_000_000_000), ("ms", 6, 1_000_000), ("µs", 3, 1_000),
+        ]
+        // What rounds up to 1,000 of a unit is 1.00 of the next: hence the half of the last digit below.
+        guard
+            let unit = units.first(where: {
+                nanoseconds.magnitude >= $0.nanoseconds - $0.nanoseconds / 2_000
+            })
+        else { return "\(nanoseconds)ns" }
+        let whole = nanoseconds.magnitude / unit.nanoseconds
+        let digits: Int
+        switch whole {
+        case ..<10: digits = 2
+        case ..<100: digits = 1
+        default: digits = 0
+        }
+        return DecimalText.text(nanoseconds, decimals: unit.decimals, shown: digits...digits) + unit.suffix
+    }
+
+    /// Milliseconds with three digits after the point, for machines.
+    static func milliseconds(_ nanoseconds: Int64) -> String {
+        DecimalText.text(nanoseconds, decimals: 6, shown: 3...3)
+    }
+
+    /// Seconds with three digits after the point, for machines and for moments of a run.
+    static func seconds(_ nanoseconds: Int64) -> String {
+        DecimalText.text(nanoseconds, decimals: 9, shown: 3...3)
+    }
+
+    /// `34.2 s`, `12 min 4 s`, `2 h 5 min`.
+    static func length(_ interval: Interval) -> String {
+        let tenths = DecimalText.text(interval.nanoseconds, decimals: 9, shown: 1...1)
+        let seconds = interval.nanoseconds / 1_000_000_000
+        switch seconds {
+        case ..<120: return "\(tenths) s"
+        case ..<7_200: return "\(seconds / 60) min \(seconds % 60) s"
+        default: return "\(seconds / 3_600) h \(seconds / 60 % 60) min"
+        }
+    }
+
+    /// `1,234,567`.
+    static func count(_ count: some BinaryInteger) -> String {
+        let digits = Array(String(count.magnitude).utf8)
+        var text = count < 0 ? "-" : ""
+        for (place, digit) in digits.enumerated() {
+            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
+            text.unicodeScalars.append(Unicode.Scalar(digit))
+        }
+        return text
+    }
+
+    /// `1 book`, `2 books`.
+    static func count(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
+        "\(Self.count(count)) \(count == 1 ? one : many)"
+    }
+
+    /// Of all operations, in percent: `0.83%`.
+    static func share(_ rate: FailureRate) -> String {
+        guard rate.total > 0 else { return "0%" }
+        let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
+        return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
+    }
+
+    /// Six digits after the point, for machines.
+    static func ratio(_ rate: FailureRate) -> String {
+        guard rate.total > 0 else { return "0.000000" }
+        let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
+        return DecimalText.text(perMillion, decimals: 6, shown: 6...6)
+    }
+
+    /// `48 MiB`.
+    static func memory(_ bytes: Int64) -> String { "\(Self.count((bytes + (1 << 19)) >> 20)) MiB" }
+
+    /// `2026-11-21 09:30:00 UTC` of an ISO 8601 time.
+    static func date(iso8601 text: String) -> String {
+        text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
+    }
+}

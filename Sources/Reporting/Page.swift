@@ -1,0 +1,230 @@
+/// How a piece of text is to stand out.
+enum Ink {
+    case plain, bold, dim, good, bad, warning
+
+    /// Select Graphic Rendition parameters (ECMA-48); colors are the terminal's own, so that they fit its background.
+    var code: String? {
+        switch self {
+        case .plain: nil
+        case .bold: "1"
+        case .dim: "2"
+        case .good: "32"
+        case .bad: "1;31"
+        case .warning: "33"
+        }
+    }
+}
+
+/// Text of one ink.
+struct Piece {
+    var text: String
+    var ink: Ink
+
+    init(_ text: String, _ ink: Ink = .plain) {
+        self.text = text
+        self.ink = ink
+    }
+}
+
+/// A text of lines that are never wider than the terminal. Whatever is put on it is made printable first.
+struct Page {
+    let style: TerminalStyle
+    private var lines: [String] = []
+
+    init(style: TerminalStyle) { self.style = style }
+
+    var text: String { self.lines.map { $0 + "\n" }.joined() }
+
+    // MARK: Lines
+
+    /// An empty line, unless the last one is.
+    mutating func gap() {
+        if let last = self.lines.last, !last.isEmpty { self.lines.append("") }
+    }
+
+    /// A paragraph, broken between words; words that are wider than a line are cut. `first` stands before its first
+    /// line and takes `indent` columns, by which the other lines are indented.
+    mutating func paragraph(_ first: Piece, indent: Int, _ pieces: [Piece]) {
+        let room = self.style.columns - indent
+        var lead = [self.shown(first)]
+        lead.append(Piece(String(repeating: " ", count: max(0, indent - Printable.width(lead[0].text)))))
+        for line in Self.broken(pieces.map(self.shown), room: room) {
+            self.add(lead + line)
+            lead = [Piece(String(repeating: " ", count: indent))]
+        }
+    }
+
+    /// The words of a command, over several lines in a way that a shell still reads as one.
+    mutating func command(_ first: Piece, indent: Int, _ words: [String]) {
+        let room = self.style.columns - indent - 2
+        var lines: [String] = []
+        for word in words.map(ShellWords.quoted) {
+            if let last = lines.last, Printable.width(last) + 1 + Printable.width(word) <= room {
+                lines[lines.count - 1] = last + " " + word
+            } else {
+                lines.append(word)
+            }
+        }
+        for (place, line) in lines.enumerated() {
+            let lead = place == 0 ? self.shown(first) : Piece("")
+            let padding = String(repeating: " ", count: max(0, indent - Printable.width(lead.text)))
+            let text = place < lines.count - 1 ? line + " \\" : line
+            // A word that is too long for a line stays whole: cut, it would be another command.
+            self.add([lead, Piece(padding), self.shown(Piece(text))])
+        }
+    }
+
+    /// One line whose cells take the columns that they are given; what is wider than its cell pushes the next.
+    mutating func row(_ lead: [Piece], indent: Int, _ cells: [(piece: Piece, columns: Int)]) {
+        var line = lead.map(self.shown)
+        let taken = line.reduce(0) { $0 + Printable.width($1.text) }
+        line.append(Piece(String(repeating: " ", count: max(0, indent - taken))))
+        for cell in cells {
+            let shown = self.shown(cell.piece)
+            line.append(shown)
+            line.append(
+                Piece(String(repeating: " ", count: max(0, cell.columns - Printable.width(shown.text)))))
+        }
+        self.add(line)
+    }
+
+    /// Rows in columns as wide as they need; the first is cut where it does not fit, the others never.
+    mutating func table(_ table: Table) {
+        var rows = ([table.header] + table.rows).map { $0.map(self.shown) }
+        var widths: [Int] = []
+        while true {
+            let columns = rows.map(\.count).max() ?? 0
+            widths = (0..<columns).map { column in
+                rows.map { $0.count > column ? Printable.width($0[column].text) : 0 }.max() ?? 0
+            }
+            let others = widths.dropFirst().reduce(0) { $0 + $1 + Table.gap }
+            let left = self.style.columns - others
+            if left >= min(widths.first ?? 0, Table.firstColumnMin) || columns <= 2 {
+                widths[0] = min(widths[0], max(left, 1))
+                break
+            }
+            rows = rows.map { Array($0.prefix(columns - 1)) }
+        }
+        for row in rows {
+            var line: [Piece] = []
+            for (column, cell) in row.enumerated() {
+                let text = column == 0 ? self.fitted(cell.text, columns: widths[0]) : cell.text
+                let padding = String(repeating: " ", count: max(0, widths[column] - Printable.width(text)))
+                let gap = Piece(String(repeating: " ", count: column == 0 ? 0 : Table.gap))
+                line +=
+                    column == 0
+                    ? [gap, Piece(text, cell.ink), Piece(padding)]
+                    : [gap, Piece(padding), Piece(text, cell.ink)]
+            }
+            self.add(line)
+        }
+    }
+
+    /// The text within so many columns, as the terminal can show it.
+    func fitted(_ text: String, columns: Int) -> String {
+        Printable.fitted(
+            self.shown(Piece(text)).text, columns: columns, mark: self.style.isASCII ? "..." : "…")
+    }
+
+    // MARK: Words
+
+    /// Lines of at most `room` columns.
+    private static func broken(_ pieces: [Piece], room: Int) -> [[Piece]] {
+        var lines: [[Piece]] = [[]]
+        var used = 0
+        for word in Self.words(pieces) {
+            let width = word.reduce(0) { $0 + Printable.width($1.text) }
+            if used > 0, used + 1 + width <= room {
+                // The space takes the ink of what it joins if that is one.
+                let ink = lines[lines.count - 1].last?.ink == word.first?.ink ? word.first?.ink : nil
+                lines[lines.count - 1].append(Piece(" ", ink ?? .plain))
+                lines[lines.count - 1] += word
+                used += 1 + width
+                continue
+            }
+            if used > 0 {
+                lines.append([])
+                used = 0
+            }
+            for piece in word {
+                for scalar in piece.text.unicodeScalars {
+                    let width = Printable.width(scalar)
+                    if used + width > room, used > 0 {
+                        lines.append([])
+                        used = 0
+                    }
+                    lines[lines.count - 1].append(Piece(String(scalar), piece.ink))
+                    used += width
+                }
+            }
+        }
+        return lines
+    }
+
+    /// Words between spaces, each of one ink or several.
+    private static func words(_ pieces: [Piece]) -> [[Piece]] {
+        var words: [[Piece]] = [[]]
+        for piece in pieces {
+            let parts = piece.text.split(separator: " ", omittingEmptySubsequences: false)
+            for (place, part) in parts.enumerated() {
+                if place > 0 { words.append([]) }
+                if !part.isEmpty { words[words.count - 1].append(Piece(String(part), piece.ink)) }
+            }
+        }
+        return words.filter { !$0.isEmpty }
+    }
+
+    // MARK: Ink
+
+    /// As the terminal can show it.
+    private func shown(_ piece: Piece) -> Piece {
+        let line = Printable.line(piece.text, bytesMax: Self.pieceBytesMax)
+        return Piece(self.style.isASCII ? Printable.ascii(line) : line, piece.ink)
+    }
+
+    /// No piece of a report is longer; what a server sent is bounded much tighter.
+    private static let pieceBytesMax = 16 * 1_024
+
+    private mutating func add(_ pieces: [Piece]) {
+        var line = ""
+        var open: String?
+        var pending = ""
+        for piece in pieces where !piece.text.isEmpty {
+            // Spaces at the end of a line are no text, and plain ones need no ink.
+            if piece.ink == .plain, piece.text.allSatisfy({ $0 == " " }) {
+                pending += piece.text
+                continue
+            }
+            let code = self.style.isColored ? piece.ink.code : nil
+            if code != open || !pending.isEmpty {
+                if open != nil { line += Self.reset }
+                line += pending
+                if let code { line += "\u{1B}[\(code)m" }
+                pending = ""
+                open = code
+            }
+            line += piece.text
+        }
+        line = String(String.UnicodeScalarView(line.unicodeScalars.map { $0 == Printable.tie ? " " : $0 }))
+        if open != nil { line += Self.reset }
+        self.lines.append(line)
+    }
+
+    private static let reset = "\u{1B}[0m"
+}
+
+/// Cells in columns: the first is text, the others are numbers.
+struct Table {
+    /// Columns between two cells.
+    static let gap = 2
+    /// Columns at the right are left out before the first becomes narrower than this.
+    static let firstColumnMin = 12
+
+    var header: [Piece]
+    var rows: [[Piece]] = []
+
+    /// A bold title, and the names of the other columns.
+    init(_ title: String, _ columns: [String]) {
+        self.header = [Piece(title, .bold)] + columns.map { Piece($0, .dim) }
+    }
+}

@@ -1,0 +1,136 @@
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+
+// What the formats ask of a result, so that none of them decides for itself.
+extension RunResult {
+    var startedText: String { Timestamp.iso8601(unixMilliseconds: self.started) }
+
+    /// One word or two on the run's end.
+    var headline: String {
+        switch self.exit {
+        case .success: "PASSED"
+        case .untrusted: "NOT TRUSTWORTHY"
+        case .interrupted: "INTERRUPTED"
+        case .invariantBroken, .sloFailed: "FAILED"
+        case .internalError, .cannotWrite: "ABORTED"
+        }
+    }
+
+    /// What the exit code means (DESIGN.md section 4).
+    var meaning: String {
+        switch self.exit {
+        case .success: "every SLO and invariant held"
+        case .internalError: "an internal error, or the backend process died"
+        case .cannotWrite: "output could not be written"
+        case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
+        case .untrusted: "the measurement cannot be trusted"
+        case .sloFailed: "an SLO failed"
+        case .interrupted: "interrupted; this is what ran until then"
+        }
+    }
+
+    var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
+
+    var breaches: [SLOResult] { self.slos.filter(\.isBreach) }
+
+    /// Everything that speaks against the run, the worst first; the exit code names only one.
+    var reasons: [String] {
+        var reasons: [String] = []
+        let broken = self.brokenInvariants
+        if !broken.isEmpty {
+            reasons.append(
+                Figures.count(broken.count, "invariant", "invariants") + " broken: "
+                    + broken.map(\.invariant.rawValue).joined(separator: ", "))
+        }
+        if let failure { reasons.append(failure) }
+        let breaches = self.breaches
+        if !breaches.isEmpty {
+            reasons.append(
+                Figures.count(breaches.count, "SLO", "SLOs") + " failed: "
+                    + breaches.map(\.slo.selector.description).joined(separator: ", "))
+        }
+        if !self.generator.isTrustworthy { reasons.append("the generator did not keep up") }
+        if self.isInterrupted, self.exit != .interrupted { reasons.append("the run was interrupted") }
+        return reasons
+    }
+
+    /// By cause, in the order of `WaitingCause`, without those that no scan waits for.
+    static func waiting(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
+        WaitingCause.allCases.map { (cause: $0.rawValue, count: scans.waiting($0)) }.filter { $0.count > 0 }
+    }
+
+    /// Causes with losses, and whether there were any.
+    var losses: [Disconnection] { self.disconnections.filter { $0.count > 0 } }
+
+    /// Faults in the order of the scenario; nil where nobody saw whether they fired.
+    var faults: [(id: String, count: Int64?)] {
+        self.metrics.everything(of: .fleet).faults.names.map { id in
+            switch self.metrics.count(fault: id, of: .fleet) {
+            case .measured(let count): (id: id, count: count)
+            case .notAvailable: (id: id, count: nil)
+            }
+        }
+    }
+
+    func latency(_ metric: LatencyMetric) -> LatencySummary? {
+        guard case .measured(let histogram) = self.metrics.histogram(metric, of: .fleet) else { return nil }
+        return LatencySummary(histogram)
+    }
+
+    /// Latencies that this run cannot know.
+    var unknownLatencies: [LatencyMetric] {
+        LatencyMetric.allCases.filter { !self.metrics.isAvailable(.latency($0)) }
+    }
+
+    /// What went with an operation's latency: whether it failed.
+    static func rate(beside metric: LatencyMetric) -> RateMetric? {
+        switch metric {
+        case .preprocessTime: .preprocessFailed
+        case .uploadTime: .uploadFailed
+        case .sseConnectTime: .sseConnectFailed
+        case .sseReconnectTime: .sseReconnectFailed
+        case .resultsTime: .resultsFailed
+        case .cleanupTime: .cleanupFailed
+        case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
+            .sseDetectTime, .scanTime, .generatorLateness:
+            nil
+        }
+    }
+
+    /// The rows of a table of latencies, in the order of the metrics. The generator's own lateness is told elsewhere,
+    /// and the service time of uploads only where it tells something else than the response time.
+    var latencyRows: [LatencyRow] {
+        LatencyMetric.allCases.compactMap { metric in
+            let summary = self.latency(metric)
+            var failures: FailureRate?
+            if let rate = Self.rate(beside: metric),
+                case .measured(let found) = self.metrics.rate(rate, of: .fleet), found.total > 0
+            {
+                failures = found
+            }
+            guard summary != nil || failures != nil, metric != .generatorLateness,
+                metric != .uploadServiceTime || self.serviceTimeDiffers
+            else { return nil }
+            return LatencyRow(metric: metric, summary: summary, failures: failures)
+        }
+    }
+
+    /// By more than a tenth, in the middle or at the edge.
+    private var serviceTimeDiffers: Bool {
+        guard let response = self.latency(.uploadTime), let service = self.latency(.uploadServiceTime)
+        else { return false }
+        func differ(_ left: Int64, _ right: Int64) -> Bool {
+            UInt128((left - right).magnitude) * 10 > UInt128(left.magnitude)
+        }
+        return differ(response.p50, service.p50) || differ(response.p95, service.p95)
+    }
+}
+
+/// One latency of a report; no summary where every operation failed.
+struct LatencyRow {
+    let metric: LatencyMetric
+    let summary: LatencySummary?
+    let failures: FailureRate?
+}

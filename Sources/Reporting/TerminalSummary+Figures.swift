@@ -1,0 +1,260 @@
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+
+// What was counted and measured.
+extension SummaryWriter {
+    // MARK: Scans, books, jobs
+
+    mutating func conservation() {
+        let scans = self.result.totals.scans
+        self.page.gap()
+        var sum = [Piece(Figures.count(scans.captured), .bold), Piece(" captured")]
+        if scans.restored > 0 { sum.append(Piece(" + \(Figures.count(scans.restored)) restored")) }
+        sum += [
+            Piece(" = "), Piece(Figures.count(scans.completed), scans.completed > 0 ? .good : .plain),
+            Piece(" completed + "), Piece(Figures.count(scans.refused)), Piece(" refused + "),
+            Piece(Figures.count(scans.waiting), scans.waiting > 0 ? .warning : .plain),
+            Piece(" waiting + "), Piece("\(Figures.count(scans.lost)) lost", scans.lost > 0 ? .bad : .plain),
+        ]
+        if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
+        self.labeled("Scans", sum)
+        let waiting = RunResult.waiting(scans)
+        if !waiting.isEmpty {
+            self.labeled(
+                "  waiting",
+                [Piece(waiting.map { "\($0.cause)\u{A0}\(Figures.count($0.count))" }.joined(separator: ", "))]
+            )
+        }
+        if !scans.isConserved {
+            self.labeled("", [Piece("this does not add up: the ledger is wrong", .bad)])
+        }
+        self.books()
+        self.jobs()
+    }
+
+    private mutating func books() {
+        let books = self.result.totals.books
+        let duplicated = Piece(
+            "\(Figures.count(books.duplicated)) duplicated", books.duplicated > 0 ? .bad : .plain)
+        let rest = [
+            Piece("; "), duplicated,
+            Piece(", \(Figures.count(books.repeated)) came again and were not added"),
+        ]
+        guard self.result.hasBackendView else {
+            self.labeled(
+                "Books", [Piece("\(Figures.count(books.received)) received; expected and missing n/a")] + rest
+            )
+            return
+        }
+        let missing = Piece("\(Figures.count(books.missing)) missing", books.missing > 0 ? .bad : .plain)
+        self.labeled(
+            "Books",
+            [
+                Piece(Figures.count(books.expected), .bold),
+                Piece(" expected = \(Figures.count(books.received)) received + "), missing,
+            ] + rest)
+    }
+
+    private mutating func jobs() {
+        let jobs = self.result.totals.jobs
+        var text = "\(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up"
+        text += ", \(Figures.count(jobs.abandoned)) abandoned"
+        let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }.map {
+            "\(Printable.line($0.name))\u{A0}\(Figures.count($0.count))"
+        }
+        if !causes.isEmpty { text += " (\(causes.joined(separator: ", ")))" }
+        text +=
+            self.result.hasBackendView
+            ? ", \(Figures.count(jobs.orphaned)) orphaned, \(Figures.count(jobs.expired)) expired"
+            : "; orphaned and expired n/a"
+        self.labeled("Jobs", [Piece(text)])
+    }
+
+    mutating func groups() {
+        guard self.result.groups.count > 1 else { return }
+        self.page.gap()
+        // In the order of what may be left out last on a narrow terminal.
+        var table = Table("Groups", ["captured", "completed", "lost", "waiting", "refused", "phones"])
+        for group in self.result.groups {
+            let scans = group.totals.scans
+            table.rows.append(
+                [
+                    Piece("  " + Printable.line(group.name)), Piece(Figures.count(scans.captured)),
+                    Piece(Figures.count(scans.completed)),
+                    Piece(Figures.count(scans.lost), scans.lost > 0 ? .bad : .plain),
+                ] + [scans.waiting, scans.refused, group.devices].map { Piece(Figures.count($0)) })
+        }
+        self.page.table(table)
+    }
+
+    // MARK: Streams and times
+
+    mutating func disconnections() {
+        let losses = self.result.losses
+        self.page.gap()
+        guard !losses.isEmpty else { return self.labeled("Disconnected", [Piece("never", .dim)]) }
+        // What the end of the run cut short has a column only where there is some.
+        let hasOpen = losses.contains { $0.unresolved > 0 }
+        var table = Table(
+            "Disconnections",
+            ["count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["at the end"] : []))
+        func row(_ name: Piece, _ losses: [Disconnection]) -> [Piece] {
+            func sum(_ count: (Disconnection) -> Int64) -> Int64 { losses.reduce(0) { $0 + count($1) } }
+            let times = losses.reduce(into: HDRHistogram()) { $0.add($1.reconnectTime) }
+            let gaveUp = sum(\.gaveUp)
+            return [
+                name, Piece(Figures.count(sum(\.count))), Piece(Figures.count(sum(\.resumed))),
+                Piece(Figures.count(sum(\.restarted))),
+                Piece(Figures.count(gaveUp), gaveUp > 0 ? .warning : .plain),
+                Piece(times.value(at: .p95).map { Figures.time($0) } ?? "-"),
+            ] + (hasOpen ? [Piece(Figures.count(sum(\.unresolved)))] : [])
+        }
+        table.rows = losses.map { row(Piece("  " + $0.cause.rawValue), [$0]) }
+        if losses.count > 1 { table.rows.append(row(Piece("  all", .dim), losses)) }
+        self.page.table(table)
+    }
+
+    mutating func latencies() {
+        let rows = self.result.latencyRows
+        if !rows.isEmpty {
+            self.page.gap()
+            var table = Table("Latencies", ["count", "p50", "p95", "p99", "max", "failed"])
+            for row in rows {
+                let isInner = row.metric == .uploadServiceTime
+                table.rows.append([Piece((isInner ? "    " : "  ") + row.metric.rawValue)] + Self.cells(row))
+            }
+            self.page.table(table)
+        }
+        let unknown = self.result.unknownLatencies
+        if !unknown.isEmpty {
+            self.page.paragraph(
+                Piece("  n/a", .dim), indent: 7,
+                [Piece(unknown.map(\.rawValue).joined(separator: ", "), .dim)])
+        }
+    }
+
+    private static func cells(_ row: LatencyRow) -> [Piece] {
+        let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
+        var failed = Piece("")
+        if let failures = row.failures {
+            failed =
+                failures.failed == 0
+                ? Piece("0")
+                : Piece("\(Figures.count(failures.failed)) (\(Figures.share(failures)))", .warning)
+        }
+        return [Piece(Figures.count(row.summary?.count ?? 0))]
+            + times.map { Piece($0.map { Figures.time($0) } ?? "-") } + [failed]
+    }
+
+    // MARK: Traffic and faults
+
+    mutating func traffic() {
+        self.page.gap()
+        let all = self.result.metrics.everything(of: .fleet)
+        if !all.replies.isEmpty {
+            let replies = all.replies.map {
+                "\($0.status == 0 ? "other" : String($0.status))\u{A0}×\(Figures.count($0.count))"
+            }
+            self.labeled("Replies", [Piece(replies.joined(separator: ", "))])
+        }
+        var stream =
+            "\(Figures.count(all.count(.sseEvents))) events, \(Figures.count(all.count(.ssePings))) pings, "
+            + "\(Figures.count(all.count(.sseResumes))) resumed, \(Figures.count(all.count(.sseRestarts))) restarted"
+        for (metric, word) in [(CountMetric.sseUnknown, "unknown"), (.sseUndecodable, "undecodable")]
+        where all.count(metric) > 0 {
+            stream += ", \(Figures.count(all.count(metric))) \(word)"
+        }
+        self.labeled("Streams", [Piece(stream)])
+        self.faults()
+    }
+
+    private mutating func faults() {
+        let faults = self.result.faults
+        guard !faults.isEmpty else { return self.labeled("Faults", [Piece("none in this scenario", .dim)]) }
+        var pieces: [Piece] = []
+        for fault in faults {
+            if !pieces.isEmpty { pieces.append(Piece(", ")) }
+            let id = Printable.line(fault.id)
+            switch fault.count {
+            case nil: pieces.append(Piece("\(id)\u{A0}n/a", .dim))
+            case 0: pieces.append(Piece("\(id) never\u{A0}fired", .warning))
+            case let count?: pieces.append(Piece("\(id)\u{A0}×\(Figures.count(count))"))
+            }
+        }
+        self.labeled("Faults", pieces)
+    }
+
+    // MARK: The end
+
+    mutating func remarks() {
+        self.page.gap()
+        self.generator()
+        for warning in self.result.warnings {
+            self.labeled("Warning", [Piece(Printable.line(warning, bytesMax: 600), .warning)])
+        }
+        for note in self.result.notes {
+            self.labeled("Note", [Piece(Printable.line(note, bytesMax: 600))])
+        }
+    }
+
+    private mutating func generator() {
+        var pieces = [
+            Piece(
+                self.result.generator.isTrustworthy ? "kept up" : "did not keep up",
+                self.result.generator.isTrustworthy ? .good : .bad)
+        ]
+        if let lateness = self.result.latency(.generatorLateness) {
+            pieces.append(
+                Piece(
+                    ", timers late by \(Figures.time(lateness.p99)) (p99), \(Figures.time(lateness.maximum)) (max)"
+                ))
+        }
+        let refused = self.result.metrics.everything(of: .fleet).count(.descriptorsRefused)
+        if refused > 0 {
+            pieces.append(Piece(", "))
+            pieces.append(
+                Piece(
+                    "\(Figures.count(refused, "socket", "sockets")) refused for want of descriptors", .warning
+                ))
+        }
+        self.labeled("Generator", pieces)
+        for complaint in self.result.generator.complaints {
+            self.labeled("", [Piece(Printable.line(complaint), .bad)])
+        }
+        func usage(_ name: String, _ usage: Resources.Usage?) -> String {
+            guard let usage else { return "\(name) n/a" }
+            return
+                "\(name) \(Figures.seconds(usage.processor.nanoseconds)) s CPU, \(Figures.memory(usage.residentBytes))"
+        }
+        self.labeled(
+            "Resources",
+            [
+                Piece(
+                    usage("phones", self.result.resources.client) + "; "
+                        + usage("backend", self.result.resources.backend))
+            ])
+    }
+
+    mutating func files() {
+        self.page.gap()
+        if let directory = self.result.directory {
+            self.labeled("Report", [Piece(directory, .bold)])
+            if !self.result.files.isEmpty {
+                self.labeled("", [Piece(self.result.files.joined(separator: " "), .dim)])
+            }
+        }
+        if !self.result.command.isEmpty {
+            self.page.command(Piece("Again", .bold), indent: Self.labelColumns, self.result.command)
+        }
+    }
+}
+
+extension RunResult {
+    /// `phone 17, scan 2, at 12.480 s`.
+    static func place(of violation: Violation) -> String {
+        let scan = violation.scan == .none ? "" : ", scan \(violation.scan.raw)"
+        return "phone \(violation.device.raw)\(scan), at \(Figures.seconds(violation.at.nanoseconds)) s"
+    }
+}

@@ -1,1 +1,0 @@
-// ReportingTests: tests go in files named for one behaviour.
