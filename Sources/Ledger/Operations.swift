@@ -175,6 +175,7 @@ extension ScanOperations {
         case .reconnectSuperseded(_, let cause, _):
             self.isLost = false
             measured.disconnections.superseded(cause)
+            measured.table.add(1, to: .sseRestarts, in: group)
             measured.table.record(.sseReconnectFailed, failed: false, in: group)
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)

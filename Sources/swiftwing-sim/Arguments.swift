@@ -24,7 +24,7 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        CheckCommand.command, ServeCommand.command, SSEDecodeCommand.command,
+        RunCommand.command, CheckCommand.command, ServeCommand.command, SSEDecodeCommand.command,
     ]
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Reporting
 
 /// Results go to standard output, progress and complaints to standard error.
 final class Console {
@@ -7,6 +8,7 @@ final class Console {
     /// Whether standard output may be colored, unless `--no-color` says otherwise.
     private(set) var colors: Bool
     let columns: Int
+    private let isASCII: Bool
     private var progressWidth = 0
 
     init(environment: [String: String]) {
@@ -15,7 +17,14 @@ final class Console {
         let isForbidden = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         self.isInteractive = isatty(STDERR_FILENO) == 1 && !isDumb && environment["CI"] == nil
         self.colors = !isForbidden && (isForced || (isatty(STDOUT_FILENO) == 1 && !isDumb))
+        let locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"] ?? "C.UTF-8"
+        self.isASCII = !locale.uppercased().contains("UTF")
         self.columns = max(40, environment["COLUMNS"].flatMap(Int.init) ?? 100)
+    }
+
+    /// What the summary may use.
+    var style: TerminalStyle {
+        TerminalStyle(columns: self.columns, isColored: self.colors, isASCII: self.isASCII)
     }
 
     func withoutColors() { self.colors = false }

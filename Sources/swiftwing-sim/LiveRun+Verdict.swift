@@ -1,0 +1,114 @@
+import CurlLoop
+import Device
+import EventLoop
+import Faults
+import Ledger
+import LiveDevices
+import Metrics
+import Plan
+import Reporting
+import SimBase
+
+extension LiveRun {
+    /// Timers later than this at p99 mean that the phones' own process could not keep up.
+    private static let latenessMax = Interval.milliseconds(250)
+
+    /// Judges, writes the reports, prints the summary, and answers what the process ends with.
+    func judge(waiting: [WaitingRecord]) throws -> ExitCode {
+        let ended = self.clock.now()
+        var account = self.account
+        var findings = account.finish(waiting: waiting, at: ended, directory: self.directory)
+        if let lateness = self.outcome?.lateness {
+            var driver = MetricSet()
+            driver.add(lateness, to: .generatorLateness)
+            findings.metrics.add(driver, in: .none)
+        }
+        let slos = self.plan.scenario.slos.map { $0.evaluate(against: findings.metrics) }
+        let generator = self.generatorHealth
+        var judgement = Judgement(
+            verdicts: findings.verdicts, totals: findings.totals, slos: slos,
+            hasInternalError: self.failure?.code == .internalError,
+            hasOutputError: self.failure?.code == .cannotWrite, isUntrusted: !generator.isTrustworthy,
+            isInterrupted: self.isInterrupted)
+        var result = RunResult(
+            tool: "swiftwing-sim \(Main.version)",
+            scenario: ScenarioIdentity(
+                name: self.plan.scenario.name, description: self.plan.scenario.description,
+                file: self.request.loaded.bytes),
+            seed: self.plan.scenario.seed, world: .live, started: self.startedWall, length: ended - .zero,
+            groups: findings.groups, isInterrupted: self.isInterrupted, failure: self.failure?.text,
+            exit: judgement.exit,
+            hasBackendView: self.request.target == nil, totals: findings.totals, verdicts: findings.verdicts,
+            slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
+            metrics: findings.metrics,
+            resources: self.resources, generator: generator,
+            notes: [
+                "photo filters are not applied yet: photos are resized and encoded as the app does, no more"
+            ],
+            warnings: self.warnings + self.fleetWarnings, directory: self.directory.path, files: [],
+            command: self.rerunCommand)
+        return try self.report(&result, &judgement)
+    }
+
+    private func report(_ result: inout RunResult, _ judgement: inout Judgement) throws -> ExitCode {
+        var complaint: OutputError?
+        do throws(OutputError) {
+            result.files = try self.directory.finish(result)
+        } catch {
+            complaint = error
+            result.files = error.saved
+            judgement.hasOutputError = true
+            result.exit = judgement.exit
+        }
+        self.console.out(
+            TerminalSummary.text(
+                result, style: self.console.style))
+        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
+        return ExitCode(rawValue: result.exit.rawValue) ?? .internalError
+    }
+
+    private var generatorHealth: GeneratorHealth {
+        var complaints: [String] = []
+        if let late = self.outcome?.lateness.value(at: .p99), late > Self.latenessMax.nanoseconds {
+            complaints.append(
+                "timers of the phones ran \(late / 1_000_000) ms late at p99: this machine was too busy to measure on"
+            )
+        }
+        if let outcome = self.outcome, outcome.curl.descriptorsExhausted > 0 {
+            complaints.append(
+                "\(outcome.curl.descriptorsExhausted) connections were not opened for lack of descriptors")
+        }
+        return GeneratorHealth(complaints: complaints)
+    }
+
+    private var fleetWarnings: [String] {
+        guard let outcome = self.outcome else { return ["the fleet gave no account of its end"] }
+        var warnings: [String] = []
+        if outcome.farewellsCut > 0 {
+            warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")
+        }
+        if outcome.arrivalsSkipped > 0 {
+            warnings.append("\(outcome.arrivalsSkipped) captures were left out because the run was stopped")
+        }
+        if outcome.photosRejected > 0 {
+            warnings.append("\(outcome.photosRejected) photos could not be preprocessed")
+        }
+        if outcome.curl.resendsRefused > 0 {
+            warnings.append("\(outcome.curl.resendsRefused) silent resends of libcurl were refused")
+        }
+        return warnings
+    }
+
+    private var resources: Resources {
+        let own = ResourceUsage.own()
+        return Resources(
+            client: .init(processor: own.processor, residentBytes: own.residentMax),
+            backend: self.child?.exit.map {
+                .init(processor: $0.usage.processor, residentBytes: $0.usage.residentMax)
+            })
+    }
+
+    private var rerunCommand: [String] {
+        self.request.command + ["--seed", String(self.plan.scenario.seed)]
+    }
+}

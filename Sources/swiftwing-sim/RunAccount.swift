@@ -1,0 +1,108 @@
+import Faults
+import Ledger
+import LiveBackend
+import Metrics
+import Plan
+import Reporting
+import SimBase
+import Talaria
+
+/// What both sides saw, in one order: judged, measured and logged.
+struct RunAccount {
+    private enum Source {
+        static let phones = 0
+        static let backend = 1
+    }
+
+    private let plan: RunPlan
+    private let hasBackendView: Bool
+    private var merge: ObservationMerge
+    private var ledger: Ledger
+    private var tally: Tally
+
+    init(_ plan: RunPlan, hasBackendView: Bool) {
+        self.plan = plan
+        self.hasBackendView = hasBackendView
+        self.merge = ObservationMerge(sources: hasBackendView ? 2 : 1)
+        var settings = LedgerSettings.embedded
+        settings.hasBackendView = hasBackendView
+        settings.fleet = FleetMap(plan)
+        self.ledger = Ledger(shelf: plan.shelf, settings: settings)
+        self.tally = Tally(
+            fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id), hasBackendView: hasBackendView)
+    }
+
+    /// For the progress line.
+    var scans: ScanTotals { self.ledger.totals.scans }
+
+    mutating func heard(phones observations: [Observation], upTo moment: Instant, directory: RunDirectory) {
+        for observation in observations { self.merge.add(observation) }
+        self.merge.mark(source: Source.phones, upTo: moment)
+        self.settle(directory)
+    }
+
+    mutating func heard(backend reports: [BackendReport], directory: RunDirectory) {
+        for report in reports {
+            switch report {
+            case .observation(let observation): self.merge.add(observation)
+            case .upTo(let moment): self.merge.mark(source: Source.backend, upTo: moment)
+            }
+        }
+        self.settle(directory)
+    }
+
+    /// The phones will tell nothing more.
+    mutating func closePhones() { self.merge.close(source: Source.phones) }
+
+    /// The backend will tell nothing more.
+    mutating func closeBackend() {
+        if self.hasBackendView { self.merge.close(source: Source.backend) }
+    }
+
+    /// Judges what is left and closes the ledger.
+    mutating func finish(waiting: [WaitingRecord], at moment: Instant, directory: RunDirectory) -> RunFindings
+    {
+        self.closePhones()
+        self.closeBackend()
+        self.settle(directory)
+        self.ledger.finish(waitingOnDisk: waiting, at: moment)
+        self.tally.finish()
+        var metrics = self.tally.measured.table
+        self.ledger.record(into: &metrics)
+        let totals = self.ledger.totalsByGroup
+        return RunFindings(
+            totals: self.ledger.totals,
+            groups: self.plan.groups.enumerated().map { place, group in
+                GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals[place])
+            },
+            verdicts: self.ledger.verdicts, metrics: metrics,
+            disconnections: self.tally.measured.disconnections)
+    }
+
+    private mutating func settle(_ directory: RunDirectory) {
+        while let observation = self.merge.next() {
+            self.ledger.saw(observation)
+            self.tally.saw(observation)
+            directory.log(observation)
+        }
+    }
+}
+
+/// What a run's account comes to.
+struct RunFindings {
+    var totals: LedgerTotals
+    var groups: [GroupResult]
+    var verdicts: [Verdict]
+    var metrics: MetricTable
+    var disconnections: Disconnections
+}
+
+extension FleetMap {
+    init(_ plan: RunPlan) {
+        self.init(
+            groups: plan.groups.map(\.spec.name),
+            groupOfDevice: plan.groups.enumerated().flatMap { place, group in
+                Array(repeating: UInt16(place), count: group.spec.devices)
+            })
+    }
+}

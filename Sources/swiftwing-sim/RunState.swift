@@ -1,0 +1,51 @@
+import Device
+import EventLoop
+import Ledger
+import LiveDevices
+import Plan
+import SimBase
+import Talaria
+
+/// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
+struct RunState {
+    let path: String
+    private let isTemporary: Bool
+
+    init(_ path: String?) throws {
+        self.isTemporary = path == nil
+        self.path = try path ?? FileTree.makeTemporaryFolder(named: "swiftwing-sim")
+    }
+
+    /// What fresh phones, loaded from the folder, report as waiting.
+    func waiting(_ plan: RunPlan) throws -> [WaitingRecord] {
+        let folder = try StateFolder(path: self.path)
+        var records: [WaitingRecord] = []
+        var device: DeviceNumber?
+        var scans: [DurableScan] = []
+        func report() {
+            guard let device, let group = plan.groupIfAny(of: device) else { return }
+            var phone = Device(
+                number: device, identity: .draw(plan.random, device), profile: group.profile,
+                random: plan.random,
+                run: 1, clockZero: 0, wallClockAtZero: 0)
+            var effects: [DeviceEffect] = []
+            phone.handle(.launched(restored: scans, pathAvailable: false), at: .zero, into: &effects)
+            records += phone.waiting.map { WaitingRecord(device: device, scan: $0.0, cause: $0.1) }
+        }
+        for entry in folder.unsettled() {
+            if entry.device != device {
+                report()
+                device = entry.device
+                scans = []
+            }
+            scans.append(entry.scan)
+        }
+        report()
+        return records
+    }
+
+    func removeIfTemporary() {
+        guard self.isTemporary, let folder = try? StateFolder(path: self.path) else { return }
+        folder.remove()
+    }
+}
