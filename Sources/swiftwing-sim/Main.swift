@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import ScenarioFile
 
 /// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.
 @main
@@ -36,6 +37,9 @@ enum Main {
             console.error("swiftwing-sim: \(failure.message)")
             if let hint = failure.hint { console.error("help: \(hint)") }
             return failure.code
+        } catch let errors as ScenarioErrors {
+            console.error(errors.render(color: false))
+            return .badData
         } catch {
             console.error("swiftwing-sim: \(error)")
             return .internalError
@@ -60,6 +64,12 @@ enum Main {
             return (command, Array(rest.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
+            // Half of a command's name, or a wrong second half.
+            if let command = Command.all.first(where: { $0.name.hasPrefix("\(name) ") }) {
+                throw CommandFailure(
+                    .usage, "there is no command '\(([name] + rest.prefix(1)).joined(separator: " "))'",
+                    hint: "did you mean '\(command.name)'?")
+            }
             throw CommandFailure.unknown("command", name, among: Command.all.map(\.name))
         }
         return (command, rest)

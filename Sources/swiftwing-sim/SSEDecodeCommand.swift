@@ -22,12 +22,14 @@ enum SSEDecodeCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let chunk = try arguments.number("--chunk", in: 1...1_048_576) ?? Self.readBytesMax
-        let input = try Self.open(arguments.positionals.first)
+        let path = arguments.positionals.first ?? "-"
+        let input = try Self.open(path)
         let output = FileHandle.standardOutput
         var reader = SSEReader(limits: .generous)
         var items: [SSEItem] = []
-        while let data = try input.read(upToCount: Self.readBytesMax), !data.isEmpty {
-            let bytes = [UInt8](data)
+        while true {
+            let bytes = try Self.read(input, path)
+            if bytes.isEmpty { break }
             for start in stride(from: 0, to: bytes.count, by: chunk) {
                 reader.receive(bytes[start..<min(start + chunk, bytes.count)], into: &items)
             }
@@ -39,12 +41,21 @@ enum SSEDecodeCommand {
         return .success
     }
 
-    private static func open(_ path: String?) throws -> FileHandle {
-        guard let path, path != "-" else { return .standardInput }
+    private static func open(_ path: String) throws -> FileHandle {
+        guard path != "-" else { return .standardInput }
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw CommandFailure(.noInput, "cannot read \(path)")
         }
         return handle
+    }
+
+    /// Empty at the end of the input. A folder opens, but does not read.
+    private static func read(_ input: FileHandle, _ path: String) throws -> [UInt8] {
+        do {
+            return try input.read(upToCount: Self.readBytesMax).map { [UInt8]($0) } ?? []
+        } catch {
+            throw CommandFailure(.noInput, "cannot read \(path == "-" ? "standard input" : path)")
+        }
     }
 
     private static func print(_ items: [SSEItem], to output: FileHandle) throws {

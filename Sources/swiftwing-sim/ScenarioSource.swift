@@ -29,17 +29,23 @@ enum ScenarioSource {
 
     /// Reads a scenario with the changes that the options ask for.
     static func load(_ name: String, _ arguments: Arguments) throws -> LoadedScenario {
+        var loaded = try Self.load(
+            path: try Self.find(name), overrides: try Self.overrides(arguments),
+            environment: ProcessInfo.processInfo.environment)
+        if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
+            loaded.scenario = loaded.scenario.scaled(devices: devices)
+        }
+        return loaded
+    }
+
+    /// What `--set`, `--seed` and `--duration` change, as `path=value`.
+    static func overrides(_ arguments: Arguments) throws -> [String] {
         var overrides = arguments.all("--set")
         if let seed: UInt64 = try arguments.number("--seed", in: 0...(.max)) {
             overrides.append("seed=\(seed)")
         }
         if let duration = arguments["--duration"] { overrides.append("duration=\(duration)") }
-        var loaded = try Self.load(
-            path: try Self.find(name), overrides: overrides, environment: ProcessInfo.processInfo.environment)
-        if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
-            loaded.scenario = loaded.scenario.scaled(devices: devices)
-        }
-        return loaded
+        return overrides
     }
 
     /// Reads a file by its path alone, as a child process does with a resolved scenario.

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import LiveBackend
 import Plan
+import ScenarioFile
 import SimBase
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.
@@ -29,7 +30,7 @@ enum ServeCommand {
             return try Self.embedded(path: arguments.positionals.first ?? "", nonce: nonce)
         }
         let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
-        return try Self.standAlone(scenario ?? .servedByDefault, arguments, console)
+        return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
     }
 
     // MARK: Stand-alone
@@ -46,6 +47,10 @@ enum ServeCommand {
         let server: BackendServer
         do throws(SystemError) {
             server = try BackendServer(setup, loop: loop, observe: { _ in })
+        } catch  where [EINVAL, EADDRNOTAVAIL].contains(error.code) {
+            throw CommandFailure(
+                .usage, "cannot listen on '\(host)'",
+                hint: "--host takes a numeric address of this machine, such as 127.0.0.1")
         } catch {
             throw CommandFailure(
                 .unavailable, "cannot listen on \(host) port \(port): \(error)",
@@ -100,10 +105,14 @@ extension ServerSetup {
 }
 
 extension Scenario {
-    /// Without a scenario: the contract's backend, no fleet and no faults.
-    fileprivate static var servedByDefault: Scenario {
-        Scenario(
-            name: "serve", description: "", seed: 1, groups: [], server: .contract, faults: [], slos: [],
-            drain: Scenario.drainDefault, duration: nil)
+    /// Without a scenario: the contract's backend, no fleet and no faults, but for what the options change.
+    fileprivate static func servedByDefault(_ arguments: Arguments) throws -> Scenario {
+        // A scenario must have a fleet; this one is gone before anybody meets it.
+        let text = "{scenario: 1, fleet: {nobody: {devices: 1, arrivals: 1/s}}}"
+        var scenario = try ScenarioLoader.load(
+            path: "serve", text: text, overrides: try ScenarioSource.overrides(arguments),
+            environment: ProcessInfo.processInfo.environment)
+        scenario.groups = []
+        return scenario
     }
 }
