@@ -9,10 +9,10 @@ package struct Disconnection: Equatable, Sendable {
     package var count: Int64
     /// A new stream went on where the lost one was.
     package var resumed: Int64
-    /// A new stream began from the start.
+    /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
     package var restarted: Int64
     package var gaveUp: Int64
-    /// From the loss to the next 200 head.
+    /// From the loss to the next 200 head of the same job.
     package var reconnectTime: HDRHistogram
 
     package init(

@@ -29,6 +29,8 @@ package struct Ledger: Sendable {
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
     private var present: [Observation] = []
+    /// An empty buffer to go on with.
+    private var past: [Observation] = []
     private var isFinished = false
 
     package init(shelf: Shelf, settings: LedgerSettings) {
@@ -74,8 +76,10 @@ package struct Ledger: Sendable {
             self.judge(only)
             return
         }
-        let moment = self.present
-        self.present.removeAll(keepingCapacity: true)
+        // The two buffers change places, so that neither is allocated again.
+        var moment = self.past
+        self.past = []
+        swap(&moment, &self.present)
         for observation in moment {
             if case .backend = observation.what { self.judge(observation) }
         }
@@ -85,6 +89,8 @@ package struct Ledger: Sendable {
         for observation in moment {
             if case .phone = observation.what { self.judge(observation) }
         }
+        moment.removeAll(keepingCapacity: true)
+        self.past = moment
     }
 
     private mutating func judge(_ observation: Observation) {

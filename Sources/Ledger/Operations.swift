@@ -270,9 +270,10 @@ extension ScanOperations {
         self.wasOpened = false
         self.isStreaming = false
         if self.wasKilled {
+            // The next process was told that the job is over, and the scan goes up again.
             self.wasKilled = false
-            measured.disconnections.gaveUp(.killed)
-            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+            measured.disconnections.superseded(.killed)
+            measured.table.record(.sseReconnectFailed, failed: false, in: group)
         }
     }
 

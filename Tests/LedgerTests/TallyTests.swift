@@ -343,6 +343,20 @@ import Testing
         #expect(self.rate(.sseReconnectFailed, measured) == [0, 1])
     }
 
+    @Test func `a job that was over when the app was started again is superseded`() {
+        let measured = self.measured {
+            $0.streaming()
+            $0.phone(.killed)
+            $0.launch(restored: 1)
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            $0.phone(.replied(.stream, attempt: 2, status: 404, took: .zero))
+            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+        }
+        let row = measured.disconnections[.killed]
+        #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 0, 1, 0])
+        #expect(self.rate(.sseReconnectFailed, measured) == [0, 1])
+    }
+
     @Test func `a suspended phone has lost nothing`() {
         let measured = self.measured {
             $0.streaming()
