@@ -22,10 +22,7 @@ struct Findings: Sendable {
     mutating func violate(
         _ invariant: Invariant, device: DeviceNumber, scan: ScanNumber, at: Instant, _ text: String
     ) {
-        let isExpected =
-            self.settings.fleet.group(of: device).map {
-                self.settings.profiles[$0].breaks.contains(invariant)
-            } ?? false
+        let isExpected = self.settings.profile(of: device).breaks.contains(invariant)
         let violation = Violation(
             invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
         let place = invariant.ordinal

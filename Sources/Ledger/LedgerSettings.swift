@@ -12,14 +12,14 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Violations of one invariant that are kept as examples; all are counted.
     package var examplesMax: Int
     package var fleet: FleetMap
-    /// The profile of each group of `fleet`, by the group's place. A phone without a group is held to `contract`.
+    /// The profiles of the groups of `fleet`, by the group's place. A group without one, and a phone without a group, are
+    /// held to `contract`.
     package var profiles: [ProfileExpectation]
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
         profiles: [ProfileExpectation]
     ) {
-        precondition(profiles.count == fleet.groups.count, "each group has one profile")
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
         self.hasBackendView = hasBackendView
         self.slotsMax = slotsMax
@@ -27,6 +27,11 @@ package struct LedgerSettings: Hashable, Sendable {
         self.examplesMax = examplesMax
         self.fleet = fleet
         self.profiles = profiles
+    }
+
+    func profile(of device: DeviceNumber) -> ProfileExpectation {
+        guard let group = self.fleet.group(of: device), group < self.profiles.count else { return .contract }
+        return self.profiles[group]
     }
 
     /// One clock, the embedded backend, every phone held to the contract.

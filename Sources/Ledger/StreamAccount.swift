@@ -86,7 +86,8 @@ struct StreamAccount: Sendable {
         self.askedExactly = id == self.lastID || (id != nil && id == self.lastIgnoredID)
         if self.askedExactly { return nil }
         let right = self.lastID.map { "the last applied is \($0.bounded)" } ?? "nothing was applied yet"
-        return "asked for what follows \(id.map(\.bounded) ?? "nothing"); \(right)"
+        let asked = id.map { "asked for what follows \($0.bounded)" } ?? "asked without Last-Event-ID"
+        return "\(asked); \(right)"
     }
 
     /// After a relaunch an older id, or none, is as good as the last.

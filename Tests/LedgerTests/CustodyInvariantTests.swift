@@ -309,6 +309,16 @@ import Testing
         #expect(ledger(ProfileExpectation(name: "wingtip", breaks: [.jobCleaned])).isBroken)
     }
 
+    @Test func `a group without a profile is held to the contract`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+        }
+        let ledger = history.ledger { $0.fleet = FleetMap(groups: ["a", "b"], groupOfDevice: [1]) }
+        #expect(ledger.isBroken)
+        #expect(ledger.totalsByGroup.map(\.scans.lost) == [0, 1])
+    }
+
     @Test func `all violations are counted, and the first few kept`() {
         var history = History()
         for device: UInt32 in 0..<9 {
