@@ -152,7 +152,12 @@ struct PhoneAccount: Sendable {
 
     mutating func suspended() {
         self.isSuspended = true
-        for index in self.jobs.indices { self.jobs[index].isExcused = true }
+        // The end of the run cuts short what runs. A scan that was settled before had all the time it wanted, unless
+        // its DELETE is on its way.
+        for index in self.jobs.indices {
+            let isUnderWay = self.jobs[index].deleteSent && !self.jobs[index].deleteAnswered
+            if isUnderWay || !self.isSettled(self.jobs[index].scan) { self.jobs[index].isExcused = true }
+        }
     }
 
     // MARK: The end

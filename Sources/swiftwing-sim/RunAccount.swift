@@ -24,9 +24,11 @@ struct RunAccount {
         self.plan = plan
         self.hasBackendView = hasBackendView
         self.merge = ObservationMerge(sources: hasBackendView ? 2 : 1)
-        var settings = LedgerSettings.embedded
-        settings.hasBackendView = hasBackendView
-        settings.fleet = FleetMap(plan)
+        let standard = LedgerSettings.embedded
+        let settings = LedgerSettings(
+            hasBackendView: hasBackendView, slotsMax: standard.slotsMax, clockTolerance: standard.clockTolerance,
+            examplesMax: standard.examplesMax, fleet: FleetMap(plan),
+            profiles: plan.groups.map { _ in .contract })
         self.ledger = Ledger(shelf: plan.shelf, settings: settings)
         self.tally = Tally(
             fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id), hasBackendView: hasBackendView)

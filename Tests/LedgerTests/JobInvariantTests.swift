@@ -44,6 +44,14 @@ import Testing
         #expect(history.broken() == [.jobCleaned])
     }
 
+    @Test func `the end of the run is no excuse for a scan that was settled before it`() {
+        let history = History {
+            self.completed(&$0)
+            $0.phone(.suspended)
+        }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
     private static let excuses: [(String, @Sendable (inout History) -> Void)] = [
         ("a named fault", { $0.fault(.fired(fault: 0, .cleanup, attempt: 1)) }),
         ("a revoked token", { $0.backend(.tokenRevoked(job: $0.job)) }),
@@ -56,7 +64,13 @@ import Testing
             }
         ),
         ("a kill", { $0.phone(.killed) }),
-        ("a suspension", { $0.phone(.suspended) }),
+        (
+            "a suspension while the DELETE is on its way",
+            {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.suspended)
+            }
+        ),
         ("an expired job", { $0.backend(.expired(job: $0.job)) }),
         (
             "a lost path",
