@@ -14,11 +14,11 @@ enum Figures {
                 nanoseconds.magnitude >= $0.nanoseconds - $0.nanoseconds / 2_000
             })
         else { return "\(nanoseconds)ns" }
-        let whole = nanoseconds.magnitude / unit.nanoseconds
+        // Where the digits are cut the rounding must not add one: 9.995 is 10.0, not 10.00.
         let digits: Int
-        switch whole {
-        case ..<10: digits = 2
-        case ..<100: digits = 1
+        switch nanoseconds.magnitude / (unit.nanoseconds / 1_000) {
+        case ..<9_995: digits = 2
+        case ..<99_950: digits = 1
         default: digits = 0
         }
         return DecimalText.text(nanoseconds, decimals: unit.decimals, shown: digits...digits) + unit.suffix

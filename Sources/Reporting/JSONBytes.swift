@@ -11,28 +11,37 @@ struct JSONBytes {
 
     mutating func number(_ value: some BinaryInteger) { self.raw(String(value)) }
 
-    /// A quoted string. Control characters, DEL and the two line separators that JavaScript once stumbled over are
-    /// escaped, so that a line stays a line and a terminal that shows it stays itself.
+    /// A quoted string. Control characters, the separators of lines that JavaScript once stumbled over and the marks
+    /// that turn a line around are escaped, so that a line stays a line and a terminal that shows it stays itself.
     mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": self.raw("\\\"")
-            case "\\": self.raw("\\\\")
-            case "\n": self.raw("\\n")
-            case "\r": self.raw("\\r")
-            case "\t": self.raw("\\t")
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{202A}"..."\u{202E}",
-                "\u{2066}"..."\u{2069}":
-                self.raw("\\u")
-                for shift: UInt32 in [12, 8, 4, 0] {
-                    self.bytes.append(Self.digits[Int(scalar.value >> shift & 15)])
-                }
-            default:
-                self.bytes.append(contentsOf: UTF8.encode(scalar)?.lazy.map { $0 } ?? [])
-            }
+        // Nearly all text is plain, and scalars are slow.
+        if text.utf8.allSatisfy({ Self.isPlain($0) }) {
+            self.raw(text)
+        } else {
+            for scalar in text.unicodeScalars { self.append(scalar) }
         }
         self.bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private mutating func append(_ scalar: Unicode.Scalar) {
+        switch scalar {
+        case "\"": self.raw("\\\"")
+        case "\\": self.raw("\\\\")
+        case "\n": self.raw("\\n")
+        case "\r": self.raw("\\r")
+        case "\t": self.raw("\\t")
+        case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}":
+            self.raw("\\u")
+            for shift: UInt32 in [12, 8, 4, 0] {
+                self.bytes.append(Self.digits[Int(scalar.value >> shift & 15)])
+            }
+        default: self.bytes.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+        }
     }
 
     private static let digits = Array("0123456789abcdef".utf8)

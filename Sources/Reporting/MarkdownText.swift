@@ -14,9 +14,12 @@ enum MarkdownText {
                 escaped.append(scalar)
             // A mention, a link or a number of an issue is found in the rendered text, where no escape helps: a sign
             // without width parts it.
-            case "@", ":", "#":
+            case "@", "#":
                 escaped.append(scalar)
-                escaped.append(contentsOf: "&#8205;".unicodeScalars)
+                escaped.append(contentsOf: Self.joiner)
+            case "/":
+                if escaped.last == ":" { escaped.append(contentsOf: Self.joiner) }
+                escaped.append(scalar)
             // Lists and headings begin a line so; `1.` does, too, and `www.` is a link.
             case "-", "+", "=":
                 if escaped.isEmpty { escaped.append("\\") }
@@ -33,6 +36,8 @@ enum MarkdownText {
         }
         return String(escaped)
     }
+
+    private static let joiner = "&#8205;".unicodeScalars
 
     /// Text that a server may have written: in a code span nothing has a meaning, and nobody is mentioned.
     static func code(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {

@@ -227,10 +227,10 @@ struct ObservationFields {
 }
 
 extension ObservationFields {
-    private mutating func phone(_ what: String) { self.line.raw(",\"side\":\"phone\",\"what\":\"\(what)\"") }
+    private mutating func phone(_ what: String) { self.seen("phone", what) }
 
     private mutating func backend(_ what: String) {
-        self.line.raw(",\"side\":\"backend\",\"what\":\"\(what)\"")
+        self.seen("backend", what)
     }
 
     private mutating func backend(_ what: String, _ job: String) {
@@ -244,8 +244,13 @@ extension ObservationFields {
     }
 
     private mutating func fault(_ what: String, _ place: Int) {
-        self.line.raw(",\"side\":\"fault\",\"what\":\"\(what)\"")
+        self.seen("fault", what)
         self.text("fault", self.faults.indices.contains(place) ? self.faults[place] : "#\(place)")
+    }
+
+    private mutating func seen(_ side: String, _ what: String) {
+        self.name("side", side)
+        self.name("what", what)
     }
 
     private mutating func exchange(_ operation: Operation, _ attempt: UInt32) {
@@ -260,7 +265,11 @@ extension ObservationFields {
         self.text("enrichment", book.enrichmentStatus?.text)
     }
 
-    private mutating func key(_ key: String) { self.line.raw(",\"\(key)\":") }
+    private mutating func key(_ key: String) {
+        self.line.raw(",\"")
+        self.line.raw(key)
+        self.line.raw("\":")
+    }
 
     private mutating func field(_ key: String, _ value: some BinaryInteger) {
         self.key(key)
@@ -284,7 +293,10 @@ extension ObservationFields {
 
     /// A name from a closed list of ours.
     private mutating func name(_ key: String, _ name: String) {
-        self.line.raw(",\"\(key)\":\"\(name)\"")
+        self.key(key)
+        self.line.raw("\"")
+        self.line.raw(name)
+        self.line.raw("\"")
     }
 
     /// Whatever somebody else may have written.

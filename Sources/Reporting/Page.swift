@@ -146,6 +146,11 @@ struct Page {
                 lines.append([])
                 used = 0
             }
+            guard width > room else {
+                lines[lines.count - 1] += word
+                used = width
+                continue
+            }
             for piece in word {
                 for scalar in piece.text.unicodeScalars {
                     let width = Printable.width(scalar)

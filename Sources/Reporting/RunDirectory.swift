@@ -26,7 +26,7 @@ package final class RunDirectory {
 
     /// The folder, as it was named.
     package let path: String
-    /// What went wrong without costing any result.
+    /// What went wrong without costing any result; `finish` adds them to the result's own where they are not yet.
     package private(set) var warnings: [String] = []
     private var log: ObservationLog
     private var events: OutputFile
@@ -118,7 +118,7 @@ package final class RunDirectory {
             self.saved.append(FileName.events)
         }
         var result = result
-        result.warnings += self.warnings
+        result.warnings += self.warnings.filter { !result.warnings.contains($0) }
         self.write(SummaryJSON.bytes(result), as: FileName.summary)
         self.write(Array(MarkdownReport.text(result).utf8), as: FileName.markdown)
         let saved = FileName.all.filter { self.saved.contains($0) }

@@ -53,8 +53,9 @@ package struct RunResult: Sendable {
     package var directory: String?
     /// Names of the files in it, once they are written.
     package var files: [String]
-    /// The words of the command that runs it again, unquoted: `["swiftwing-sim", "run", "flaky-network", …]`.
-    package var command: [String]
+    /// The words of the command that runs it again, unquoted and without secrets:
+    /// `["swiftwing-sim", "run", "flaky-network", …]`.
+    package let command: [String]
 
     package init(
         tool: String, scenario: ScenarioIdentity, seed: UInt64, world: World, started: Int64,
@@ -86,7 +87,7 @@ package struct RunResult: Sendable {
         self.warnings = warnings
         self.directory = directory
         self.files = files
-        self.command = command
+        self.command = RerunCommand.words(command)
     }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }

@@ -14,6 +14,10 @@ enum Samples {
 
     /// Everything held; two groups, five scans wait.
     static func passed() -> RunResult {
+        Self.passed(command: ["swiftwing-sim", "run", "flaky-network.scenario", "--seed", "42"])
+    }
+
+    static func passed(command: [String]) -> RunResult {
         let scans = Self.scans()
         var commuters = LedgerTotals()
         commuters.scans = scans
@@ -52,7 +56,7 @@ enum Samples {
             notes: ["photo filters are not applied yet: photos are resized and encoded only"], warnings: [],
             directory: "Reports/2026-11-21T093000Z-flaky-network-42",
             files: ["summary.json", "report.md", "events.ndjson", "scenario.resolved"],
-            command: ["swiftwing-sim", "run", "flaky-network.scenario", "--seed", "42"])
+            command: command)
     }
 
     static func failedSLO() -> RunResult {
@@ -99,6 +103,16 @@ enum Samples {
         return result
     }
 
+    /// The backend process died, and the phones' timers ran late.
+    static func aborted() -> RunResult {
+        var result = Self.passed()
+        result.failure = "the backend process died: killed by signal 9"
+        result.generator.complaints = ["timers of the phones ran 812 ms late at p99"]
+        result.isInterrupted = true
+        result.exit = .internalError
+        return result
+    }
+
     /// Against somebody else's backend.
     static func foreign() -> RunResult {
         var result = Self.passed()
@@ -108,6 +122,28 @@ enum Samples {
         result.verdicts = Invariant.allCases.map { Self.verdict($0, $0.needsBackend ? .notAvailable : .held) }
         result.slos = Self.slos(result.metrics)
         result.resources.backend = nil
+        return result
+    }
+
+    /// Everything that somebody else may have written is as bad as it can be.
+    static func hostile() -> RunResult {
+        let bad =
+            "\u{1B}]0;x\u{7}\u{1B}[2J\r\n\u{202E}|`<img src=x>@all\u{9B}"
+            + String(repeating: "書", count: 9_999)
+        var result = Self.brokenInvariant()
+        result.scenario = ScenarioIdentity(name: bad, description: bad, file: [])
+        for place in result.verdicts.indices {
+            for example in result.verdicts[place].examples.indices {
+                result.verdicts[place].examples[example].text = bad
+            }
+        }
+        result.groups[0].name = bad
+        result.totals.jobs.abandonedByCause.add(1, to: bad)
+        result.metrics.fired(fault: bad, in: .none)
+        result.failure = bad
+        result.notes = [bad]
+        result.warnings = [bad]
+        result.generator.complaints = [bad]
         return result
     }
 
