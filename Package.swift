@@ -109,7 +109,9 @@ let package = Package(
         tests("EventLoopTests", ["EventLoop", "SimBase", "CSystem"]),
         tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase", "CSystem"]),
         tests("ImagingTests", ["Imaging", "SimBase"]),
-        tests("LiveDevicesTests", ["LiveDevices", "SimBase", "Talaria", "Device", "EventLoop", "CurlLoop"]),
+        tests(
+            "LiveDevicesTests",
+            ["LiveDevices", "SimBase", "Talaria", "Device", "EventLoop", "CurlLoop", "Imaging"]),
         tests(
             "LiveBackendTests",
             ["LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Faults", "EventLoop"]),

@@ -4,6 +4,12 @@ package struct SourcePhoto: Hashable, Sendable {
     package let name: String
     package let jpeg: [UInt8]
     package let size: PixelSize
+
+    package init(name: String, jpeg: [UInt8], size: PixelSize) {
+        self.name = name
+        self.jpeg = jpeg
+        self.size = size
+    }
 }
 
 /// A file that looked like a photograph and is none.

@@ -1,1 +1,0 @@
-// LiveDevicesTests: tests go in files named for one behaviour.
