@@ -12,7 +12,8 @@ package final class RunDirectory {
         package static let scenario = "scenario.resolved"
         package static let summary = "summary.json"
         package static let markdown = "report.md"
-        package static let all = [Self.events, Self.scenario, Self.summary, Self.markdown]
+        /// In the order in which people want them.
+        package static let all = [Self.summary, Self.markdown, Self.events, Self.scenario]
     }
 
     /// Name of the link to the newest run.

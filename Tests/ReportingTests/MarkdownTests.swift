@@ -153,7 +153,7 @@ import Testing
         | `expire-token-1` | 0 |
         | `offline-1` | 20 |
 
-        - timers late by 556µs (p99), 560µs (max)
+        - timers late by 556us (p99), 560us (max)
         - phones: 3.204 s CPU, 48 MiB
         - backend: 1.100 s CPU, 31 MiB
         - warning: `3 photos of Images/shelves could not be read and were left out`

@@ -52,7 +52,7 @@ private final class Scratch {
         directory.write(scenarioResolved: "scenario: 1\n")
         directory.log(Self.observation(at: 1))
         let files = try directory.finish(Samples.passed())
-        #expect(files == ["events.ndjson", "scenario.resolved", "summary.json", "report.md"])
+        #expect(files == ["summary.json", "report.md", "events.ndjson", "scenario.resolved"])
         let folder = "Reports/2026-11-21T093000Z-flaky-network-42"
         #expect(self.scratch.names(folder) == files.sorted())
         #expect(self.scratch.text(folder + "/scenario.resolved") == "scenario: 1\n")
@@ -208,6 +208,6 @@ private final class Scratch {
             atPath: self.scratch.at("run/summary.json/in-the-way"), withIntermediateDirectories: true)
         let error = #expect(throws: OutputError.self) { try directory.finish(Samples.passed()) }
         #expect(error?.failures.map(\.path) == [self.scratch.at("run/summary.json")])
-        #expect(error?.saved == ["events.ndjson", "report.md"])
+        #expect(error?.saved == ["report.md", "events.ndjson"])
     }
 }

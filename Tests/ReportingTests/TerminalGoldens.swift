@@ -53,7 +53,7 @@ enum TerminalGoldens {
         Faults        rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
                       never fired, offline-1 ×20
 
-        Generator     kept up, timers late by 556µs (p99), 560µs (max)
+        Generator     kept up, timers late by 556us (p99), 560us (max)
         Resources     phones 3.204 s CPU, 48 MiB; backend 1.100 s CPU, 31 MiB
         Note          photo filters are not applied yet: photos are resized and encoded
                       only
@@ -117,7 +117,7 @@ enum TerminalGoldens {
         Faults        rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
                       never fired, offline-1 n/a
 
-        Generator     kept up, timers late by 556µs (p99), 560µs (max)
+        Generator     kept up, timers late by 556us (p99), 560us (max)
         Resources     phones 3.204 s CPU, 48 MiB; backend n/a
         Note          photo filters are not applied yet: photos are resized and encoded
                       only
