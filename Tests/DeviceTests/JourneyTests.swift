@@ -185,6 +185,7 @@ struct JourneyTests {
         phone.capture(1)
         phone.storesByItself = false
         phone.accept()
+        phone.tell(.stored(StoreTicket(phone.lastTicket.raw - 1)))
         #expect(phone.open == [])
         phone.tell(.stored(phone.lastTicket))
         #expect(phone.request(.stream)?.target == "/v3/jobs/scans/job-1/stream")

@@ -160,6 +160,7 @@ struct SuspendTests {
         phone.captureToStream()
         phone.storesByItself = false
         phone.tell(.suspended)
+        phone.tell(.stored(StoreTicket(phone.lastTicket.raw - 1)))
         #expect(phone.open == [])
         phone.tell(.stored(phone.lastTicket))
         #expect(phone.open.map(\.operation) == [.cleanup])
