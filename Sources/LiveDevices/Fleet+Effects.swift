@@ -39,7 +39,7 @@ extension Fleet {
         case .preparePhoto(let scan, let photo):
             let job = PhotoDesk.Job(device: self.phones[phone].number, scan: scan, photo: photo.raw)
             if !self.desk.work(on: job) {
-                self.fail("more than \(PhotoDesk.jobsMax) photos wait for preprocessing")
+                self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
             }
         case .releasePhoto(let scan):
             self.phones[phone].photos.removeAll { $0.scan == scan }

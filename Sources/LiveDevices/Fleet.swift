@@ -35,7 +35,7 @@ package final class Fleet {
     private var acts = EventHeap<PathAct>()
     private var lateness = HDRHistogram()
     private var phase = Phase.running
-    private var failure: String?
+    private var failure: FleetFailure?
     private var arrivalsSkipped = 0
     private var farewellsCut = 0
     private var captured = 0
@@ -225,8 +225,8 @@ package final class Fleet {
 
     private var isQuiescent: Bool { self.phones.allSatisfy { $0.device.isQuiescent } }
 
-    func fail(_ reason: String) {
-        self.failure = self.failure ?? reason
+    func fail(_ failure: FleetFailure) {
+        self.failure = self.failure ?? failure
         self.stop()
     }
 
@@ -235,7 +235,9 @@ package final class Fleet {
         self.farewellsCut = self.phones.count { !$0.device.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.state.sync() } catch { self.failure = self.failure ?? "\(error)" }
+        do throws(SystemError) { try self.state.sync() } catch {
+            self.failure = self.failure ?? .storage("\(error)")
+        }
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()
@@ -276,7 +278,7 @@ package final class Fleet {
         do throws(SystemError) {
             try self.state.flush()
         } catch {
-            self.fail("cannot write the state folder: \(error)")
+            self.fail(.storage("cannot write the state folder: \(error)"))
             return
         }
         for phone in self.phones.indices {

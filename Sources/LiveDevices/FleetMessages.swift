@@ -22,11 +22,24 @@ package struct FleetGauges: Hashable, Sendable {
     package init() {}
 }
 
+/// Why a fleet ended before its time.
+package enum FleetFailure: Error, Hashable, Sendable {
+    /// The state folder cannot be written: nothing more would be durable.
+    case storage(String)
+    case other(String)
+
+    package var text: String {
+        switch self {
+        case .storage(let text), .other(let text): text
+        }
+    }
+}
+
 /// How the fleet ended.
 package struct FleetOutcome: Sendable {
     /// Why it ended before its time; nil when it did not.
-    package var failure: String?
-    /// Whether arrivals were left out because the run was stopped.
+    package var failure: FleetFailure?
+    /// Captures that were left out because the run was stopped.
     package var arrivalsSkipped: Int
     /// Phones that were still saying goodbye when their time was over.
     package var farewellsCut: Int
@@ -36,7 +49,7 @@ package struct FleetOutcome: Sendable {
     package var photosRejected: Int
 
     package init(
-        failure: String?, arrivalsSkipped: Int, farewellsCut: Int, lateness: HDRHistogram,
+        failure: FleetFailure?, arrivalsSkipped: Int, farewellsCut: Int, lateness: HDRHistogram,
         curl: CurlPoolCounts,
         photosRejected: Int
     ) {
@@ -46,6 +59,13 @@ package struct FleetOutcome: Sendable {
         self.lateness = lateness
         self.curl = curl
         self.photosRejected = photosRejected
+    }
+
+    /// Of a fleet that never started.
+    package init(failure: FleetFailure) {
+        self.init(
+            failure: failure, arrivalsSkipped: 0, farewellsCut: 0, lateness: HDRHistogram(),
+            curl: CurlPoolCounts(), photosRejected: 0)
     }
 }
 

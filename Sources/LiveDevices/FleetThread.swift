@@ -7,7 +7,7 @@ package final class FleetThread {
 
     package let reports: Mailbox<FleetReport>
     private let orders: Mailbox<FleetOrder>
-    private let thread: LoopThread<String?>
+    private let thread: LoopThread<Bool>
 
     package init(_ plan: FleetPlan) throws(SystemError) {
         let reports = try Mailbox<FleetReport>(messagesMax: Self.reportsMax)
@@ -18,9 +18,10 @@ package final class FleetThread {
             do {
                 let loop = try Loop(clock: plan.clock)
                 try Fleet(plan, loop: loop, orders: orders, reports: reports).run()
-                return nil
+                return true
             } catch {
-                return "\(error)"
+                reports.post(.finished(FleetOutcome(failure: .other("the phones could not start: \(error)"))))
+                return false
             }
         }
     }
@@ -28,6 +29,6 @@ package final class FleetThread {
     /// Ends captures; every phone says goodbye, bounded by `FleetLimits.farewellTime`.
     package func stop() { self.orders.post(.stop) }
 
-    /// Waits for the thread; tells why it could not even start, if so.
-    package func join() -> String? { self.thread.join() }
+    /// Waits for the thread, which ends after its last report.
+    package func join() { _ = self.thread.join() }
 }
