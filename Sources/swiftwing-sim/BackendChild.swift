@@ -26,7 +26,14 @@ final class BackendChild {
     private(set) var isToldOut = false
     private(set) var outOfStep = false
 
-    var processID: Int32? { self.process?.processID }
+    /// How the process ended, if it did.
+    var endText: String? {
+        switch self.exit?.cause {
+        case .exited(let code)?: "ended with code \(code)"
+        case .signaled(let number)?: "was killed by signal \(number)"
+        case nil: nil
+        }
+    }
 
     /// Starts `serve` of this very program on a resolved scenario. `receive` gets what the child tells.
     init(

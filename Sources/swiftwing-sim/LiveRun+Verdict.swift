@@ -45,7 +45,8 @@ extension LiveRun {
             notes: [
                 "photo filters are not applied yet: photos are resized and encoded as the app does, no more"
             ],
-            warnings: self.warnings + self.fleetWarnings + self.directory.warnings, directory: self.directory.path, files: [],
+            warnings: self.warnings + self.fleetWarnings + self.directory.warnings,
+            directory: self.directory.path, files: [],
             command: self.rerunCommand)
         return try self.report(&result, &judgement)
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import Reporting
 import ScenarioFile
 
 /// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.
@@ -38,8 +39,11 @@ enum Main {
             if let hint = failure.hint { console.error("help: \(hint)") }
             return failure.code
         } catch let errors as ScenarioErrors {
-            console.error(errors.render(color: false))
+            console.error(errors.render(color: console.colors))
             return .badData
+        } catch let error as OutputError {
+            console.error("swiftwing-sim: \(error)")
+            return .cannotWrite
         } catch {
             console.error("swiftwing-sim: \(error)")
             return .internalError

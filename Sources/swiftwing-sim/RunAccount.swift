@@ -26,7 +26,8 @@ struct RunAccount {
         self.merge = ObservationMerge(sources: hasBackendView ? 2 : 1)
         let standard = LedgerSettings.embedded
         let settings = LedgerSettings(
-            hasBackendView: hasBackendView, slotsMax: standard.slotsMax, clockTolerance: standard.clockTolerance,
+            hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
+            clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
             profiles: plan.groups.map { _ in .contract })
         self.ledger = Ledger(shelf: plan.shelf, settings: settings)

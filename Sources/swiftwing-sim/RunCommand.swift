@@ -31,7 +31,8 @@ enum RunCommand {
             stateFolder: arguments["--state"], output: arguments["--output"],
             isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
-        return try LiveRun(request, console: console).run()
+        let preparation = try RunPreparation(request)
+        return try LiveRun(preparation, console: console).run()
     }
 
     /// The words that run it again: the same scenario and changes, with the seed spelled out.

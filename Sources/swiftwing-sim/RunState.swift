@@ -11,9 +11,21 @@ struct RunState {
     let path: String
     private let isTemporary: Bool
 
+    /// Opens the folder once, so that what is wrong with it shows before anything runs.
     init(_ path: String?) throws {
         self.isTemporary = path == nil
         self.path = try path ?? FileTree.makeTemporaryFolder(named: "swiftwing-sim")
+        do throws(StateFolder.Failure) {
+            _ = try StateFolder(path: self.path)
+        } catch {
+            switch error {
+            case .system(let error):
+                throw CommandFailure(.cannotWrite, "cannot use the state folder: \(error)")
+            case .otherVersion(let text):
+                throw CommandFailure(
+                    .badData, text, hint: "name a new folder with --state, or remove this one")
+            }
+        }
     }
 
     /// What fresh phones, loaded from the folder, report as waiting.

@@ -40,6 +40,7 @@ enum ServeCommand {
     {
         let port: UInt16 = try arguments.number("--port", in: 0...65_535) ?? 0
         let host = arguments["--host"] ?? "127.0.0.1"
+        try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
         let loop = try Loop(clock: .startingNow())
         let setup = ServerSetup(
             RunPlan(scenario, target: .embedded), host: host, port: port,
@@ -75,6 +76,7 @@ enum ServeCommand {
             throw CommandFailure(.internalError, "no zero for the clock: '\(line)'")
         }
 
+        try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
         let loop = try Loop(clock: LoopClock(zero: numbers[0]))
         let pipe = try EmbeddedBackend(loop: loop) { loop.stop() }
         let setup = ServerSetup(

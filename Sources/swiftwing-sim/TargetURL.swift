@@ -1,7 +1,4 @@
-import CurlLoop
-import EventLoop
 import Foundation
-import SimBase
 
 /// A backend named on the command line.
 struct TargetURL {
@@ -40,14 +37,5 @@ struct TargetURL {
         case "localhost": ["127.0.0.1", "::1"]
         default: [self.host]
         }
-    }
-}
-
-extension CurlTarget {
-    /// Plain settings: the phone's own limit for connecting, the system's choice of source address.
-    init(port: UInt16, addresses: [String], connectTimeout: Interval) {
-        self.init(
-            port: port, addresses: addresses, certificateAuthorities: nil, version: .http1,
-            connectTimeout: connectTimeout, sourceAddresses: [])
     }
 }

@@ -1,0 +1,60 @@
+import CurlLoop
+import EventLoop
+import LiveBackend
+import Plan
+import Reporting
+import SimBase
+
+/// The run's own backend: started, told the zero, known by its nonce, and ended.
+extension LiveRun {
+    /// Nil when the run was interrupted meanwhile.
+    func startChild() throws -> (base: String, curl: CurlTarget)? {
+        let nonce = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
+        let child = try BackendChild(
+            scenarioPath: self.directory.path + "/" + RunDirectory.FileName.scenario, nonce: nonce,
+            loop: self.loop
+        ) { [unowned self] reports in self.account.heard(backend: reports, directory: self.directory) }
+        self.child = child
+        try self.wait(for: child, "read the resolved scenario") { child.isReady }
+        self.setZero()
+        child.begin(clock: self.clock, wallClockAtZero: self.startedWall)
+        try self.wait(for: child, "listen") { child.base != nil }
+        guard !self.isInterrupted, let base = child.base,
+            let port = base.split(separator: ":").last.flatMap({ UInt16($0) })
+        else { return nil }
+
+        // No load before it is certain that this is the server that was started.
+        let curl = self.preparation.curlTarget(port: port, addresses: ["127.0.0.1"])
+        switch Preflight.ask(base + BackendServer.noncePath, target: curl, loop: self.loop) {
+        case .success((200, nonce)): return (base, curl)
+        case .success(let answer):
+            throw CommandFailure(
+                .unavailable, "another server answers on \(base) (status \(answer.status)): no load was sent")
+        case .failure(let failure):
+            throw CommandFailure(.unavailable, "the backend on \(base) does not answer: \(failure.text)")
+        }
+    }
+
+    private func wait(for child: BackendChild, _ what: String, until holds: () -> Bool) throws {
+        let isDone = self.loop.turn(
+            until: { holds() || child.exit != nil || self.isInterrupted }, atMost: BackendChild.patience)
+        guard child.exit == nil, isDone else {
+            throw CommandFailure(
+                .internalError, "the backend process did not get ready: it could not \(what)")
+        }
+    }
+
+    /// Lets the backend end by itself and hears its story to the end.
+    func endChild() {
+        guard let child = self.child else { return }
+        child.letGo()
+        let isOver = self.loop.turn(
+            until: { child.exit != nil && child.isToldOut }, atMost: BackendChild.patience)
+        if !isOver {
+            child.kill()
+            self.warnings.append("the backend process did not end by itself and was killed")
+            _ = self.loop.turn(until: { child.exit != nil }, atMost: .seconds(2))
+        }
+        self.account.closeBackend()
+    }
+}
