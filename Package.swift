@@ -25,10 +25,12 @@ func library(_ name: String, pkgConfig: String, apt: String, brew: String) -> Ta
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func tests(_ name: String, _ dependencies: [String]) -> Target {
+func tests(_ name: String, _ dependencies: [String], data: [String] = []) -> Target {
     .testTarget(
         name: name,
         dependencies: dependencies.map { .init(stringLiteral: $0) },
+        // Read where it lies, by #filePath.
+        exclude: data,
         // Swift Testing's macros expand to code that strict memory safety would flag.
         swiftSettings: [
             .swiftLanguageMode(.v6),
@@ -119,7 +121,7 @@ let package = Package(
             "ScenarioFileTests",
             ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics"]),
         tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
-        tests("EndToEndTests", ["swiftwing-sim"]),
+        tests("EndToEndTests", ["swiftwing-sim"], data: ["Fixtures", "Goldens", "Tools"]),
         tests("TidyTests", []),
     ]
 )

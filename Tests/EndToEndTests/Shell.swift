@@ -1,1 +1,0 @@
-// EndToEndTests: tests go in files named for one behaviour.
