@@ -52,6 +52,12 @@ struct shim_usage shim_own_usage(void) {
 
 int shim_ignore_broken_pipe(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -errno : 0; }
 
+int shim_unblock_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    return -pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
 static int is_among(int number, const int *numbers, int count) {
     for (int index = 0; index < count; index++)
         if (numbers[index] == number) return 1;

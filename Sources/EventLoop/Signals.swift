@@ -55,4 +55,7 @@ extension Loop {
 package enum ProcessSettings {
     /// A write to a closed pipe or socket returns an error instead of ending the process.
     package static func ignoreBrokenPipes() { shim_ignore_broken_pipe() }
+
+    /// A process whose parent had signals blocked would never hear that it is to end.
+    package static func unblockSignals() { shim_unblock_signals() }
 }

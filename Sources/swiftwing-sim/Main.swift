@@ -10,6 +10,7 @@ enum Main {
 
     static func main() {
         ProcessSettings.ignoreBrokenPipes()
+        ProcessSettings.unblockSignals()
         let console = Console(environment: ProcessInfo.processInfo.environment)
         let code = Self.run(Array(CommandLine.arguments.dropFirst()), console: console)
         exit(code.rawValue)

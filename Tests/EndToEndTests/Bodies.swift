@@ -92,6 +92,8 @@ struct StreamEvent: Equatable {
     var name: String
     var data: String
 
+    var isPing: Bool { self.name == "ping" }
+
     /// The blocks of a stream whose every event is one `data` line, as the backend writes them; comments are left out.
     static func all(in text: String) -> [StreamEvent] {
         text.components(separatedBy: "\n\n").compactMap { block in

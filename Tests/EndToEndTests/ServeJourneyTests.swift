@@ -112,7 +112,8 @@ extension EndToEnd {
 
                 let events = StreamEvent.all(in: try await phone.stream(accepted.jobId).body)
 
-                let pings = events.filter { $0.name == "ping" }
+                let pings = events.filter(\.isPing)
+                let story = events.filter { !$0.isPing }
                 #expect((3...10).contains(pings.count))
                 #expect(pings.allSatisfy { $0.id == nil })
                 for ping in pings {
@@ -121,7 +122,7 @@ extension EndToEnd {
                 }
                 let first = try #require(events.first { $0.name == "progress" })
                 #expect(try first.decoded(ProgressData.self).totalCount == 5)
-                _ = try self.checked(events.filter { $0.name != "ping" }, of: accepted.jobId)
+                _ = try self.checked(story, of: accepted.jobId)
             }
         }
 

@@ -6,16 +6,17 @@ extension EndToEnd {
         @Test func `a second server on a port in use says so and ends`() async throws {
             try await ServeProcess.during([]) { serve in
                 let second = try await Binary.run(["serve", "--port", "\(serve.port)"])
+                #expect(second.code == 69 && second.output.isEmpty)
                 #expect(
-                    second
-                        == Outcome(
-                            code: 69, output: "",
-                            complaint: """
-                                swiftwing-sim: cannot listen on 127.0.0.1 port \(serve.port): bind: Address \
-                                already in use (errno \(EADDRINUSE))
-                                help: another port with --port N, or --port 0 for any
+                    second.complaint.hasPrefix(
+                        "swiftwing-sim: cannot listen on 127.0.0.1 port \(serve.port): "))
+                #expect(
+                    second.complaint.hasSuffix(
+                        """
+                        Address already in use (errno \(EADDRINUSE))
+                        help: another port with --port N, or --port 0 for any
 
-                                """))
+                        """))
                 #expect(
                     try await Curl(base: serve.base).get("/nowhere").status == 404, "the first still serves")
             }

@@ -107,6 +107,10 @@ int shim_open_descriptors(void);
 
 int shim_ignore_broken_pipe(void);
 
+/// Lets the calling thread receive every signal again: whoever started the process may have had some blocked, and a
+/// blocked mask is inherited.
+int shim_unblock_signals(void);
+
 /// Starts a program. `from[i]` becomes `to[i]` in it; `from` must all be above every `to`. The program starts with
 /// no blocked signal and default actions, and in a process group of its own when `own_group` is set, so that a
 /// Ctrl-C in the terminal reaches only its parent. Returns 0 or minus errno.
