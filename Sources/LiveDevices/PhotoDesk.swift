@@ -48,6 +48,7 @@ package final class PhotoDesk {
     package static let jobsMax = 100_000
 
     private let orders: Mailbox<Order>
+    private let isStopping = Guarded(false)
     private let thread: LoopThread<Bool>
 
     /// `deliver` is called on the desk's thread, in the order of the jobs.
@@ -56,11 +57,14 @@ package final class PhotoDesk {
     ) throws(SystemError) {
         let orders = try Mailbox<Order>(messagesMax: Self.jobsMax)
         self.orders = orders
+        let isStopping = self.isStopping
         self.thread = try LoopThread.start(name: "photos") {
             guard let loop = try? Loop(clock: clock) else { return false }
             let worker = PhotoWorker(photos: photos, clock: clock)
             let reader = orders.read(on: loop) { batch in
-                for case .work(let job) in batch { deliver(worker.work(on: job)) }
+                for case .work(let job) in batch where !isStopping.withLock({ $0 }) {
+                    deliver(worker.work(on: job))
+                }
                 if batch.contains(where: \.isStop) { loop.stop() }
             }
             withExtendedLifetime(reader) { loop.run() }
@@ -71,8 +75,9 @@ package final class PhotoDesk {
     /// False when there is no room for it, or no thread to do it.
     package func work(on job: Job) -> Bool { self.orders.post(.work(job)) }
 
-    /// Ends the thread after the jobs at hand.
+    /// Ends the thread after the job at hand; those that wait are left.
     package func stop() {
+        self.isStopping.withLock { $0 = true }
         self.orders.post(.stop)
         _ = self.thread.join()
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoop
 import Imaging
 import LiveDevices
@@ -16,13 +17,18 @@ import Testing
         ]
     }
 
-    /// Collects from the desk's thread.
+    /// Collects from the desk's thread until all is done.
     private func run(_ jobs: [PhotoDesk.Job]) throws -> [PhotoDesk.Done] {
         let done = Guarded<[PhotoDesk.Done]>([])
+        let delivered = DispatchSemaphore(value: 0)
         let desk = try PhotoDesk(photos: try self.corpus(), clock: .startingNow()) { result in
             done.withLock { $0.append(result) }
+            delivered.signal()
         }
         for job in jobs { #expect(desk.work(on: job)) }
+        for _ in jobs {
+            guard delivered.wait(timeout: .now() + .seconds(20)) == .success else { break }
+        }
         desk.stop()
         return done.withLock { $0 }
     }
@@ -51,5 +57,22 @@ import Testing
         #expect(reasons[0]?.hasPrefix("bad: ") == true)
         #expect(reasons[1]?.contains("no photo 9") == true)
         #expect(reasons[2] == nil)
+    }
+
+    @Test func `a desk that is stopped finishes the photo at hand and leaves those that wait`() throws {
+        let done = Guarded<[ScanNumber]>([])
+        let (begun, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let desk = try PhotoDesk(photos: try self.corpus(), clock: .startingNow()) { result in
+            done.withLock { $0.append(result.job.scan) }
+            begun.signal()
+            // Each takes so long that the last is far away when the desk is told to stop.
+            _ = never.wait(timeout: .now() + .milliseconds(200))
+        }
+        for scan in 1...20 as ClosedRange<UInt32> { #expect(desk.work(on: self.job(scan, photo: 0))) }
+        #expect(begun.wait(timeout: .now() + .seconds(20)) == .success)
+        desk.stop()
+        let scans = done.withLock { $0 }
+        #expect(scans.first == ScanNumber(1))
+        #expect(scans.count < 20)
     }
 }
