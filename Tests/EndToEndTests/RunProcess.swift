@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// `swiftwing-sim run` while it runs. It ends with its owner at the latest, and its backend with it.
+final class RunProcess: Sendable {
+    /// For what a run writes, and for its state unless the test names another; temporary folders come here, too.
+    let folder: Scratch
+    private let child: Child
+    private let ended: AsyncStream<Int32>
+    private let output, complaint: URL
+
+    var number: Int32 { self.child.process.processIdentifier }
+    var report: RunReport { RunReport(folder: self.folder.folder.appending(path: "report")) }
+
+    init(_ arguments: [String]) throws {
+        self.folder = try Scratch()
+        self.output = try self.folder.file("output")
+        self.complaint = try self.folder.file("complaint")
+        let process = Process()
+        process.executableURL = Binary.path
+        process.arguments =
+            ["run"] + arguments + [
+                "--output", self.folder.folder.appending(path: "report").path, "--quiet", "--no-color",
+            ]
+        process.environment = Subprocess.environment.merging(["TMPDIR": self.folder.folder.path]) { $1 }
+        process.currentDirectoryURL = Package.root
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: self.output)
+        process.standardError = try FileHandle(forWritingTo: self.complaint)
+        let (ended, end) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = {
+            end.yield($0.terminationStatus)
+            end.finish()
+        }
+        self.child = Child(process)
+        self.ended = ended
+        try process.run()
+    }
+
+    deinit { self.child.signal(SIGKILL) }
+
+    func signal(_ signal: Int32) { self.child.signal(signal) }
+
+    /// Waits for its end, which is ours after so many seconds.
+    func end(seconds: Int) async throws -> Outcome {
+        let child = self.child
+        let late = DispatchWorkItem { child.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: late)
+        var code: Int32 = -1
+        for await status in self.ended { code = status }
+        late.cancel()
+        return Outcome(
+            code: code, output: String(decoding: try Data(contentsOf: self.output), as: UTF8.self),
+            complaint: String(decoding: try Data(contentsOf: self.complaint), as: UTF8.self))
+    }
+
+    /// Waits until the log of the run shows what is meant. The log comes to the file once a second.
+    func waitForLog(_ what: String, _ shows: (LogLine) -> Bool) async throws {
+        let isShown = try await Patience.until(seconds: 30) { try self.report.log().contains(where: shows) }
+        try #require(isShown, "the log never showed \(what)")
+    }
+
+    /// The process of the backend, while this one is its parent.
+    func backendProcess() async throws -> ProcessLine {
+        let children = try await ProcessLine.all().filter { $0.parent == self.number }
+        try #require(children.count == 1, "a run has one child, its backend: \(children)")
+        try #require(children[0].command.contains(" serve --embedded "))
+        return children[0]
+    }
+}
+
+/// A process as `ps` shows it.
+struct ProcessLine {
+    var number, parent: Int32
+    var state, command: String
+
+    static func all() async throws -> [ProcessLine] {
+        let list = try await Subprocess.run(
+            URL(filePath: "/usr/bin/env"), ["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,command="])
+        try #require(list.code == 0, "ps: \(list.complaint)")
+        return list.output.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true)
+            guard words.count == 4, let number = Int32(words[0]), let parent = Int32(words[1]) else {
+                return nil
+            }
+            return ProcessLine(
+                number: number, parent: parent, state: String(words[2]), command: String(words[3]))
+        }
+    }
+
+    /// Whether it has not ended. One that nobody has waited for has.
+    func isAlive() async throws -> Bool {
+        try await Self.all().contains {
+            $0.number == self.number && $0.command == self.command && !$0.state.hasPrefix("Z")
+        }
+    }
+}
+
+/// Waiting for something that happens elsewhere: looked for again and again, up to a time that is only there so that a
+/// failure ends.
+enum Patience {
+    static func until(seconds: Int, _ holds: () async throws -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while !(try await holds()) {
+            guard ContinuousClock.now < end else { return false }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return true
+    }
+}
