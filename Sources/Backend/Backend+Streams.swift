@@ -73,8 +73,8 @@ extension Backend {
         let faults = asking.faults.filter { fault in
             switch fault.kind {
             case .stripBooks, .expireToken: true
-            // A rate limit is for uploads, a reset is the link's, being offline the phone's.
-            case .rateLimit, .reset, .offline: false
+            // The others are for other operations, the link's or the phone's.
+            default: false
             }
         }
         var stream = Stream(

@@ -13,13 +13,15 @@ package struct FaultDesk: Sendable {
     package static let scansRemembered = 200_000
 
     package let specs: [FaultSpec]
+    private let side: FaultSide
     private let random: KeyedRandom
     /// The identity of each fault for the draws.
     private let digests: [UInt64]
     private var firings = FiringBook(scansMax: FaultDesk.scansRemembered)
 
-    package init(specs: [FaultSpec], random: KeyedRandom) {
+    package init(specs: [FaultSpec], random: KeyedRandom, side: FaultSide = .backend) {
         self.specs = specs
+        self.side = side
         self.random = random
         self.digests = specs.map { Digest.of($0.id) }
     }
@@ -34,7 +36,8 @@ package struct FaultDesk: Sendable {
         _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
     ) -> [ArmedFault] {
         var armed: [ArmedFault] = []
-        for (index, spec) in self.specs.enumerated() where spec.place.operation == key.operation {
+        for (index, spec) in self.specs.enumerated()
+        where spec.place.covers(key.operation) && self.isMine(spec.kind) {
             let fires = self.decides(index, key, group: group)
             observations.append(
                 Observation(
@@ -77,20 +80,28 @@ package struct FaultDesk: Sendable {
         self.firings.forget(device: device, scan: scan)
     }
 
-    /// When a phone is without a path, by the order of the list; windows may overlap.
+    /// Faults of the phone belong to no exchange; of the others each side meets its own.
+    private func isMine(_ kind: FaultKind) -> Bool {
+        kind.layer != .phone && kind.isMetByPhone == (self.side == .phone)
+    }
+
+    /// What happens to a phone and when, by the order of the list; windows may overlap.
     ///
-    /// Chance and scope are drawn once per fault and phone, for the whole run.
+    /// Chance, scope and the moment within the spread are drawn once per fault and phone, for the whole run.
     package func phoneSchedule(device: DeviceNumber, group: String) -> [PhoneWindow] {
         var windows: [PhoneWindow] = []
-        for (index, spec) in self.specs.enumerated() where spec.kind == .offline {
+        for (index, spec) in self.specs.enumerated() where spec.kind.layer == .phone {
             guard self.covers(index, device, group: group),
                 spec.chance.happens(
                     self.random.draw(.faultChance, self.digests[index], UInt64(device.raw)))
             else { continue }
-            let from = Instant.zero + spec.window.at
+            let late = Self.pick(
+                self.random.draw(.faultTrigger, self.digests[index], UInt64(device.raw)),
+                0...spec.spread.nanoseconds)
+            let from = (Instant.zero + spec.window.at).plusSaturating(Interval(nanoseconds: late))
             windows.append(
                 PhoneWindow(
-                    fault: index, from: from,
+                    fault: index, kind: spec.kind, from: from,
                     to: spec.window.length.map { from.plusSaturating($0) } ?? .distantFuture))
         }
         return windows
@@ -157,16 +168,26 @@ package struct FaultDesk: Sendable {
     }
 }
 
+/// Who asks a desk.
+package enum FaultSide: Hashable, Sendable {
+    /// The server and the link, which the simulated backend applies.
+    case backend
+    /// The phone's driver, for what happens before anything is sent.
+    case phone
+}
+
 /// A time in which a fault of the phone holds.
 package struct PhoneWindow: Hashable, Sendable {
     /// Its place in the scenario's list, from 0.
     package var fault: Int
+    package var kind: FaultKind
     package var from: Instant
     /// `Instant.distantFuture` when it never ends.
     package var to: Instant
 
-    package init(fault: Int, from: Instant, to: Instant) {
+    package init(fault: Int, kind: FaultKind, from: Instant, to: Instant) {
         self.fault = fault
+        self.kind = kind
         self.from = from
         self.to = to
     }

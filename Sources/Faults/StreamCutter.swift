@@ -52,11 +52,13 @@ package struct StreamCutter: Hashable, Sendable {
     private var events = 0
     private var bytes = 0
 
-    /// Nil when the fault is not a `reset`.
+    /// Nil when the fault cuts nothing off in what the server sends.
     package init?(_ armed: ArmedFault) {
-        guard case .reset(let cut) = armed.kind else { return nil }
+        switch armed.kind {
+        case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply): self.cut = cut
+        default: return nil
+        }
         self.fault = armed.fault
-        self.cut = cut
         self.trigger = armed.trigger
         self.draw = armed.draw
         if Self.isReached(armed.trigger, events: 0, bytes: 0) { self.phase = self.placing }

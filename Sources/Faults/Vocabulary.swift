@@ -10,46 +10,25 @@ package struct FaultSpec: Hashable, Sendable {
     package var chance: Odds
     /// When the fault is awake, since the start of the run.
     package var window: FaultWindow
+    /// For faults of the phone: how much later than `window` at most, drawn for each phone.
+    package var spread: Interval
     package var trigger: FaultTrigger
     package var count: FaultCount
     package var scope: FaultScope
 
     package init(
         id: String, kind: FaultKind, place: FaultPlace, chance: Odds, window: FaultWindow,
-        trigger: FaultTrigger,
-        count: FaultCount, scope: FaultScope
+        spread: Interval = .zero, trigger: FaultTrigger, count: FaultCount, scope: FaultScope
     ) {
         self.id = id
         self.kind = kind
         self.place = place
         self.chance = chance
         self.window = window
+        self.spread = spread
         self.trigger = trigger
         self.count = count
         self.scope = scope
-    }
-}
-
-/// What the fault does.
-package enum FaultKind: Hashable, Sendable {
-    /// Answers 429 beyond `quota`, one quota per device.
-    case rateLimit(quota: Quota, retryAfter: Interval?)
-    case stripBooks(StrippedForm)
-    /// RST at the place that `Cut` names.
-    case reset(Cut)
-    case expireToken
-    /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
-    case offline
-
-    /// The name in scenario files and ids.
-    package var name: String {
-        switch self {
-        case .rateLimit: "rate-limit"
-        case .stripBooks: "strip-books"
-        case .reset: "reset"
-        case .expireToken: "expire-token"
-        case .offline: "offline"
-        }
     }
 }
 
@@ -64,20 +43,26 @@ package struct Quota: Hashable, Sendable {
     }
 }
 
-/// How the books of a `completed` event are taken away.
-package enum StrippedForm: String, CaseIterable, Hashable, Sendable {
-    case absent, null, empty, renamed
-}
-
 /// Where in the bytes of a stream a cut lands.
 package enum Cut: Hashable, Sendable {
     case betweenEvents, insideEvent, insideUTF8, insideLineEnd
     case afterBytes(Int)
 }
 
+/// In which direction of an exchange the bytes of a trigger and of a cut are counted.
+package enum ExchangeSide: String, CaseIterable, Hashable, Sendable {
+    /// What the phone sends: the server never sees the whole of it.
+    case request
+    /// What the server sends: it has acted, and the phone does not hear of it.
+    case reply
+}
+
 /// What a fault acts on.
 package enum FaultPlace: String, CaseIterable, Hashable, Sendable {
-    case upload, stream, results, cleanup, token, link, app
+    case upload, stream, results, cleanup, token
+    /// Whatever passes the phone's link: every operation.
+    case link
+    case app
 
     /// The operation it acts on, where it acts on one.
     package var operation: Operation? {
@@ -88,6 +73,10 @@ package enum FaultPlace: String, CaseIterable, Hashable, Sendable {
         case .cleanup: .cleanup
         case .token, .link, .app: nil
         }
+    }
+
+    package func covers(_ operation: Operation) -> Bool {
+        self == .link || self.operation == operation
     }
 }
 

@@ -53,7 +53,9 @@ extension RunPlan {
         for arrival in self.arrivals {
             let group = self.group(of: arrival.device).spec.name
             for (index, fault) in self.scenario.faults.enumerated() {
-                guard let operation = fault.place.operation else { continue }
+                guard fault.kind.layer != .phone else { continue }
+                // What is on the link meets the upload first.
+                let operation = fault.place.operation ?? .upload
                 let key = ExchangeKey(
                     device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: operation,
                     attempt: 1)

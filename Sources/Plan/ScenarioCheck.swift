@@ -35,6 +35,7 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario) -> [ScenarioFinding] {
         self.sizes(scenario) + self.backend(scenario)
+            + scenario.faults.indices.compactMap { self.outOfPlace(scenario.faults[$0], fault: $0) }
             + scenario.faults.indices.compactMap { self.neverThrough(scenario, fault: $0) }
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
     }
@@ -81,6 +82,32 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Words that mean something on a stream only, or nothing on it.
+    private static func outOfPlace(_ fault: FaultSpec, fault index: Int) -> ScenarioFinding? {
+        func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
+            ScenarioFinding(.fault(index, key: key), message, help: help)
+        }
+        let isStream = fault.place == .stream
+        if !isStream, case .afterEvents = fault.trigger {
+            return finding("after", "only a stream has events", "wait for a time or for bytes")
+        }
+        switch fault.kind {
+        case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
+            if isStream, side == .request {
+                return finding(
+                    "side", "a stream's request is over when its first byte comes",
+                    "leave `side` out, or act on `upload`")
+            }
+            switch cut {
+            case .betweenEvents, .afterBytes: return nil
+            case .insideEvent, .insideUTF8, .insideLineEnd:
+                guard !isStream else { return nil }
+                return finding("cut", "only a stream has events", "`cut: after-bytes(N)`, or leave it out")
+            }
+        default: return nil
+        }
+    }
+
     /// A fault that no scan, or no scan that it chooses, can ever get past.
     private static func neverThrough(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
         let fault = scenario.faults[index]
@@ -89,26 +116,36 @@ package enum ScenarioCheck {
         func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }
-        switch fault.kind {
-        case .offline:
+        if FaultTable.entry(fault.kind.name)?.mustEnd == true {
             return finding(
-                "do", "a phone that is offline for ever can never finish its scans", "end it with `for: 4s`")
+                "do", "`\(fault.kind.name)` without an end: such a phone can never finish its scans",
+                "end it with `for: 4s`")
+        }
+        // Chance is drawn once per scan: a scan that is chosen meets it at every attempt.
+        let isEndless = fault.count == .eachAttempt
+        switch fault.kind {
         case .rateLimit(let quota, _):
             guard quota.requests == 0, fault.count == .eachAttempt else { return nil }
             return finding("quota", "a quota of 0 lets no scan through", "allow at least `1 per 1s`")
-        case .reset(let cut):
+        case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply):
             guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
             return finding(
                 "count",
-                "every attempt is reset before an event can arrive, so no stream ever gets anywhere",
+                "every attempt is cut off before an event can arrive, so no stream ever gets anywhere",
                 "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
-        case .expireToken:
+        case .expireToken, .retryableError, .jobGone:
             guard fault.count == .eachAttempt, self.isAtOnce(fault.trigger) else { return nil }
             return finding(
-                "count", "every stream loses its token at once, so no stream ever gets anywhere",
+                "count", "every attempt ends at once, so no scan ever gets anywhere",
                 "leave `count` out (once per scan), or give the stream time with `after: 1s`")
-        case .stripBooks:
-            return nil  // The results request still has the books.
+        case .httpError, .refuse, .truncateResults, .endWithoutTerminal, .badJSON(.completed),
+            .reset(_, .request), .close(_, .request), .silence(_, .request):
+            guard isEndless, fault.place != .cleanup else { return nil }
+            return finding(
+                "count", "every attempt meets it, so no scan it chooses ever gets through",
+                "leave `count` out (once per scan), or give it a number: `count: 3`")
+        default:
+            return nil  // What it does, a scan can get past.
         }
     }
 

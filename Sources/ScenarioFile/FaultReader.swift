@@ -54,15 +54,21 @@ struct FaultReader {
                 try Values.trigger(text, forms: entry.triggers)
             }
         let place = self.place(map, entry)
+        let at = map.value("at", default: Interval.zero...Interval.zero) { text throws(ValueError) in
+            let times = try Values.durations(text, max: ScenarioLimit.timeMax)
+            guard entry.hasSpread || times.lowerBound == times.upperBound else {
+                throw ValueError(
+                    "`at` is one moment here", help: "only faults of the phone begin at a drawn moment")
+            }
+            return times
+        }
         let window = FaultWindow(
-            at: map.value("at", default: .zero) { text throws(ValueError) in
-                try Values.duration(text, max: ScenarioLimit.timeMax)
-            },
+            at: at.lowerBound,
             length: map.value("for") { text throws(ValueError) in
                 let length = try Values.duration(text, max: ScenarioLimit.timeMax)
                 guard length > .zero else { throw ValueError("a fault that lasts no time") }
                 return length
-            })
+            } ?? entry.defaultLength)
         let chance = map.value("chance", default: .always) { text throws(ValueError) in try Values.share(text)
         }
         let count = map.value("count", default: entry.defaultCount ?? .oncePerScan) {
@@ -74,8 +80,8 @@ struct FaultReader {
         }
         guard let kind = self.kind(map, entry, trigger), let place else { return nil }
         return FaultSpec(
-            id: id, kind: kind, place: place, chance: chance, window: window, trigger: trigger, count: count,
-            scope: scope)
+            id: id, kind: kind, place: place, chance: chance, window: window,
+            spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
     }
 
     private static func article(_ kind: String) -> String {
@@ -88,7 +94,7 @@ struct FaultReader {
         guard let entry = FaultTable.entry(text) else {
             throw ValueError(
                 "unknown fault \(Findings.quoted(text))",
-                help: Values.didYouMean(text, available) ?? "there is \(Values.list(available))")
+                help: Values.didYouMean(text, FaultTable.all.map(\.name)) ?? "there is \(Values.list(available))")
         }
         guard entry.isAvailable else {
             throw ValueError(
@@ -100,7 +106,7 @@ struct FaultReader {
 
     private func place(_ map: MapReader, _ entry: FaultKindEntry) -> FaultPlace? {
         let places = entry.places
-        if map.entry("on") == nil, places.count == 1 { return places[0] }
+        if map.entry("on") == nil, let place = entry.defaultPlace { return place }
         return map.required("on", example: places.first?.rawValue ?? "stream") { text throws(ValueError) in
             guard let place = FaultPlace(rawValue: text) else {
                 throw ValueError(
@@ -118,47 +124,32 @@ struct FaultReader {
 
     /// The kind with its own keys; nil when one that it needs is missing or wrong.
     private func kind(_ map: MapReader, _ entry: FaultKindEntry, _ trigger: FaultTrigger) -> FaultKind? {
-        switch entry.name {
-        case "rate-limit":
-            _ = map.value("per") { text throws(ValueError) in
-                try Values.choice(text, of: ["device"], what: "`per`")
-            }
-            let retryAfter = map.value("retry-after") { text throws(ValueError) in
-                try Values.duration(text, max: ScenarioLimit.timeMax)
-            }
-            let quota = map.required("quota", example: "1 per 4s") { text throws(ValueError) in
-                try Values.quota(text)
-            }
-            return quota.map { .rateLimit(quota: $0, retryAfter: retryAfter) }
-        case "strip-books":
-            let form = map.value("as", default: StrippedForm.absent) { text throws(ValueError) in
-                let words = StrippedForm.allCases.map(\.rawValue)
-                return StrippedForm(rawValue: try Values.choice(text, of: words, what: "`as`")) ?? .absent
-            }
-            return .stripBooks(form)
-        case "reset":
-            return .reset(self.cut(map, trigger))
-        case "expire-token":
-            return .expireToken
-        case "offline":
-            return .offline
-        default:
-            preconditionFailure("a kind that is available has its reader")
+        var values = FaultValues()
+        for field in entry.fields {
+            if let value = self.value(map, field, trigger) { values[field.name] = value }
         }
+        return FaultKind(name: entry.name, values)
     }
 
-    private func cut(_ map: MapReader, _ trigger: FaultTrigger) -> Cut {
-        var standard = Cut.betweenEvents
-        if case .afterBytes = trigger { standard = .afterBytes(0) }
-        guard let node = map.entry("cut")?.value else { return standard }
-        guard case .map = node.content else {
-            return map.value("cut", default: standard) { text throws(ValueError) in try Values.cut(text) }
+    private func value(_ map: MapReader, _ field: FaultField, _ trigger: FaultTrigger) -> FaultValue? {
+        guard let node = map.entry(field.name)?.value else {
+            if field.type == .cut, case .afterBytes = trigger { return .cut(.afterBytes(0)) }
+            if let text = field.defaultText { return try? Values.fault(text, field) }
+            if !field.isOptional {
+                // Reports that it is missing.
+                _ = map.required(field.name, example: field.example) { text throws(ValueError) in text }
+            }
+            return nil
         }
-        let bytes = MapReader(
-            node, what: "a cut", keys: ["after-bytes"], planned: [], findings: self.findings)?
+        if field.type == .cut, case .map = node.content { return self.cut(node) }
+        return map.value(field.name) { text throws(ValueError) in try Values.fault(text, field) }
+    }
+
+    private func cut(_ node: Node) -> FaultValue? {
+        MapReader(node, what: "a cut", keys: ["after-bytes"], planned: [], findings: self.findings)?
             .required("after-bytes", example: "120") { text throws(ValueError) in
                 try Values.integer(text, 0...Int(Int32.max), what: "`after-bytes`")
             }
-        return .afterBytes(bytes ?? 0)
+            .map { .cut(.afterBytes($0)) }
     }
 }

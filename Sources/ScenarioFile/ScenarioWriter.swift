@@ -134,23 +134,33 @@ package enum ScenarioWriter {
         var fields = [
             "do: \(fault.kind.name)", "on: \(fault.place.rawValue)", "id: \(self.quoted(fault.id))",
         ]
-        switch fault.kind {
-        case .rateLimit(let quota, let retryAfter):
-            fields += ["quota: \(self.text(quota))", "per: device"]
-            if let retryAfter { fields.append("retry-after: \(Units.text(retryAfter))") }
-        case .stripBooks(let form): fields.append("as: \"\(form.rawValue)\"")
-        case .reset(let cut): fields.append("cut: \(self.text(cut))")
-        case .expireToken, .offline: break
-        }
+        fields += fault.kind.values.all.map { "\($0.name): \(self.text($0.value))" }
+        let window = fault.window
+        let at = window.at...(window.at + fault.spread)
         fields += [
-            "chance: \(Units.percent(Int64(fault.chance.perMillion)))", "at: \(Units.text(fault.window.at))",
+            "chance: \(Units.percent(Int64(fault.chance.perMillion)))", "at: \(Units.text(at))",
         ]
-        if let length = fault.window.length { fields.append("for: \(Units.text(length))") }
+        if let length = window.length { fields.append("for: \(Units.text(length))") }
         if let trigger = self.text(fault.trigger) { fields.append("after: \(trigger)") }
         if FaultTable.entry(fault.kind.name)?.defaultCount != nil {
             fields.append("count: \(self.text(fault.count))")
         }
         return fields + ["scope: \(self.text(fault.scope))"]
+    }
+
+    private static func text(_ value: FaultValue) -> String {
+        switch value {
+        case .durations(let range) where range.upperBound < .zero:
+            "-" + Units.text(.zero - range.lowerBound)
+        case .durations(let range): Units.text(range)
+        case .quota(let quota): self.text(quota)
+        case .integers(let range): self.text(range)
+        case .share(let share): Units.percent(Int64(share.perMillion))
+        case .bitRate(let rate): Units.text(bitsPerSecond: rate)
+        case .toggle(let isOn): self.text(isOn)
+        case .word(let word): "\"\(word)\""
+        case .cut(let cut): self.text(cut)
+        }
     }
 
     private static func text(_ cut: Cut) -> String {

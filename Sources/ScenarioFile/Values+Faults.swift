@@ -5,6 +5,45 @@ import SimBase
 extension Values {
     // MARK: Faults
 
+    /// The value of a key of a fault's own, by its type.
+    static func fault(_ text: String, _ field: FaultField) throws(ValueError) -> FaultValue {
+        let what = "`\(field.name)`"
+        switch field.type {
+        case .duration:
+            let time = try Self.duration(text, max: ScenarioLimit.timeMax)
+            return .durations(time...time)
+        case .durations: return .durations(try Self.durations(text, max: ScenarioLimit.timeMax))
+        case .offset:
+            let isPast = text.hasPrefix("-")
+            let time = try Self.duration(isPast ? String(text.dropFirst()) : text, max: ScenarioLimit.timeMax)
+            let offset = isPast ? .zero - time : time
+            return .durations(offset...offset)
+        case .quota: return .quota(try Self.quota(text))
+        case .integer(let range):
+            let number = try Self.integer(text, range, what: what)
+            return .integers(number...number)
+        case .integers(let range): return .integers(try Self.integers(text, range, what: what))
+        case .share: return .share(try Self.share(text))
+        case .bitRate: return .bitRate(try Self.bitRate(text))
+        case .toggle: return .toggle(try Self.boolean(text))
+        case .choice(let words): return .word(try Self.choice(text, of: words, what: what))
+        case .code: return .word(try Self.code(text))
+        case .cut: return .cut(try Self.cut(text))
+        }
+    }
+
+    private static func code(_ text: String) throws(ValueError) -> String {
+        let fits = text.utf8.allSatisfy {
+            (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
+        }
+        guard fits, !text.isEmpty, text.utf8.count <= ScenarioLimit.nameCharactersMax else {
+            throw ValueError(
+                "a code is made of capital letters, digits and underscores, as in `PROVIDER_TIMEOUT`, not \(Findings.quoted(text))"
+            )
+        }
+        return text
+    }
+
     /// `1s`, `1s..3s`, `2 events`, `1..4 events`, `100 bytes`, `2KiB`.
     static func trigger(_ text: String, forms: [TriggerForm]) throws(ValueError) -> FaultTrigger {
         let trigger = try Self.anyTrigger(text)

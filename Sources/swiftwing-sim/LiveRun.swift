@@ -104,9 +104,10 @@ final class LiveRun {
                 let device = DeviceNumber(number)
                 return FleetPlan.Phone(
                     number: device, profile: group.profile, photos: photos.ranges[place],
-                    offline: desk.phoneSchedule(device: device, group: group.spec.name).map {
-                        .init(fault: $0.fault, from: $0.from, to: $0.to)
-                    })
+                    offline: desk.phoneSchedule(device: device, group: group.spec.name)
+                        .filter { $0.kind == .offline }.map {
+                            .init(fault: $0.fault, from: $0.from, to: $0.to)
+                        })
             }
         }
         let fleet = try FleetThread(

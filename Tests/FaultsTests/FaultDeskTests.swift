@@ -130,7 +130,7 @@ struct FaultDeskTests {
         let window = FaultWindow(at: .seconds(8), length: .seconds(4))
         var desk = desk(
             spec("events", window: window, trigger: .afterEvents(2...2)),
-            spec("upload", .reset(.betweenEvents), on: .upload, window: window))
+            spec("upload", .reset(.betweenEvents, .reply), on: .upload, window: window))
         #expect(desk.opened(key(1, 1), at: seconds(7)) == [])
         #expect(desk.opened(key(1, 1), at: seconds(8)).map(\.trigger) == [.afterEvents(2)])
         #expect(desk.opened(key(1, 1), at: seconds(12)) == [])
@@ -158,10 +158,11 @@ struct FaultDeskTests {
         var halves = 0
         for device in UInt32(0)..<500 {
             let windows = desk.phoneSchedule(device: DeviceNumber(device), group: "g")
-            #expect(windows.first == PhoneWindow(fault: 0, from: seconds(8), to: seconds(12)))
+            #expect(windows.first == PhoneWindow(fault: 0, kind: .offline, from: seconds(8), to: seconds(12)))
             if windows.count == 2 {
                 halves += 1
-                #expect(windows[1] == PhoneWindow(fault: 1, from: seconds(1), to: .distantFuture))
+                #expect(
+                    windows[1] == PhoneWindow(fault: 1, kind: .offline, from: seconds(1), to: .distantFuture))
             }
         }
         #expect((200...300).contains(halves), "half of 500: \(halves)")

@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 
 func spec(
-    _ id: String, _ kind: FaultKind = .reset(.betweenEvents), on place: FaultPlace = .stream,
+    _ id: String, _ kind: FaultKind = .reset(.betweenEvents, .reply), on place: FaultPlace = .stream,
     chance: Odds = .always, window: FaultWindow = .always, trigger: FaultTrigger = .atOnce,
     count: FaultCount = .oncePerScan, scope: FaultScope = .everyone
 ) -> FaultSpec {

@@ -11,7 +11,7 @@ struct StreamCutterTests {
     private func cutter(_ cut: Cut, _ trigger: ArmedTrigger, draw: UInt64 = 0) -> StreamCutter {
         guard
             let cutter = StreamCutter(
-                ArmedFault(fault: 4, kind: .reset(cut), trigger: trigger, draw: draw))
+                ArmedFault(fault: 4, kind: .reset(cut, .reply), trigger: trigger, draw: draw))
         else { preconditionFailure("a reset has a cutter") }
         return cutter
     }

@@ -11,7 +11,7 @@ struct ScenarioCheckTests {
     @Test func `a sound scenario has no findings`() {
         #expect(
             subjects(
-                fault(.reset(.insideEvent), chance: .percent(35), trigger: .afterEvents(1...4)),
+                fault(.reset(.insideEvent, .reply), chance: .percent(35), trigger: .afterEvents(1...4)),
                 fault(.expireToken, chance: .percent(10), trigger: .afterTime(.seconds(1)...(.seconds(1)))),
                 fault(.stripBooks(.absent), count: .eachAttempt),
                 fault(
@@ -30,7 +30,7 @@ struct ScenarioCheckTests {
             for trigger in [
                 FaultTrigger.atOnce, .afterEvents(0...0), .afterBytes(0...20), .afterTime(.zero ... .zero),
             ] {
-                let doomed = fault(.reset(cut), chance: .percent(20), trigger: trigger, count: .eachAttempt)
+                let doomed = fault(.reset(cut, .reply), chance: .percent(20), trigger: trigger, count: .eachAttempt)
                 #expect(subjects(doomed) == [.fault(0, key: "count")], "\(cut) \(trigger)")
                 var once = doomed
                 once.count = .oncePerScan
@@ -41,9 +41,9 @@ struct ScenarioCheckTests {
             }
         }
         #expect(
-            subjects(fault(.reset(.insideEvent), trigger: .afterEvents(0...1), count: .eachAttempt)) == [])
-        #expect(subjects(fault(.reset(.insideUTF8), count: .eachAttempt)) == [])
-        #expect(subjects(fault(.reset(.afterBytes(500)), count: .eachAttempt)) == [])
+            subjects(fault(.reset(.insideEvent, .reply), trigger: .afterEvents(0...1), count: .eachAttempt)) == [])
+        #expect(subjects(fault(.reset(.insideUTF8, .reply), count: .eachAttempt)) == [])
+        #expect(subjects(fault(.reset(.afterBytes(500), .reply), count: .eachAttempt)) == [])
     }
 
     @Test func `a token that is gone at once on every stream lets no scan through`() {

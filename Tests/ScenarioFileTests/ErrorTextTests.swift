@@ -47,7 +47,6 @@ struct ErrorTextTests {
                 faults:
                   - {do: reset, chance: 0.3}
                   - {do: slience, on: stream}
-                  - {do: silence, on: stream}
                 slo:
                   sse.conect.time: p(95) < 400ms
                   sse.connect.time: p95 < 400
@@ -83,19 +82,14 @@ struct ErrorTextTests {
                     test.scenario:7:10: unknown fault `slience`
                           - {do: slience, on: stream}
                                  ^^^^^^^
-                    help: there is `rate-limit`, `strip-books`, `expire-token`, `reset` or `offline`
+                    help: did you mean `silence`?
 
-                    test.scenario:8:10: the fault `silence` (leaves the connection half open) is not available yet
-                          - {do: silence, on: stream}
-                                 ^^^^^^^
-                    help: there is `rate-limit`, `strip-books`, `expire-token`, `reset` or `offline`
-
-                    test.scenario:10:3: unknown metric `sse.conect.time`
+                    test.scenario:9:3: unknown metric `sse.conect.time`
                           sse.conect.time: p(95) < 400ms
                           ^^^^^^^^^^^^^^^
                     help: did you mean `sse.connect.time`?
 
-                    test.scenario:11:21: unknown aggregation `p95`
+                    test.scenario:10:21: unknown aggregation `p95`
                           sse.connect.time: p95 < 400
                                             ^^^
                     help: did you mean `p(95)`?
@@ -179,12 +173,12 @@ struct ErrorTextTests {
             rendered(
                 minimal + "faults:\n  - {do: reset, on: stream, count: each-attempt}\n  - {do: offline}\n")
                     == """
-                    test.scenario:7:36: every attempt is reset before an event can arrive, so no stream ever gets anywhere
+                    test.scenario:7:36: every attempt is cut off before an event can arrive, so no stream ever gets anywhere
                           - {do: reset, on: stream, count: each-attempt}
                                                            ^^^^^^^^^^^^
                     help: leave `count` out (once per scan), or let some pass with `after: 1..4 events`
 
-                    test.scenario:8:10: a phone that is offline for ever can never finish its scans
+                    test.scenario:8:10: `offline` without an end: such a phone can never finish its scans
                           - {do: offline}
                                  ^^^^^^^
                     help: end it with `for: 4s`

@@ -22,7 +22,7 @@ struct OverrideTests {
         #expect(scenario.seed == 8, "the later wins")
         #expect(scenario.server.ping == .seconds(2))
         #expect(scenario.faults.map(\.chance) == [.percent(25), .always])
-        #expect(scenario.faults.map(\.kind) == [.reset(.betweenEvents), .stripBooks(.null)])
+        #expect(scenario.faults.map(\.kind) == [.reset(.betweenEvents, .reply), .stripBooks(.null)])
         #expect(scenario.slos.map(\.selector.description) == ["scans.lost"])
     }
 

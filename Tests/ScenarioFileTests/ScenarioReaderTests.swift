@@ -131,12 +131,12 @@ struct ScenarioReaderTests {
         ),
         ("{do: strip-books}", .stripBooks(.absent)),
         ("{do: strip-books, as: renamed}", .stripBooks(.renamed)),
-        ("{do: reset}", .reset(.betweenEvents)),
-        ("{do: reset, after: 10 bytes}", .reset(.afterBytes(0))),
-        ("{do: reset, cut: inside-utf8}", .reset(.insideUTF8)),
-        ("{do: reset, cut: inside-line-end}", .reset(.insideLineEnd)),
-        ("{do: reset, cut: after-bytes(7)}", .reset(.afterBytes(7))),
-        ("{do: reset, cut: {after-bytes: 7}}", .reset(.afterBytes(7))),
+        ("{do: reset}", .reset(.betweenEvents, .reply)),
+        ("{do: reset, after: 10 bytes}", .reset(.afterBytes(0), .reply)),
+        ("{do: reset, cut: inside-utf8}", .reset(.insideUTF8, .reply)),
+        ("{do: reset, cut: inside-line-end}", .reset(.insideLineEnd, .reply)),
+        ("{do: reset, cut: after-bytes(7)}", .reset(.afterBytes(7), .reply)),
+        ("{do: reset, cut: {after-bytes: 7}}", .reset(.afterBytes(7), .reply)),
         ("{do: expire-token, after: 1s}", .expireToken),
         ("{do: offline, for: 4s}", .offline),
     ])
@@ -162,7 +162,7 @@ struct ScenarioReaderTests {
         #expect(
             try fault(text)
                 == FaultSpec(
-                    id: "mine", kind: .reset(.betweenEvents), place: .stream,
+                    id: "mine", kind: .reset(.betweenEvents, .reply), place: .stream,
                     chance: Odds(perMillion: 125_000),
                     window: FaultWindow(at: .seconds(8), length: .seconds(4)), trigger: .atOnce,
                     count: .perScan(3),
@@ -286,7 +286,7 @@ struct ScenarioReaderTests {
         ("faults={do: reset}", "faults are a list, not a map"),
         ("faults=[{on: stream}]", "a fault needs `do`"),
         ("faults=[{do: rate-limit}]", "a rate-limit fault needs `quota`"),
-        ("faults=[{do: reset, on: upload}]", "a reset fault acts on `stream`, not on `upload`"),
+        ("faults=[{do: strip-books, on: upload}]", "a strip-books fault acts on `stream`, not on `upload`"),
         ("faults=[{do: reset, quota: 1 per 4s}]", "unknown key `quota` in a reset fault"),
         ("faults=[{do: reset, chance: 101%}]", "a share is at most 100%"),
         ("faults=[{do: reset, chance: 0.00001%}]", "`0.00001` has more digits than can be told apart"),

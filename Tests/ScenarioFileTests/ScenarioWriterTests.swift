@@ -109,7 +109,7 @@ struct ScenarioWriterTests {
               tombstones-max: 65536
 
             faults:
-              - {do: reset, on: stream, id: reset-1, cut: between-events, chance: 100%, at: 0s, count: once, scope: all}
+              - {do: reset, on: stream, id: reset-1, cut: between-events, side: "reply", chance: 100%, at: 0s, count: once, scope: all}
 
             slo:
               scans.lost:

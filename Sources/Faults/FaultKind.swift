@@ -1,0 +1,178 @@
+package import SimBase
+
+/// What a fault does (DESIGN.md section 5). What each takes in a scenario file is in `FaultTable`.
+package enum FaultKind: Hashable, Sendable {
+    // MARK: The server
+
+    /// Answers 429 beyond `quota`, one quota per device.
+    case rateLimit(quota: Quota, retryAfter: Interval?)
+    case httpError(HTTPFault)
+    case stripBooks(StrippedForm)
+    /// The JSON of the results ends in the middle, under a length that agrees.
+    case truncateResults
+    case expireToken
+    /// 404 or 410 for a job that is there; the job is gone from then on.
+    case jobGone(status: Int)
+    /// An `error` event that invites to try again; it ends the stream.
+    case retryableError(code: String)
+    /// An `error` event that refuses the scan for good; it ends the stream.
+    case finalError(code: String)
+    /// An `enrichment_degraded` event for this share of the books.
+    case degraded(books: Odds)
+    case slowStage(ScanPhase, by: ClosedRange<Interval>)
+    /// An event of a name that no contract knows, before the next one.
+    case unknownEvent
+    case badJSON(BadJSONPlace)
+    /// Progress without its text.
+    case noMessage
+    /// Each ping is late by so much more.
+    case latePing(by: Interval)
+    case noPing
+    /// The terminal event is followed by another.
+    case twoTerminals
+    /// FIN where the terminal event would be.
+    case endWithoutTerminal
+    /// The stream starts over whatever the phone has seen.
+    case ignoreLastEventID
+    /// The job's event buffer is lost at once: only the terminal event, stripped of its books, can be replayed.
+    case forgetEvents
+
+    // MARK: The link
+
+    /// RST at the place that `Cut` names.
+    case reset(Cut, ExchangeSide)
+    /// FIN there.
+    case close(Cut, ExchangeSide)
+    /// Half-open from there: nothing passes any more, and neither side is told.
+    case silence(Cut, ExchangeSide)
+    /// What the server sends comes in pieces of so many bytes, each in a segment of its own.
+    case slice(bytes: ClosedRange<Int>)
+    /// So much longer under way, each way.
+    case delay(by: ClosedRange<Interval>)
+    /// No faster than so many bits a second, each way.
+    case bandwidth(bitsPerSecond: Int64)
+    /// This share of the segments is lost once: what comes behind waits for the repeat.
+    case loss(Odds)
+    /// Connections are refused at once.
+    case refuse
+
+    // MARK: The phone
+
+    /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
+    case offline
+    /// Another network: every connection is dead without a goodbye, and a new path is there when the window ends.
+    case handover
+    /// The app is in the background.
+    case background
+    /// The process dies and is started again when the window ends.
+    case kill
+    /// The app is removed with its storage and installed again when the window ends: a new device id.
+    case reinstall
+    /// The wall clock is wrong by so much.
+    case clockSkew(by: Interval)
+    /// Nothing can be written to the phone's storage.
+    case storageFull
+
+    /// The name in scenario files and ids.
+    package var name: String {
+        switch self {
+        case .rateLimit: "rate-limit"
+        case .httpError: "http-error"
+        case .stripBooks: "strip-books"
+        case .truncateResults: "truncate-results"
+        case .expireToken: "expire-token"
+        case .jobGone: "job-gone"
+        case .retryableError: "retryable-error"
+        case .finalError: "final-error"
+        case .degraded: "degraded"
+        case .slowStage: "slow-stage"
+        case .unknownEvent: "unknown-event"
+        case .badJSON: "bad-json"
+        case .noMessage: "no-message"
+        case .latePing: "late-ping"
+        case .noPing: "no-ping"
+        case .twoTerminals: "two-terminals"
+        case .endWithoutTerminal: "end-without-terminal"
+        case .ignoreLastEventID: "ignore-last-event-id"
+        case .forgetEvents: "forget-events"
+        case .reset: "reset"
+        case .close: "close"
+        case .silence: "silence"
+        case .slice: "slice"
+        case .delay: "delay"
+        case .bandwidth: "bandwidth"
+        case .loss: "loss"
+        case .refuse: "refuse"
+        case .offline: "offline"
+        case .handover: "handover"
+        case .background: "background"
+        case .kill: "kill"
+        case .reinstall: "reinstall"
+        case .clockSkew: "clock-skew"
+        case .storageFull: "storage-full"
+        }
+    }
+
+    package var layer: FaultLayer {
+        switch self {
+        case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError,
+            .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing,
+            .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .forgetEvents:
+            .server
+        case .reset, .close, .silence, .slice, .delay, .bandwidth, .loss, .refuse: .link
+        case .offline, .handover, .background, .kill, .reinstall, .clockSkew, .storageFull: .phone
+        }
+    }
+
+    /// Whether the phone's own side applies it to an exchange.
+    package var isMetByPhone: Bool { self == .refuse }
+}
+
+/// The layer in which a fault acts.
+package enum FaultLayer: String, CaseIterable, Hashable, Sendable {
+    case server, link, phone
+}
+
+/// An answer of the server's in place of the one that it would give.
+package struct HTTPFault: Hashable, Sendable {
+    /// 400 to 599.
+    package var status: Int
+    /// Nil: what the contract has for the status.
+    package var code: String?
+    /// Nil: what the contract has for the code.
+    package var retryable: Bool?
+    package var retryAfter: Interval?
+    package var retryAfterPlace: RetryAfterPlace
+
+    package init(
+        status: Int, code: String?, retryable: Bool?, retryAfter: Interval?, retryAfterPlace: RetryAfterPlace
+    ) {
+        self.status = status
+        self.code = code
+        self.retryable = retryable
+        self.retryAfter = retryAfter
+        self.retryAfterPlace = retryAfterPlace
+    }
+}
+
+/// Where an answer says how long to wait: `Retry-After` in seconds, `retryAfterMs` in the problem document.
+package enum RetryAfterPlace: String, CaseIterable, Hashable, Sendable {
+    case header, body, both, neither
+}
+
+/// How the books of a `completed` event are taken away.
+package enum StrippedForm: String, CaseIterable, Hashable, Sendable {
+    case absent, null, empty, renamed
+}
+
+/// A part of a job's work.
+package enum ScanPhase: String, CaseIterable, Hashable, Sendable {
+    case analyzing, identifying, enriching
+}
+
+/// Which event has data that are no JSON.
+package enum BadJSONPlace: String, CaseIterable, Hashable, Sendable {
+    /// An event more than the job has.
+    case extra
+    case progress, completed
+}
