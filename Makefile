@@ -10,7 +10,12 @@ BUILD := .build
 BINARY := $(BUILD)/release/swiftwing-sim
 CHECKS := --explicit-target-dependency-import-check error
 
-.PHONY: help run build test lint purity unit install packages test-tools clean
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= $(shell date +%s)
+FUZZ_FLAGS ?= -c release
+FUZZ_NOTES := $(BUILD)/fuzz
+
+.PHONY: help run build test lint purity unit fuzz install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -35,6 +40,15 @@ purity: packages ## proves that the pure targets have no way to time, tasks or c
 unit: packages test-tools
 	@swift build -c release --build-tests $(CHECKS) --quiet
 	@swift test -c release --skip-build --no-parallel
+
+# A test that dies leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, shows it again.
+fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from FUZZ_SEED (else the time)
+	@swift build $(FUZZ_FLAGS) --build-tests $(CHECKS) --quiet
+	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
+	@SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
+		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
+		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter FuzzTests \
+		|| { grep -r . $(FUZZ_NOTES); exit 1; }
 
 install: build ## puts binary and scenarios under PREFIX (/usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \

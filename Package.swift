@@ -113,13 +113,17 @@ let package = Package(
         tests("ImagingTests", ["Imaging", "SimBase"]),
         tests(
             "LiveDevicesTests",
-            ["LiveDevices", "SimBase", "Talaria", "Device", "EventLoop", "CurlLoop", "Imaging"]),
+            [
+                "LiveDevices", "SimBase", "Talaria", "Wire", "Device", "Plan", "Ledger", "EventLoop",
+                "CurlLoop", "Imaging",
+                "Backend", "Faults", "LiveBackend", "SimTestSupport",
+            ]),
         tests(
             "LiveBackendTests",
-            ["LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Faults", "EventLoop"]),
+            ["LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Faults", "EventLoop", "SimTestSupport"]),
         tests(
             "ScenarioFileTests",
-            ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics"]),
+            ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "SimTestSupport"]),
         tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
         tests("EndToEndTests", ["swiftwing-sim"], data: ["Fixtures", "Goldens", "Tools"]),
         tests("TidyTests", []),

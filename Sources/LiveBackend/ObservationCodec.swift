@@ -18,7 +18,9 @@ package enum ObservationCodec {
     package static func encode(_ report: BackendReport, into bytes: inout [UInt8]) {
         let start = bytes.count
         bytes.append(contentsOf: [0, 0, 0, 0])
-        var writer = FieldWriter(bytes: bytes)
+        // Changed places and not copied: a batch is encoded into one buffer.
+        var writer = FieldWriter(bytes: [])
+        swap(&writer.bytes, &bytes)
         switch report {
         case .upTo(let moment):
             writer.byte(0)
@@ -34,7 +36,7 @@ package enum ObservationCodec {
             case .fault(let sighting): Self.encode(sighting, into: &writer)
             }
         }
-        bytes = writer.bytes
+        swap(&writer.bytes, &bytes)
         let length = UInt32(bytes.count - start - 4)
         precondition(length <= UInt32(Self.frameBytesMax), "an observation that is longer than any can be")
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
@@ -187,11 +189,11 @@ private struct FieldReader {
         guard let tag = self.byte(), let at = self.word() else { return nil }
         let moment = Instant(nanoseconds: at)
         guard tag == 1 else { return tag == 0 ? .upTo(moment) : nil }
-        guard let device = self.word(), let scan = self.word(), let what = self.sighting() else { return nil }
+        guard let device = self.count(), let scan = self.count(), let what = self.sighting() else {
+            return nil
+        }
         return .observation(
-            Observation(
-                at: moment, device: DeviceNumber(UInt32(truncatingIfNeeded: device)),
-                scan: ScanNumber(UInt32(truncatingIfNeeded: scan)), what: what))
+            Observation(at: moment, device: DeviceNumber(device), scan: ScanNumber(scan), what: what))
     }
 
     private mutating func sighting() -> Sighting? {
@@ -216,11 +218,10 @@ private struct FieldReader {
         case 5: self.word().map { .limited(retryAfter: Interval(nanoseconds: $0)) }
         case 6:
             self.text().flatMap { job in
-                self.word().flatMap { attempt in
-                    self.word().map {
-                        .streamOpened(
-                            job: job, attempt: UInt32(truncatingIfNeeded: attempt),
-                            after: $0 < 0 ? nil : Int($0))
+                self.count().flatMap { attempt in
+                    self.word().flatMap {
+                        $0 < -1
+                            ? nil : .streamOpened(job: job, attempt: attempt, after: $0 < 0 ? nil : Int($0))
                     }
                 }
             }
@@ -228,10 +229,8 @@ private struct FieldReader {
         case 8: self.text().map { .pingWritten(job: $0) }
         case 9:
             self.text().flatMap { job in
-                self.word().flatMap { attempt in
-                    self.byte().map {
-                        .streamEnded(job: job, attempt: UInt32(truncatingIfNeeded: attempt), byPeer: $0 == 1)
-                    }
+                self.count().flatMap { attempt in
+                    self.flag().map { .streamEnded(job: job, attempt: attempt, byPeer: $0) }
                 }
             }
         case 10:
@@ -242,7 +241,7 @@ private struct FieldReader {
             }
         case 11: self.text().map { .tokenRevoked(job: $0) }
         case 12: self.text().flatMap { job in self.word().map { .resultsServed(job: job, books: Int($0)) } }
-        case 13: self.text().flatMap { job in self.byte().map { .cleaned(job: job, effective: $0 == 1) } }
+        case 13: self.text().flatMap { job in self.flag().map { .cleaned(job: job, effective: $0) } }
         case 14: self.text().map { .canceled(job: $0) }
         case 15: self.text().map { .expired(job: $0) }
         default: nil
@@ -251,9 +250,9 @@ private struct FieldReader {
 
     private mutating func eventWritten() -> BackendSighting? {
         guard let job = self.text(), let id = self.text(), let position = self.word(), let kind = self.kind(),
-            let replayed = self.byte()
+            let replayed = self.flag()
         else { return nil }
-        return .eventWritten(job: job, id: id, position: Int(position), kind: kind, replayed: replayed == 1)
+        return .eventWritten(job: job, id: id, position: Int(position), kind: kind, replayed: replayed)
     }
 
     private mutating func fault(_ tag: UInt8) -> FaultSighting? {
@@ -261,7 +260,7 @@ private struct FieldReader {
         switch tag {
         case 32:
             return self.operation().flatMap { operation, attempt in
-                self.byte().map { .decided(fault: fault, operation, attempt: attempt, fires: $0 == 1) }
+                self.flag().map { .decided(fault: fault, operation, attempt: attempt, fires: $0) }
             }
         case 33: return self.operation().map { .fired(fault: fault, $0, attempt: $1) }
         case 34: return .began(fault: fault)
@@ -280,17 +279,28 @@ private struct FieldReader {
         return Int64(bitPattern: value)
     }
 
+    /// A word that was 32 bits wide when it was written.
+    private mutating func count() -> UInt32? { self.word().flatMap { UInt32(exactly: $0) } }
+
+    private mutating func flag() -> Bool? {
+        switch self.byte() {
+        case 0: false
+        case 1: true
+        default: nil
+        }
+    }
+
     private mutating func operation() -> (Operation, UInt32)? {
-        guard let operation = self.byte().flatMap(Operation.init), let attempt = self.word() else {
+        guard let operation = self.byte().flatMap(Operation.init), let attempt = self.count() else {
             return nil
         }
-        return (operation, UInt32(truncatingIfNeeded: attempt))
+        return (operation, attempt)
     }
 
     private mutating func text() -> String? {
         guard let length = self.byte(), self.bytes.count >= Int(length) else { return nil }
         defer { self.bytes.removeFirst(Int(length)) }
-        return String(decoding: self.bytes.prefix(Int(length)), as: UTF8.self)
+        return String(validating: self.bytes.prefix(Int(length)), as: UTF8.self)
     }
 
     private mutating func kind() -> EventKind? { self.text().flatMap { EventKind(rawValue: $0) } }

@@ -46,7 +46,8 @@ final class Findings {
         let shown = line[start...].prefix(Self.lineShownMax)
         let length = max(1, min(place.length, shown.count - (offset - start)))
         return Diagnostic(
-            file: source.name, line: place.line, column: place.column, sourceLine: Self.text(shown),
+            file: Self.text(source.name.unicodeScalars), line: place.line, column: place.column,
+            sourceLine: Self.text(shown),
             caretOffset: offset - start, caretLength: length, message: finding.message, help: finding.help)
     }
 

@@ -164,6 +164,13 @@ struct YAMLReader {
     }
 
     private func place(_ mark: yaml_mark_t) -> Place {
+        let text = self.findings.sources[self.source]
+        guard mark.line < text.linesCount else {
+            // libyaml ends a last line that has no line break by going on to the next one.
+            return Place(
+                source: self.source, line: text.linesCount, column: text.line(text.linesCount).count + 1,
+                length: 1)
+        }
         let shift = mark.line == 0 ? self.columnShift : 0
         return Place(
             source: self.source, line: Int(mark.line) + 1, column: Int(mark.column) + 1 + shift, length: 1)

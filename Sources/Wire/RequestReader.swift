@@ -22,7 +22,8 @@ package struct RequestReader: Sendable {
         package var bodyBytesMax: Int
         /// The longest chunk-size line with its extensions, without CRLF.
         package var chunkLineBytesMax: Int
-        /// The most pipelined bytes kept while a request is being answered.
+        /// The most pipelined bytes kept while a request is being answered. The one limit that hangs on when bytes
+        /// come: who waits for an answer never reaches it.
         package var leftOverBytesMax: Int
 
         package init(

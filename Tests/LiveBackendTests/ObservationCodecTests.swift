@@ -20,7 +20,7 @@ import Testing
         .fault(.began(fault: 4)), .fault(.ended(fault: 4)),
     ]
 
-    private static let reports: [BackendReport] =
+    static let reports: [BackendReport] =
         sightings.enumerated().map { index, what in
             .observation(
                 Observation(

@@ -1,4 +1,3 @@
-import Foundation
 import Plan
 import SimBase
 import Testing
@@ -17,64 +16,6 @@ struct HostileTextTests {
         "fleet:", "faults:", "slo:", "p(95)", "after-bytes(", "burst(", "1000000", "0s", "0%", "100%", "168h",
         "1/h",
     ]
-
-    private func shipped() throws -> [UInt8] {
-        let path = packageFolder + "/Scenarios/flaky-network.scenario"
-        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    }
-
-    /// One to six edits by keyed draws.
-    private func mutated(_ bytes: [UInt8], _ random: KeyedRandom, _ round: UInt64) -> [UInt8] {
-        var bytes = bytes
-        for edit in 0...random.below(6, .test, round, 0) {
-            func draw(_ bound: Int, _ detail: UInt64) -> Int {
-                Int(random.below(UInt64(max(1, bound)), .test, round, edit + 1, detail))
-            }
-            let place = draw(bytes.count, 1)
-            let end = min(bytes.count, place + draw(12, 2))
-            switch draw(5, 3) {
-            case 0: bytes.removeSubrange(place..<end)
-            case 1:
-                bytes.insert(contentsOf: Array(Self.fragments[draw(Self.fragments.count, 4)].utf8), at: place)
-            case 2:
-                bytes.replaceSubrange(
-                    place..<end, with: Array(Self.fragments[draw(Self.fragments.count, 5)].utf8))
-            case 3: bytes.insert(contentsOf: Array(bytes[place..<end]), at: draw(bytes.count, 6))
-            default:
-                if place < bytes.count { bytes[place] = UInt8(draw(256, 7)) }
-            }
-        }
-        return bytes
-    }
-
-    @Test func `two thousand mutations of a scenario neither trap nor stall`() throws {
-        let bytes = try shipped()
-        let random = KeyedRandom(seed: 20)
-        var valid = 0
-        for round in UInt64(0)..<2_000 {
-            let text = mutated(bytes, random, round)
-            do throws(ScenarioErrors) {
-                let scenario = try ScenarioLoader.load(
-                    path: "x.scenario", bytes: text, overrides: [], environment: [:])
-                valid += 1
-                // What is accepted can be written and planned.
-                let again = try ScenarioLoader.load(
-                    path: "x.scenario", text: ScenarioWriter.resolved(scenario), overrides: [],
-                    environment: [:])
-                #expect(again == scenario)
-                var arrivals = RunPlan(scenario, target: .embedded).arrivals
-                #expect(arrivals.next() != nil || scenario.duration != nil)
-            } catch {
-                #expect(!error.diagnostics.isEmpty && error.diagnostics.count <= ScenarioErrors.shownMax)
-                #expect(
-                    !error.render(color: false).unicodeScalars.contains {
-                        $0.value < 0x20 && $0 != "\n" && $0 != "\t"
-                    })
-            }
-        }
-        #expect(valid > 100, "mutations that all break something test only the errors")
-        #expect(valid < 1_900)
-    }
 
     @Test func `hostile overrides neither trap nor stall`() throws {
         let random = KeyedRandom(seed: 21)

@@ -76,6 +76,18 @@ struct SyntaxTests {
         #expect(!rendered(minimal + "\"\\u001b[31m\": 1\n").contains("\u{1B}"))
     }
 
+    @Test func `control characters in an option are not shown either`() {
+        let found = errors(minimal, set: ["fleet\u{1B}[31m.x=1", "sed\n=\u{85}1"])
+        #expect(found.map(\.file) == ["--set fleet?[31m.x=1", "--set sed?=?1"])
+    }
+
+    @Test(arguments: [("a: [1", 1, 6), ("a: 1\nb", 2, 2), ("a: 1\nb\n", 3, 1)])
+    func `an error at the end of a text is in its last line`(text: String, line: Int, column: Int) {
+        let found = errors(text)
+        #expect(found.map(\.line) == [line])
+        #expect(found.map(\.column) == [column])
+    }
+
     @Test func `a key that is no word is an error`() {
         #expect(messages(minimal + "[a, b]: 1\n") == ["a key is a word, not a list"])
     }
