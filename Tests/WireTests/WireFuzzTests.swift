@@ -40,7 +40,8 @@ import Wire
                 var found: [SSEItem] = []
                 for (place, piece) in pieces.enumerated() {
                     reader.receive(piece, into: &found)
-                    guard pieces.count < 10 || place % 61 == 0 else { continue }  // It takes its time to look.
+                    // It takes its time to look.
+                    guard pieces.count < 10 || place % 61 == 0 else { continue }
                     // A line, an event, a type and two ids; an invalid byte becomes three.
                     try #require(keptBytes(reader) <= 48 + 64 + 3 * (3 * 48))
                 }
