@@ -94,7 +94,8 @@ struct FaultReader {
         guard let entry = FaultTable.entry(text) else {
             throw ValueError(
                 "unknown fault \(Findings.quoted(text))",
-                help: Values.didYouMean(text, FaultTable.all.map(\.name)) ?? "there is \(Values.list(available))")
+                help: Values.didYouMean(text, FaultTable.all.map(\.name))
+                    ?? "there is \(Values.list(available))")
         }
         guard entry.isAvailable else {
             throw ValueError(

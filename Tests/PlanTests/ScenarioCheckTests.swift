@@ -30,7 +30,8 @@ struct ScenarioCheckTests {
             for trigger in [
                 FaultTrigger.atOnce, .afterEvents(0...0), .afterBytes(0...20), .afterTime(.zero ... .zero),
             ] {
-                let doomed = fault(.reset(cut, .reply), chance: .percent(20), trigger: trigger, count: .eachAttempt)
+                let doomed = fault(
+                    .reset(cut, .reply), chance: .percent(20), trigger: trigger, count: .eachAttempt)
                 #expect(subjects(doomed) == [.fault(0, key: "count")], "\(cut) \(trigger)")
                 var once = doomed
                 once.count = .oncePerScan
@@ -41,7 +42,8 @@ struct ScenarioCheckTests {
             }
         }
         #expect(
-            subjects(fault(.reset(.insideEvent, .reply), trigger: .afterEvents(0...1), count: .eachAttempt)) == [])
+            subjects(fault(.reset(.insideEvent, .reply), trigger: .afterEvents(0...1), count: .eachAttempt))
+                == [])
         #expect(subjects(fault(.reset(.insideUTF8, .reply), count: .eachAttempt)) == [])
         #expect(subjects(fault(.reset(.afterBytes(500), .reply), count: .eachAttempt)) == [])
     }
