@@ -170,8 +170,10 @@ extension Device {
         }
     }
 
+    /// By the phone's own wall clock.
     private func wallNanoseconds(at now: Instant) -> Int64 {
-        self.wallClockAtZero * 1_000_000 + now.nanoseconds
+        // Wrapping: a clock may be set to any time, and nothing but a wait is made of it.
+        self.wallClockAtZero &* 1_000_000 &+ now.nanoseconds &+ self.wallClockAhead.nanoseconds
     }
 
     /// What the death of an open stream counts as. A body that breaks off without its end was closed by the peer as

@@ -90,7 +90,7 @@ extension Device {
     ) {
         guard let index = self.cleanupIndex(exchange) else { return }
         // A suspended phone has no time for a second try at what only helps the server.
-        if self.phase == .suspended, self.cleanups[index].purpose == .discard {
+        if self.phase.isAway, self.cleanups[index].purpose == .discard {
             self.abandon(index, cause: cause, at: now, into: &effects)
             return
         }

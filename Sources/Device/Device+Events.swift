@@ -63,7 +63,10 @@ extension Device {
         switch reading {
         case .ping:
             return false
-        case .progress, .enrichmentDegraded:
+        case .progress, .enrichmentDegraded, .segmented, .bookProgress:
+            if case .segmented(let segmented) = reading {
+                self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
+            }
             self.applied(event, reading, transit, index, at: now, into: &effects)
             self.journeys[index].streamBackoff.succeeded()
             self.advance(event, index, into: &effects)
@@ -91,6 +94,7 @@ extension Device {
         self.exchanges[exchange].purpose = .drain
         self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
         self.journeys[index].connection = nil
+        if self.preview?.scan == self.journeys[index].number { self.preview = nil }
         switch reading {
         case .completed(let completed):
             self.completed(completed, index, at: now, into: &effects)
@@ -102,7 +106,7 @@ extension Device {
         case .malformed(.error):
             self.observe(bad: .undecodable, answered, at: now, into: &effects)
             self.failed(index, retryable: true, code: nil, at: now, into: &effects)
-        case .malformed, .progress, .ping, .enrichmentDegraded, .unknown:
+        case .malformed, .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .unknown:
             preconditionFailure("a stream was ended by an event that is not terminal")
         }
     }
@@ -184,6 +188,8 @@ extension JobEvent {
         case .error: .error
         case .ping: .ping
         case .enrichmentDegraded: .enrichmentDegraded
+        case .segmented: .segmented
+        case .bookProgress: .bookProgress
         case .malformed(let kind): kind
         case .unknown: nil
         }

@@ -29,7 +29,7 @@ extension Device {
         _ number: ScanNumber, _ photo: PhotoReference, scheduled: Instant, at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
-        guard self.phase != .suspended else { return }  // The app is not on the screen: there is no shutter.
+        guard !self.phase.isAway else { return }  // The app is not on the screen: there is no shutter.
         precondition(
             self.queue.index(of: number) == nil && self.journeyIndex(number) == nil,
             "a scan number was used twice")
@@ -135,10 +135,11 @@ extension Device {
             preconditionFailure("only a scan in a slot is requeued")
         }
         var scan = self.journeys.remove(at: index).scan
-        if hold.isParked || self.phase == .suspended {
+        if hold.isParked || self.phase.isAway {
             Self.release(&scan, into: &effects)
         }
         scan.record.cause = cause.rawValue
+        if self.preview?.scan == number { self.preview = nil }
         let ticket = self.store(.put(scan.record), into: &effects)
         self.queue.insert(
             WaitingScan(scan: scan, cause: cause, hold: hold, floor: floor, ticket: ticket, isAnnounced: true)
@@ -184,7 +185,22 @@ extension Device {
         }
     }
 
-    /// A moment of the phone's wall clock on the run's clock: before `zero` for an earlier run.
+    /// A capture that finds no room for its record is refused at once, and shown: it is never kept in memory only.
+    /// Every other write stays where it is, in memory, and what waits for it goes on waiting.
+    mutating func storeFailed(
+        _ ticket: StoreTicket, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
+        guard let index = self.queue.scans.firstIndex(where: { !$0.isAnnounced && $0.ticket == ticket })
+        else { return }
+        var scan = self.queue.remove(at: index).scan
+        Self.release(&scan, into: &effects)
+        let code = DeviceLimit.storageFullCode
+        self.note(.settled(scan.number, .refused(code: code)), into: &effects)
+        self.observe(.refused(code: code), of: scan.number, at: now, into: &effects)
+    }
+
+    /// A moment of the wall clock on the run's clock: before `zero` for an earlier run.
     private func instant(ofUnixMs unixMs: Int64) -> Instant {
         let (milliseconds, overflow) = unixMs.subtractingReportingOverflow(self.wallClockAtZero)
         // A century either way: a record of a broken clock must not break ours.

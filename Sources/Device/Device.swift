@@ -17,6 +17,8 @@ package struct Device: Sendable {
     let run: UInt64
     let clockZero: Int64
     let wallClockAtZero: Int64
+    /// How far the phone's own wall clock is ahead of the true time.
+    var wallClockAhead = Interval.zero
 
     var phase = Phase.off
     var pathAvailable = true
@@ -32,6 +34,8 @@ package struct Device: Sendable {
     var durable = StoreTicket(0)
     var lastTicket: UInt64 = 0
     var lastRequest: UInt64 = 0
+    /// What the user sees of the photo that was segmented last: one for the whole phone, however many jobs send one.
+    var preview: Preview?
     /// Reused, so that an event of a stream costs no buffer.
     var items: [SSEItem] = []
 
@@ -44,15 +48,26 @@ package struct Device: Sendable {
         case off
         /// Leaves to `suspended`.
         case running
-        /// Only what is left to clean up goes on.
-        case suspended
+        /// Only what is left to clean up goes on, until that time is over. Leaves to `frozen`, or back to `running`.
+        case suspended(until: Instant)
+        /// Nothing is sent any more. Leaves to `running`.
+        case frozen
+
+        /// The app is not on the screen.
+        var isAway: Bool {
+            switch self {
+            case .off, .running: false
+            case .suspended, .frozen: true
+            }
+        }
     }
 
     /// - Parameters:
     ///   - run: The run's id in trace contexts, never 0.
     ///   - clockZero: The monotonic clock of the machine at `Instant.zero`, nanoseconds: stamps of the backend are read
     ///     against it.
-    ///   - wallClockAtZero: The phone's own wall clock at `Instant.zero`, milliseconds since 1970.
+    ///   - wallClockAtZero: The true time at `Instant.zero`, milliseconds since 1970; the phone's own clock shows it
+    ///     until it is set to another.
     package init(
         number: DeviceNumber, identity: DeviceIdentity, profile: ClientProfile, random: KeyedRandom,
         run: UInt64,
@@ -67,6 +82,13 @@ package struct Device: Sendable {
         self.run = run
         self.clockZero = clockZero
         self.wallClockAtZero = wallClockAtZero
+    }
+
+    /// An image that a job sent while it ran. Only its size is kept: an app holds the image, and a fleet of apps in one
+    /// process could not.
+    struct Preview: Hashable, Sendable {
+        var scan: ScanNumber
+        var imageBytes: Int
     }
 
     // MARK: Events
@@ -85,8 +107,15 @@ package struct Device: Sendable {
             self.pathLost(at: now, into: &effects)
         case .pathReturned:
             self.pathReturned(at: now, into: &effects)
+        case .pathChanged(let isAvailable):
+            self.pathChanged(isAvailable: isAvailable, at: now, into: &effects)
         case .suspended:
             self.suspended(at: now, into: &effects)
+        case .resumed:
+            self.resumed(at: now, into: &effects)
+        case .clockSet(let ahead):
+            self.wallClockAhead = ahead
+            self.observe(.clockSet(ahead: ahead), of: .none, at: now, into: &effects)
         case .replyHead(let id, let head):
             self.replyHead(id, head, at: now, into: &effects)
         case .replyBytes(let id, let bytes):
@@ -100,6 +129,8 @@ package struct Device: Sendable {
             self.passDeadlines(at: now, into: &effects)
         case .stored(let ticket):
             self.stored(ticket, at: now, into: &effects)
+        case .storeFailed(let ticket):
+            self.storeFailed(ticket, at: now, into: &effects)
         }
         precondition(self.phase != .off, "the first event of a phone is its launch")
         self.proceed(at: now, into: &effects)
@@ -108,8 +139,9 @@ package struct Device: Sendable {
 
     /// Does everything that is due and allowed.
     private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
+        self.freezeIfDue(at: now, into: &effects)
         self.prepareAhead(into: &effects)
-        guard self.pathAvailable else { return }
+        guard self.pathAvailable, self.phase != .frozen else { return }
         self.returnToJobs(at: now, into: &effects)
         self.startWaiting(at: now, into: &effects)
         self.sendDueCleanups(at: now, into: &effects)
@@ -132,7 +164,10 @@ package struct Device: Sendable {
                 break
             }
         }
-        guard self.pathAvailable else { return earliest }
+        if case .suspended(let until) = self.phase, !self.exchanges.isEmpty || !self.cleanups.isEmpty {
+            consider(until)
+        }
+        guard self.pathAvailable, self.phase != .frozen else { return earliest }
         for cleanup in self.cleanups { consider(cleanup.dueAt) }
         if self.phase == .running, self.journeys.count < self.profile.streamsMax {
             consider(self.queue.nextReady(self.conditions(at: now)))
@@ -155,8 +190,9 @@ package struct Device: Sendable {
         case .running:
             self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
                 && self.queue.scans.allSatisfy { $0.hold.isParked }
-        case .suspended:
-            self.exchanges.isEmpty && (self.cleanups.isEmpty || !self.pathAvailable)
+        case .suspended, .frozen:
+            self.exchanges.isEmpty
+                && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
                 && self.journeys.allSatisfy { $0.stage == .cleaning }
                 && self.queue.scans.allSatisfy(\.isAnnounced)
         }
@@ -170,6 +206,12 @@ package struct Device: Sendable {
 
     /// Scans that are not settled, wherever they are.
     package var unsettledCount: Int { self.queue.count + self.journeys.count }
+
+    /// Whether the app is off the screen.
+    package var isAway: Bool { self.phase.isAway }
+
+    /// Bytes of the preview that the user is shown; 0 without one.
+    package var previewBytes: Int { self.preview?.imageBytes ?? 0 }
 
     /// Slots in use.
     package var slotsTaken: Int { self.journeys.count { $0.holdsSlot } }

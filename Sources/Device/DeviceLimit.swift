@@ -5,6 +5,11 @@ package enum DeviceLimit {
     /// Unsettled scans of one phone. A capture beyond it is refused with `queueFullCode`, never dropped in silence.
     package static let unsettledMax = 1_000
     package static let queueFullCode = "QUEUE_FULL"
+    /// Shown when the phone has no room for the record of a capture.
+    package static let storageFullCode = "STORAGE_FULL"
+    /// What the system leaves an app that has left the screen and asked for no more ("approximately five seconds",
+    /// Apple's `applicationDidEnterBackground`); then it is frozen.
+    package static let backgroundTime = Interval.seconds(5)
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
     /// Photos of waiting scans that are prepared before their turn; those behind them wait as they were taken.

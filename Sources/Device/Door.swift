@@ -27,8 +27,16 @@ package enum DeviceEvent: Sendable {
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost
     case pathReturned
-    /// The end of the run: clean up what runs, put unfinished scans back into the durable queue, start nothing.
+    /// The network changed under the phone: what was under way on the old path is lost without a goodbye. There is a
+    /// new one at once, or `.pathReturned` tells when.
+    case pathChanged(isAvailable: Bool)
+    /// The app leaves the screen, or the run ends: clean up what runs, within `DeviceLimit.backgroundTime`; put
+    /// unfinished scans back into the durable queue; start nothing.
     case suspended
+    /// The app is on the screen again.
+    case resumed
+    /// The wall clock was set to run this far ahead of the true time.
+    case clockSet(ahead: Interval)
     /// The head of the answer. A 1xx never comes here.
     case replyHead(RequestID, ReplyHead)
     /// Bytes of the body, in any split. The buffer is the driver's and is not to be kept.
@@ -42,6 +50,9 @@ package enum DeviceEvent: Sendable {
     /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
     /// seen there.
     case stored(StoreTicket)
+    /// There is no room for this write. The driver keeps it, and all that follow, and writes them when there is; what
+    /// was written before and is not durable yet becomes so.
+    case storeFailed(StoreTicket)
 }
 
 /// The head of an answer, as far as a phone looks at it.
@@ -104,7 +115,8 @@ package struct StoreTicket: Hashable, Comparable, Sendable {
 package struct DurableScan: Hashable, Sendable, Codable {
     package var scan: UInt32
     package var photo: Int
-    /// When it was captured, by the phone's wall clock, milliseconds since 1970: the order of the queue.
+    /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue, and what its
+    /// completion is measured from. Not by the phone's own clock, which may be wrong and jump.
     package var capturedUnixMs: Int64
     /// The running job, if any, with what is needed to return to its stream.
     package var job: DurableJob?

@@ -18,9 +18,9 @@ struct WaitingScan: Sendable {
         case none
         /// A backoff. A path that returns ends it.
         case until(Instant)
-        /// Until the path returns, or a fresh process takes it up.
+        /// Until the path returns, or the app is opened: by a fresh process, or from the background.
         case nextPath
-        /// Until a fresh process takes it up.
+        /// Until the app is opened: by a fresh process, or from the background.
         case nextLaunch
 
         /// Nothing but the outside world ends it.

@@ -128,6 +128,16 @@ package enum FaultKind: Hashable, Sendable {
     package var isMetByPhone: Bool { self == .refuse }
 }
 
+extension FaultKind {
+    /// Whether a phone's requests arrive as always while it lasts.
+    package var sparesThePath: Bool {
+        switch self {
+        case .background, .kill, .reinstall, .clockSkew, .storageFull: true
+        default: false
+        }
+    }
+}
+
 /// The layer in which a fault acts.
 package enum FaultLayer: String, CaseIterable, Hashable, Sendable {
     case server, link, phone

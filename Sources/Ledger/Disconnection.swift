@@ -52,6 +52,7 @@ package struct Disconnections: Equatable, Sendable {
         case .offline: 5
         case .badAnswer: 6
         case .killed: 7
+        case .handover: 8
         }
     }
 

@@ -58,7 +58,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var statement: String {
         switch self {
         case .scanCustody:
-            "every captured scan is completed, refused or waiting in a durable record, and only one of them"
+            "every captured scan is completed, refused, waiting in a durable record or gone by a named cause, and only one of them"
         case .scanRefusedForCause:
             "a scan is refused only after an answer or a terminal error, never for a transport failure alone"
         case .bookNeverLost:

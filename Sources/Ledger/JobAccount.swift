@@ -25,6 +25,8 @@ struct JobAccount: Sendable {
     var deleteSent = false
     var deleteAnswered = false
     var isAbandoned = false
+    /// The app left the screen while its scan was unsettled.
+    var isGivenUp = false
     /// Something other than the phone may keep the job from being deleted.
     var isExcused = false
 

@@ -105,7 +105,7 @@ package struct Ledger: Sendable {
             self.phones[place].saw(
                 sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .fault(let sighting):
-            self.phones[place].saw(sighting, scan: observation.scan)
+            self.phones[place].saw(sighting, scan: observation.scan, rules: self.rules)
         }
     }
 

@@ -15,10 +15,13 @@ package struct LedgerSettings: Hashable, Sendable {
     /// The profiles of the groups of `fleet`, by the group's place. A group without one, and a phone without a group, are
     /// held to `contract`.
     package var profiles: [ProfileExpectation]
+    /// Faults, by their places in the scenario's list, that keep no request from arriving while they last: what they do
+    /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
+    package var faultsOffPath: [Int]
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
-        profiles: [ProfileExpectation]
+        profiles: [ProfileExpectation], faultsOffPath: [Int] = []
     ) {
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
         self.hasBackendView = hasBackendView
@@ -27,6 +30,7 @@ package struct LedgerSettings: Hashable, Sendable {
         self.examplesMax = examplesMax
         self.fleet = fleet
         self.profiles = profiles
+        self.faultsOffPath = faultsOffPath
     }
 
     func profile(of device: DeviceNumber) -> ProfileExpectation {

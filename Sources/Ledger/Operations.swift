@@ -13,8 +13,9 @@ extension PhoneSighting {
             .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .resumed, .pathLost, .pathReturned, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
-            .bookAdded, .bookRepeated, .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
+        case .reinstalled, .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
+            .clockSet, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+            .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
             false
         }
     }
@@ -180,8 +181,9 @@ extension ScanOperations {
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
-        case .launched, .killed, .suspended, .resumed, .pathLost, .pathReturned, .captured, .photoPrepared,
-            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
+        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
+            .storageFilled, .storageFreed, .clockSet, .captured, .photoPrepared, .queued, .slotTaken,
+            .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
             .eventApplied, .eventIgnored, .ping:
             break
         }

@@ -124,7 +124,12 @@ extension PhoneAccount {
             return
         }
         // A photo that never was prepared could not be used: a cause of its own.
-        if self.scans[index].isPrepared, !self.scans[index].hadCause {
+        let hadRoom = code == Self.storageFull && !self.isStorageFull
+        if hadRoom {
+            findings.violate(
+                .scanRefusedForCause, device: self.device, scan: scan, at: at,
+                "refused as \(code.bounded) while there was room")
+        } else if code != Self.storageFull, self.scans[index].isPrepared, !self.scans[index].hadCause {
             findings.violate(
                 .scanRefusedForCause, device: self.device, scan: scan, at: at,
                 "refused as \(code.bounded) without an answer that says so")
@@ -133,6 +138,9 @@ extension PhoneAccount {
         self.settle(at: index, as: .refused, into: &findings)
         self.dropIfDone(scan)
     }
+
+    /// What a phone says that has no room for the record of a capture.
+    private static let storageFull = "STORAGE_FULL"
 
     /// The run is over and the scan is nowhere.
     mutating func lose(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {

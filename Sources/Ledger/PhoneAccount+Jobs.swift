@@ -97,9 +97,9 @@ extension PhoneAccount {
         self.jobs[index].deleteSent = true
         self.jobs[index].stream.forgetLog()
         if self.isCutOff || self.faultsActive > 0 { self.jobs[index].isExcused = true }
-        // When the app goes to the background it gives its jobs up. A failed job holds no books, and a job from before
-        // this run may have been finished then.
-        if self.isSuspended || job.sawError || job.isInherited || self.isSettled(job.scan) { return }
+        // When the app goes to the background it gives its jobs up; the last of their DELETEs may be sent when it is
+        // back. A failed job holds no books, and a job from before this run may have been finished then.
+        if job.isGivenUp || job.sawError || job.isInherited || self.isSettled(job.scan) { return }
         let state =
             job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
         findings.violate(.jobNotCleanedEarly, device: self.device, scan: scan, at: at, "DELETE sent \(state)")

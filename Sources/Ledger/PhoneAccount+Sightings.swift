@@ -13,6 +13,8 @@ extension PhoneAccount {
             self.launched(restored: restored, at: at, into: &findings)
         case .killed:
             self.killed()
+        case .reinstalled:
+            self.reinstalled(into: &findings)
         case .suspended:
             self.suspended()
         case .resumed:
@@ -20,14 +22,21 @@ extension PhoneAccount {
         case .pathLost:
             self.isCutOff = true
             self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+        case .pathChanged:
+            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
         case .pathReturned:
             self.isCutOff = false
+        case .storageFilled:
+            self.isStorageFull = true
+        case .storageFreed:
+            self.isStorageFull = false
         case .captured:
             self.capture(scan, at: at, into: &findings)
         case .photoPrepared:
             self.updateScan(scan) { $0.isPrepared = true }
         case .queued:
             self.requireOpen(scan, for: "queued", at: at, into: &findings)
+            self.updateScan(scan) { $0.isRecorded = true }
         case .slotTaken:
             self.slotTaken(scan, at: at, rules: rules, into: &findings)
         case .slotGiven:
@@ -72,7 +81,7 @@ extension PhoneAccount {
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
+        case .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break  // Measured, not judged.
         }
@@ -141,14 +150,16 @@ extension PhoneAccount {
         }
     }
 
-    mutating func saw(_ sighting: FaultSighting, scan: ScanNumber) {
+    mutating func saw(_ sighting: FaultSighting, scan: ScanNumber, rules: Rules) {
         switch sighting {
         case .fired(_, let operation, _):
             if operation == .cleanup { self.excuseJobs(of: scan) { _ in true } }
-        case .began:
+        case .began(let fault):
+            guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultsActive += 1
             self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
-        case .ended:
+        case .ended(let fault):
+            guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultsActive = max(0, self.faultsActive - 1)
         case .decided:
             break

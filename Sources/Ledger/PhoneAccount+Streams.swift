@@ -10,6 +10,7 @@ extension PhoneAccount {
         guard let index = self.jobInUse(id, scan: scan, for: "streamed", at: at, into: &findings) else {
             return
         }
+        self.jobs[index].isGivenUp = false  // Kept for want of a path, and taken up again.
         let isInherited = self.jobs[index].isInherited
         guard let wrong = self.jobs[index].stream.asked(after: lastEventID, isInherited: isInherited) else {
             return

@@ -24,6 +24,7 @@ struct PhoneAccount: Sendable {
     var isSuspended = false
     var isCutOff = false
     var faultsActive = 0
+    var isStorageFull = false
     var slots = 0
     var limits = LimitAccount()
 
@@ -113,17 +114,19 @@ struct PhoneAccount: Sendable {
     mutating func launched(restored: Int, at: Instant, into findings: inout Findings) {
         let restored = min(max(0, restored), Self.restoredMax)
         var open = self.inheritedUnnamed
+        var inDoubt = 0
         for index in self.scans.indices where self.scans[index].state == .open {
             open += 1
+            if self.scans[index].isInDoubt { inDoubt += 1 }
             self.scans[index].sawRelaunch = self.hasLaunched
             self.scans[index].isPrepared = false  // Its photo is prepared anew.
         }
         if self.hasLaunched {
             self.sawRelaunch = true
-            if restored < open {
+            if restored < open - inDoubt {
                 findings.violate(
                     .scanCustody, device: self.device, scan: .none, at: at,
-                    "the app was started again and found \(restored) of \(open) unsettled scans")
+                    "the app was started again and found \(restored) of \(open - inDoubt) unsettled scans")
             }
         } else {
             let inherited = max(0, restored - open)
@@ -141,6 +144,31 @@ struct PhoneAccount: Sendable {
     mutating func killed() {
         self.startOver()
         for index in self.jobs.indices { self.jobs[index].isExcused = true }
+        for index in self.scans.indices where self.scans[index].state == .open {
+            if !self.scans[index].isRecorded { self.scans[index].isInDoubt = true }
+        }
+    }
+
+    /// Whatever the phone had is gone, and a scan that was not settled has a named end.
+    mutating func reinstalled(into findings: inout Findings) {
+        self.killed()
+        for index in self.scans.indices where self.scans[index].state == .open {
+            self.discard(at: index, .reinstalled, into: &findings)
+        }
+        let unnamed = self.inheritedUnnamed
+        self.inheritedUnnamed = 0
+        findings.count(in: self.group) {
+            $0.scans.open -= unnamed
+            for _ in 0..<unnamed { $0.scans.discard(.reinstalled) }
+        }
+        for scan in self.scans.map(\.number) { self.dropIfDone(scan) }
+    }
+
+    private mutating func discard(
+        at index: Int, _ cause: DiscardCause, into findings: inout Findings
+    ) {
+        self.settle(at: index, as: .discarded, into: &findings)
+        findings.count(in: self.group) { $0.scans.discard(cause) }
     }
 
     /// What a process has in memory only.
@@ -156,7 +184,9 @@ struct PhoneAccount: Sendable {
         // its DELETE is on its way.
         for index in self.jobs.indices {
             let isUnderWay = self.jobs[index].deleteSent && !self.jobs[index].deleteAnswered
-            if isUnderWay || !self.isSettled(self.jobs[index].scan) { self.jobs[index].isExcused = true }
+            let isUnsettled = !self.isSettled(self.jobs[index].scan)
+            if isUnderWay || isUnsettled { self.jobs[index].isExcused = true }
+            if isUnsettled { self.jobs[index].isGivenUp = true }
         }
     }
 
@@ -187,7 +217,11 @@ struct PhoneAccount: Sendable {
 
     mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {
         for index in self.scans.indices where self.scans[index].state == .open {
-            self.lose(at: index, at: at, rules: rules, into: &findings)
+            if self.scans[index].isInDoubt, !self.scans[index].isRecorded {
+                self.discard(at: index, .notStored, into: &findings)
+            } else {
+                self.lose(at: index, at: at, rules: rules, into: &findings)
+            }
         }
         if self.inheritedUnnamed > 0 {
             let count = self.inheritedUnnamed

@@ -9,6 +9,8 @@ struct ScanAccount: Sendable {
         case completed
         /// Final.
         case refused
+        /// Gone by something that has a name, and that the user did or saw. Final.
+        case discarded
         /// A record on disk after the run. Final.
         case waiting
         /// Nowhere after the run. Final.
@@ -21,6 +23,10 @@ struct ScanAccount: Sendable {
     var state = State.open
     /// The phone's process was started again while the scan was open: it may find books of before in its library.
     var sawRelaunch = false
+    /// It was seen in the durable queue: from then on it may not be lost by a kill.
+    var isRecorded: Bool
+    /// The process was killed before its record was known to be durable: the next one may have it or not.
+    var isInDoubt = false
     var isPrepared = false
     /// An answer or a terminal error came that may be a reason to refuse the scan.
     var hadCause = false
@@ -35,6 +41,7 @@ struct ScanAccount: Sendable {
     init(number: ScanNumber, isInherited: Bool) {
         self.number = number
         self.isInherited = isInherited
+        self.isRecorded = isInherited
     }
 
     /// How many of the first `count` books the library is known to hold. What was there before this run, or before a

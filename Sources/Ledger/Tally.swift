@@ -129,8 +129,9 @@ package struct Tally: Sendable {
         case .streamLost(_, _, .silence, let silence):
             guard let silence else { return }
             self.measured.table.record(.sseDetectTime, silence, in: group)
-        case .launched, .killed, .suspended, .resumed, .pathLost, .pathReturned, .captured, .queued,
-            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .rateLimited, .resultsGivenUp,
+        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
+            .storageFilled, .storageFreed, .clockSet, .captured, .queued, .slotTaken, .slotGiven, .bookAdded,
+            .bookRepeated, .badAnswer, .rateLimited, .resultsGivenUp,
             .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break

@@ -1,9 +1,17 @@
 package import Metrics
 package import Talaria
 
+/// Why a scan is gone without being lost.
+package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
+    /// The app was deleted with its storage, and installed anew.
+    case reinstalled
+    /// The app was killed before the capture was durable: it was never the app's.
+    case notStored = "not-stored"
+}
+
 /// Where the scans of a run are. At any moment, and at the end with `open` 0:
 ///
-///     captured + restored = completed + refused + waiting + lost + open
+///     captured + restored = completed + refused + waiting + discarded + lost + open
 ///
 /// A scan that an earlier run left in the state folder is *restored*, not captured: this run took it over, and answers
 /// for it as for its own.
@@ -15,8 +23,11 @@ package struct ScanTotals: Hashable, Sendable {
     package var refused = 0
     package var waiting = 0
     package var lost = 0
+    /// Gone by something that has a name, and that the user did or saw: not lost.
+    package private(set) var discarded = 0
     /// Not settled yet. 0 once the ledger is finished.
     package var open = 0
+    private var discardedByReinstall = 0
     /// By the place of the cause in `WaitingCause.allCases`.
     private var waitingByCause = [Int](repeating: 0, count: WaitingCause.allCases.count)
 
@@ -32,9 +43,21 @@ package struct ScanTotals: Hashable, Sendable {
         self.waitingByCause[place] += 1
     }
 
+    package func discarded(_ cause: DiscardCause) -> Int {
+        switch cause {
+        case .reinstalled: self.discardedByReinstall
+        case .notStored: self.discarded - self.discardedByReinstall
+        }
+    }
+
+    mutating func discard(_ cause: DiscardCause) {
+        self.discarded += 1
+        if cause == .reinstalled { self.discardedByReinstall += 1 }
+    }
+
     package var isConserved: Bool {
-        self.captured + self.restored
-            == self.completed + self.refused + self.waiting + self.lost + self.open
+        let settled = self.completed + self.refused + self.waiting + self.discarded + self.lost
+        return self.captured + self.restored == settled + self.open
             && self.waiting == self.waitingByCause.reduce(0, +)
     }
 
@@ -45,6 +68,8 @@ package struct ScanTotals: Hashable, Sendable {
         self.refused += other.refused
         self.waiting += other.waiting
         self.lost += other.lost
+        self.discarded += other.discarded
+        self.discardedByReinstall += other.discardedByReinstall
         self.open += other.open
         for index in self.waitingByCause.indices {
             self.waitingByCause[index] += other.waitingByCause[index]
@@ -132,6 +157,7 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.scans.refused, .scansRefused)
         add(self.scans.waiting, .scansWaiting)
         add(self.scans.lost, .scansLost)
+        add(self.scans.discarded, .scansDiscarded)
         add(self.books.expected, .booksExpected)
         add(self.books.received, .booksReceived)
         add(self.books.missing, .booksMissing)

@@ -28,6 +28,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case cleanupAttempts = "cleanup.attempts"
     /// Sockets that this process could not open for want of a descriptor (`EMFILE`).
     case descriptorsRefused = "descriptors.refused"
+    /// Scans that a reinstallation took, or a kill before they were durable.
+    case scansDiscarded = "scans.discarded"
 }
 
 extension CountMetric: MetricCase {
@@ -59,13 +61,15 @@ extension CountMetric: MetricCase {
         case .resultsAttempts: 22
         case .cleanupAttempts: 23
         case .descriptorsRefused: 24
+        case .scansDiscarded: 25
         }
     }
 
     package var better: Better {
         switch self {
         case .scansCompleted, .booksReceived, .jobsCleaned: .higher
-        case .scansRefused, .scansWaiting, .scansLost, .booksMissing, .booksDuplicated, .jobsAbandoned,
+        case .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing, .booksDuplicated,
+            .jobsAbandoned,
             .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .descriptorsRefused:
             .lower
         case .scansCaptured, .booksExpected, .jobsAccepted, .sseEvents, .ssePings, .uploadAttempts,
@@ -78,7 +82,8 @@ extension CountMetric: MetricCase {
     package var needsBackend: Bool {
         switch self {
         case .booksExpected, .booksMissing, .jobsOrphaned: true
-        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .booksReceived,
+        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
+            .booksReceived,
             .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
             .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,
             .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused:

@@ -110,6 +110,11 @@ package enum MarkdownReport {
             let causes = waiting.map { "\($0.cause) \(Figures.count($0.count))" }
             text += "\nWaiting: \(causes.joined(separator: ", ")).\n"
         }
+        let discarded = RunResult.discarded(result.totals.scans)
+        if !discarded.isEmpty {
+            let causes = discarded.map { "\($0.cause) \(Figures.count($0.count))" }
+            text += "\nDiscarded: \(causes.joined(separator: ", ")).\n"
+        }
         text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
         text += "\(Figures.count(books.received)) received, "
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "

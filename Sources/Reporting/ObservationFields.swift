@@ -33,10 +33,19 @@ struct ObservationFields {
             self.phone("launched")
             self.field("restored", restored)
         case .killed: self.phone("killed")
+        case .reinstalled(let discarded):
+            self.phone("reinstalled")
+            self.field("discarded", discarded)
         case .suspended: self.phone("suspended")
         case .resumed: self.phone("resumed")
         case .pathLost: self.phone("path-lost")
         case .pathReturned: self.phone("path-returned")
+        case .pathChanged: self.phone("path-changed")
+        case .storageFilled: self.phone("storage-filled")
+        case .storageFreed: self.phone("storage-freed")
+        case .clockSet(let ahead):
+            self.phone("clock-set")
+            self.field("ahead_ns", ahead)
         case .captured(let scheduled):
             self.phone("captured")
             self.field("scheduled_ns", scheduled.nanoseconds)

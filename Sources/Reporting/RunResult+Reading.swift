@@ -61,6 +61,11 @@ extension RunResult {
         WaitingCause.allCases.map { (cause: $0.rawValue, count: scans.waiting($0)) }.filter { $0.count > 0 }
     }
 
+    /// By cause, without those that took no scan.
+    static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
+        DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discarded($0)) }.filter { $0.count > 0 }
+    }
+
     /// Causes with losses, and whether there were any.
     var losses: [Disconnection] { self.disconnections.filter { $0.count > 0 } }
 

@@ -57,6 +57,10 @@ package enum SummaryJSON {
             "refused": .integer(scans.refused),
             "waiting": .integer(scans.waiting),
             "lost": .integer(scans.lost),
+            "discarded": .integer(scans.discarded),
+            "discarded_by_cause": .object(
+                Dictionary(
+                    uniqueKeysWithValues: RunResult.discarded(scans).map { ($0.cause, .integer($0.count)) })),
             "waiting_by_cause": .object(
                 Dictionary(
                     uniqueKeysWithValues: RunResult.waiting(scans).map { ($0.cause, .integer($0.count)) })),

@@ -18,6 +18,9 @@ extension SummaryWriter {
             Piece(Figures.count(scans.waiting), scans.waiting > 0 ? .warning : .plain),
             Piece(" waiting + "), Piece("\(Figures.count(scans.lost)) lost", scans.lost > 0 ? .bad : .plain),
         ]
+        if scans.discarded > 0 {
+            sum.append(Piece(" + \(Figures.count(scans.discarded)) discarded", .warning))
+        }
         if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
         self.labeled("Scans", sum)
         let waiting = RunResult.waiting(scans)
@@ -26,6 +29,16 @@ extension SummaryWriter {
                 "  waiting",
                 [Piece(waiting.map { "\($0.cause)\u{A0}\(Figures.count($0.count))" }.joined(separator: ", "))]
             )
+        }
+        let discarded = RunResult.discarded(scans)
+        if !discarded.isEmpty {
+            self.labeled(
+                "  discarded",
+                [
+                    Piece(
+                        discarded.map { "\($0.cause)\u{A0}\(Figures.count($0.count))" }
+                            .joined(separator: ", "))
+                ])
         }
         if !scans.isConserved {
             self.labeled("", [Piece("this does not add up: the ledger is wrong", .bad)])

@@ -18,6 +18,8 @@ package enum DrawDomain: UInt64, Sendable {
     case pathReturn = 16
     case jobIdentity = 17
     case network = 18
+    /// What a kill does to writes under way.
+    case kill = 23
     case test = 99
 }
 

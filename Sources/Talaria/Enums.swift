@@ -52,10 +52,13 @@ extension EnrichmentStatus: Codable {
     }
 }
 
-/// The events of the contract (CONTRACT.md section 2.1).
+/// The events of the contract (CONTRACT.md section 2.1): the five that it promises, and the two of progressive results
+/// that a backend may add.
 package enum EventKind: String, CaseIterable, Hashable, Sendable {
     case progress, completed, error, ping
     case enrichmentDegraded = "enrichment_degraded"
+    case segmented
+    case bookProgress = "book_progress"
 
     /// Nil for a name that the contract does not have. `complete` is the accepted alias of `completed` (C3).
     package init?(eventName: String) {
@@ -69,7 +72,7 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
     package var isTerminal: Bool {
         switch self {
         case .completed, .error: true
-        case .progress, .ping, .enrichmentDegraded: false
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress: false
         }
     }
 }

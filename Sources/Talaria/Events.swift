@@ -141,6 +141,71 @@ package struct DegradedData: Codable, Hashable, Sendable {
     }
 }
 
+/// What a client reads from a `segmented` event, `{image, totalBooks}` with the image in base64: the photo with a box
+/// around every spine that was found.
+package struct SegmentedReading: Hashable, Sendable, Decodable {
+    /// Of the decoded image.
+    package var imageBytes: Int
+    package var totalBooks: Int
+
+    /// "Below 1 MB for each active item" is what the app allows itself (CONTRACT.md section 8).
+    package static let imageBytesMax = 1_000_000
+    package static let booksMax = 10_000
+
+    private enum Key: String, CodingKey { case image, totalBooks }
+
+    package init(imageBytes: Int, totalBooks: Int) {
+        self.imageBytes = imageBytes
+        self.totalBooks = totalBooks
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let image = try container.decode(String.self, forKey: .image)
+        let books = try container.decode(Int.self, forKey: .totalBooks)
+        guard let bytes = Base64.decodedCount(image), (1...Self.imageBytesMax).contains(bytes),
+            (0...Self.booksMax).contains(books)
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .image, in: container, debugDescription: "not a preview")
+        }
+        self.imageBytes = bytes
+        self.totalBooks = books
+    }
+}
+
+/// `data` of a `book_progress` event: the book that is looked up now, counted from 1.
+package struct BookProgressData: Codable, Hashable, Sendable {
+    package var current: Int
+    package var total: Int
+    package var stage: String?
+
+    package init(current: Int, total: Int, stage: String?) {
+        self.current = current
+        self.total = total
+        self.stage = stage
+    }
+}
+
+/// Base64 as far as a preview needs it (RFC 4648 section 4).
+enum Base64 {
+    /// How many bytes the text stands for; nil unless it is base64 with its padding, and no line breaks.
+    static func decodedCount(_ text: String) -> Int? {
+        let count = text.utf8.count
+        guard count % 4 == 0 else { return nil }
+        let padding = text.utf8.suffix(2).reduce(0) { $0 + ($1 == UInt8(ascii: "=") ? 1 : 0) }
+        let isAlphabet = text.utf8.dropLast(padding).allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
+        return isAlphabet ? count / 4 * 3 - padding : nil
+    }
+}
+
 /// An event as the contract's client reads it.
 package enum JobEvent: Hashable, Sendable {
     case progress(ProgressData)
@@ -148,6 +213,8 @@ package enum JobEvent: Hashable, Sendable {
     case error(ErrorData)
     case ping
     case enrichmentDegraded(DegradedData)
+    case segmented(SegmentedReading)
+    case bookProgress(BookProgressData)
     /// A name that the contract does not have.
     case unknown(name: String)
     /// A known name whose data is not what the contract says.
@@ -171,6 +238,12 @@ package enum JobEvent: Hashable, Sendable {
         case .enrichmentDegraded:
             self =
                 JSON.decode(DegradedData.self, from: data).map(JobEvent.enrichmentDegraded)
+                ?? .malformed(kind)
+        case .segmented:
+            self = JSON.decode(SegmentedReading.self, from: data).map(JobEvent.segmented) ?? .malformed(kind)
+        case .bookProgress:
+            self =
+                JSON.decode(BookProgressData.self, from: data).map(JobEvent.bookProgress)
                 ?? .malformed(kind)
         }
     }

@@ -33,8 +33,18 @@ package enum PhoneSighting: Hashable, Sendable {
     /// library, and that only await their DELETE, do not count.
     case launched(restored: Int)
     case killed
+    /// The app was deleted and installed anew: its storage is gone with this many unsettled scans, whose loss is the
+    /// user's own doing, and the next launch has a new device id.
+    case reinstalled(discarded: Int)
+    /// The app left the screen, or came back to it. The end of a run suspends every phone.
     case suspended, resumed
     case pathLost, pathReturned
+    /// The network was changed under the phone: whatever was under way on the old path is lost.
+    case pathChanged
+    /// Writes fail from here on, or succeed again.
+    case storageFilled, storageFreed
+    /// The phone's wall clock was set to run this far ahead of the true time; negative behind it.
+    case clockSet(ahead: Interval)
 
     // The scan.
     /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
@@ -123,6 +133,8 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case offline
     case badAnswer = "bad-answer"
     case killed
+    /// The network was changed under the phone.
+    case handover
 }
 
 /// How a request failed below HTTP.

@@ -29,7 +29,9 @@ struct RunAccount {
             hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
             clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
-            profiles: plan.groups.map { _ in .contract })
+            profiles: plan.groups.map { _ in .contract },
+            faultsOffPath: plan.scenario.faults.indices.filter { plan.scenario.faults[$0].kind.sparesThePath }
+        )
         self.ledger = Ledger(shelf: plan.shelf, settings: settings)
         self.tally = Tally(
             fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id), hasBackendView: hasBackendView)

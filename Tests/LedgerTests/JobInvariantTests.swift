@@ -81,6 +81,17 @@ import Testing
             }
         ),
         (
+            "a path that is changed for another",
+            {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.pathChanged)
+                $0.phone(.jobAbandoned(job: $0.job, cause: "suspended"))
+            }
+        ),
+        (
+            "a reinstallation", { $0.phone(.reinstalled(discarded: 0)) }
+        ),
+        (
             "a fault of the link",
             {
                 $0.fault(.began(fault: 1))
@@ -90,6 +101,21 @@ import Testing
             }
         ),
     ]
+
+    @Test func `a fault that spares the path excuses no DELETE`() {
+        func history() -> History {
+            History {
+                $0.fault(.began(fault: 1))
+                self.completed(&$0)
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
+                $0.fault(.ended(fault: 1))
+            }
+        }
+        #expect(history().broken() == [])
+        #expect(history().broken { $0.faultsOffPath = [1] } == [.jobCleaned])
+        #expect(history().broken { $0.faultsOffPath = [0] } == [])
+    }
 
     @Test(arguments: Self.excuses.indices) func `what keeps a DELETE from arriving excuses it`(index: Int) {
         let (name, excuse) = Self.excuses[index]
@@ -161,14 +187,33 @@ import Testing
             $0.onDisk(.suspended)
         }
         #expect(history.broken() == [])
-        let resumed = History {
+        let late = History {
             $0.streaming()
             $0.phone(.suspended)
             $0.phone(.resumed)
             $0.clean()
             $0.onDisk(.suspended)
         }
-        #expect(resumed.broken() == [.jobNotCleanedEarly])
+        #expect(late.broken() == [], "the last of the DELETEs go out when the app is back")
+        let followed = History {
+            $0.streaming()
+            $0.phone(.suspended)
+            $0.phone(.resumed)
+            $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
+            $0.clean()
+            $0.onDisk(.suspended)
+        }
+        #expect(followed.broken() == [.jobNotCleanedEarly], "a job that is taken up again is not given up")
+        let next = History {
+            $0.launch()
+            $0.phone(.suspended)
+            $0.phone(.resumed)
+            $0.capture()
+            $0.upload()
+            $0.clean()
+            $0.onDisk(.suspended)
+        }
+        #expect(next.broken() == [.jobNotCleanedEarly], "nor is one from after the return")
     }
 
     @Test func `a job that ended in an error has nothing to lose`() {

@@ -55,6 +55,7 @@ import Testing
                 summary["scans"],
                 [
                     "captured": 126, "restored": 0, "completed": 118, "refused": 3, "waiting": 5, "lost": 0,
+                    "discarded": 0, "discarded_by_cause": [:],
                     "waiting_by_cause": ["offline": 3, "rate-limited": 2],
                 ]))
         #expect(

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `unknown names and bad data are said so`() {
-        #expect(JobEvent(name: "segmented", data: "{}") == .unknown(name: "segmented"))
+        #expect(JobEvent(name: "canceled", data: "{}") == .unknown(name: "canceled"))
         #expect(JobEvent(name: "progress", data: "{") == .malformed(.progress))
         #expect(JobEvent(name: "ping", data: "not json") == .ping)
     }

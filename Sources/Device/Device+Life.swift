@@ -1,0 +1,95 @@
+import SimBase
+import Talaria
+
+// The app leaves the screen, and comes back.
+
+extension Device {
+    /// What runs is cleaned up, what is not done goes back to the durable queue, nothing is started. Scans whose outcome
+    /// is decided still finish, as far as the time allows.
+    mutating func suspended(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard !self.phase.isAway else { return }
+        self.phase = .suspended(until: now + DeviceLimit.backgroundTime)
+        self.observe(.suspended, of: .none, at: now, into: &effects)
+        for exchange in self.exchanges where exchange.purpose != .cleanup {
+            effects.append(.abort(exchange.id))
+        }
+        self.exchanges.removeAll { $0.purpose != .cleanup }
+        for number in self.journeys.map(\.number) { self.suspend(number, at: now, into: &effects) }
+        for index in 0..<self.queue.count { self.suspendWaiting(index, at: now, into: &effects) }
+        if !self.pathAvailable {
+            self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
+        }
+    }
+
+    private mutating func suspend(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+        guard let index = self.journeyIndex(scan) else { return }
+        switch self.journeys[index].stage {
+        case .filing, .cleaning:
+            guard self.journeys[index].holdsSlot else { return }  // Given back when it was suspended before.
+            self.journeys[index].holdsSlot = false
+            self.observe(.slotGiven, of: scan, at: now, into: &effects)
+            return
+        case .uploading:
+            self.requeue(scan, .suspended, .nextLaunch, floor: now, at: now, into: &effects)
+            return
+        case .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+            break
+        }
+        let job = self.journeys[index].job
+        self.giveUpEpisodes(
+            index, resultsToo: self.journeys[index].resultsFailures > 0, at: now, into: &effects)
+        // A job that cannot be deleted now is kept: the next launch, or the return, goes on with it.
+        let isDiscarded = self.pathAvailable && self.profile.cleanup
+        if isDiscarded { self.journeys[index].scan.record.job = nil }
+        self.requeue(
+            scan, self.pathAvailable ? .suspended : .offline, .nextLaunch, floor: now, at: now, into: &effects
+        )
+        if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
+    }
+
+    /// A scan that was waiting already keeps a cause that says more than that the app left the screen.
+    private mutating func suspendWaiting(
+        _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let waiting = self.queue.scans[index]
+        self.queue.update(at: index) { waiting in
+            waiting.hold = .nextLaunch
+            Self.release(&waiting.scan, into: &effects)
+        }
+        switch waiting.cause {
+        case .captured, .interrupted:
+            guard waiting.scan.work != .finish else { return }
+            let cause = self.presentCause(at: now) ?? .suspended
+            self.queue.update(at: index) { waiting in
+                waiting.cause = cause
+                waiting.scan.record.cause = cause.rawValue
+            }
+            self.note(.put(self.queue.scans[index].scan.record), into: &effects)
+            // Else its first record is not durable yet: it is observed as queued when this one is.
+            guard waiting.isAnnounced else { return }
+            self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
+        case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired, .jobGone,
+            .resultsUnavailable, .suspended:
+            break
+        }
+    }
+
+    /// The system stops the app where it stands. What only helps the server is abandoned; the DELETE of a decided scan
+    /// is made when the app is opened again.
+    mutating func freezeIfDue(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard case .suspended(let until) = self.phase, until <= now else { return }
+        self.phase = .frozen
+        for exchange in self.exchanges { effects.append(.abort(exchange.id)) }
+        self.exchanges = []
+        for index in self.cleanups.indices { self.cleanups[index].interrupted(at: now) }
+        self.abandonDiscards(cause: WaitingCause.suspended.rawValue, at: now, into: &effects)
+    }
+
+    /// The app is opened: like a launch for everything that waits, with what the process still has in memory.
+    mutating func resumed(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard self.phase.isAway else { return }
+        self.phase = .running
+        self.observe(.resumed, of: .none, at: now, into: &effects)
+        for index in 0..<self.queue.count { self.queue.update(at: index) { $0.hold = .none } }
+    }
+}
