@@ -20,10 +20,12 @@ package struct ArrivalRate: Hashable, Sendable {
         return Instant(nanoseconds: Int64(clamping: product / UInt128(self.arrivals)))
     }
 
-    /// So many distances between arrivals, given in units of 2^-32; saturates.
-    package func time(forDistances distances: UInt64) -> Interval {
-        let product = UInt128(distances) * UInt128(self.per.nanoseconds)
-        return Interval(nanoseconds: Int64(clamping: (product / UInt128(self.arrivals)) >> 32))
+    /// When that much has arrived; saturates at the end of time.
+    package func moment(ofPosition position: ArrivalPosition) -> Instant {
+        let product = position.multipliedFullWidth(by: UInt128(self.per.nanoseconds))
+        let divisor = UInt128(self.arrivals) << 32
+        guard product.high < divisor else { return .distantFuture }
+        return Instant(nanoseconds: Int64(clamping: divisor.dividingFullWidth(product).quotient))
     }
 
     /// Arrivals that are due before `moment` at equal distances.

@@ -13,45 +13,49 @@ package struct Arrival: Hashable, Sendable {
     package func photo(of count: Int) -> Int {
         Int(self.photoDraw.multipliedFullWidth(by: UInt64(count)).high)
     }
+
+    static func photoDraw(_ random: KeyedRandom, _ device: DeviceNumber, _ ordinal: Int) -> UInt64 {
+        random.draw(.photo, UInt64(device.raw), UInt64(ordinal))
+    }
 }
 
-/// When the arrivals of a group are due, without saying whose they are.
+/// When the arrivals of an open group are due, without saying whose they are.
 struct ArrivalTimes: IteratorProtocol, Sendable {
-    private let rate: ArrivalRate
+    private let curve: ArrivalCurve
     private let spacing: ArrivalSpacing
     private let random: KeyedRandom
     private let entity: UInt64
     private var index = 0
-    private var last = Instant.zero
+    /// Of random arrivals: what has arrived so far.
+    private var position: ArrivalPosition = 0
 
     /// `entity` keys the draws: two groups must not share it.
-    init(rate: ArrivalRate, spacing: ArrivalSpacing, random: KeyedRandom, entity: UInt64) {
-        self.rate = rate
+    init(curve: ArrivalCurve, spacing: ArrivalSpacing, random: KeyedRandom, entity: UInt64) {
+        self.curve = curve
         self.spacing = spacing
         self.random = random
         self.entity = entity
     }
 
-    /// Endless; saturates at the end of time.
+    /// Nil when the schedule is over. One without an end is endless and saturates at the end of time.
     mutating func next() -> Instant? {
         defer { self.index += 1 }
         switch self.spacing {
         case .uniform:
-            return self.rate.moment(of: self.index)
+            return self.curve.moment(of: self.index)
         case .burst(let size):
             // A burst is due when the last of it would be due by itself, so that the rate is kept from the start on.
-            return self.rate.moment(of: self.index / size * size + size - 1)
+            return self.curve.moment(of: self.index / size * size + size - 1)
         case .poisson:
-            let distances = Exponential.draw(self.random.draw(.arrival, self.entity, UInt64(self.index)))
-            let gap = self.rate.time(forDistances: distances)
-            let (sum, overflow) = self.last.nanoseconds.addingReportingOverflow(gap.nanoseconds)
-            self.last = overflow ? .distantFuture : Instant(nanoseconds: sum)
-            return self.last
+            // Random arrivals of any rate are those of rate 1, on a clock that runs as the curve rises.
+            let draw = self.random.draw(.arrival, self.entity, UInt64(self.index))
+            self.position += ArrivalPosition(Exponential.draw(draw))
+            return self.curve.moment(of: self.position)
         }
     }
 }
 
-/// The arrivals of one group in order.
+/// The arrivals of one open group in order.
 private struct GroupArrivals: Sendable {
     private let first: UInt32
     private let until: Instant
@@ -65,12 +69,14 @@ private struct GroupArrivals: Sendable {
     private var index: UInt64 = 0
     private(set) var nextAt: Instant?
 
-    init(_ group: PlannedGroup, until: Instant, random: KeyedRandom) {
+    /// Nil for a closed group, which has no schedule.
+    init?(_ group: PlannedGroup, until: Instant, random: KeyedRandom) {
+        guard let times = group.times(random: random) else { return nil }
         self.first = group.first.raw
         self.until = until
         self.random = random
         self.entity = group.entity
-        self.times = group.times(random: random)
+        self.times = times
         self.open = Array(0..<UInt32(group.spec.devices))
         self.left = Array(repeating: UInt32(group.spec.scansPerDevice), count: group.spec.devices)
         self.scans = group.spec.scansPerDevice
@@ -97,16 +103,16 @@ private struct GroupArrivals: Sendable {
         self.advance()
         return Arrival(
             scheduled: at, device: device, ordinal: ordinal,
-            photoDraw: self.random.draw(.photo, UInt64(device.raw), UInt64(ordinal)))
+            photoDraw: Arrival.photoDraw(self.random, device, ordinal))
     }
 }
 
-/// The arrivals of the whole fleet in the order of their moments; of equal moments the earlier group comes first.
+/// The scheduled arrivals of the whole fleet, those of its open groups, in the order of their moments; of equal moments the earlier group comes first.
 package struct ArrivalSchedule: Sequence, IteratorProtocol, Sendable {
     private var groups: [GroupArrivals]
 
     init(_ groups: [PlannedGroup], until: Instant, random: KeyedRandom) {
-        self.groups = groups.map { GroupArrivals($0, until: until, random: random) }
+        self.groups = groups.compactMap { GroupArrivals($0, until: until, random: random) }
     }
 
     package mutating func next() -> Arrival? {

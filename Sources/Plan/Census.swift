@@ -1,8 +1,10 @@
+import Backend
 import Faults
 package import SimBase
 import Talaria
 
-/// How many captures a run will have, and until when.
+/// How many captures a run will have, and until when. Of a closed group it is the most that there can be and the
+/// earliest that they can be over: as if no scan took any time.
 package struct Census: Hashable, Sendable {
     /// By the order of the groups.
     package var scansByGroup: [Int]
@@ -17,16 +19,57 @@ package struct Census: Hashable, Sendable {
 }
 
 extension RunPlan {
+    /// What a photo weighs once it is preprocessed, where nobody has looked at it yet.
+    package static let photoBytesTypical = 250_000
+
+    /// About how long a scan of a group takes from capture to settled, when nothing goes wrong: the upload, the
+    /// middle of the job time, and a round trip for each of connect, upload, stream and cleanup.
+    package func scanTime(of group: PlannedGroup) -> Interval {
+        let link = group.spec.network.profile
+        let job = self.scenario.server.backend.jobTime
+        return link.up.time(toSend: Self.photoBytesTypical) + link.roundTrip * 4
+            + (job.lowerBound + job.upperBound) / 2
+    }
+
+    /// The captures of a closed group, phone by phone, if every scan took so long.
+    private func forEachClosedArrival(
+        of group: PlannedGroup, scanTime: Interval, _ body: (Arrival) -> Void
+    ) {
+        guard let times = self.thinkTimes(of: group) else { return }
+        for number in group.devices {
+            var (ordinal, settled) = (1, Instant.zero)
+            while let arrival = times.arrival(ordinal, of: DeviceNumber(number), settled: settled) {
+                body(arrival)
+                ordinal += 1
+                settled = arrival.scheduled + scanTime
+            }
+        }
+    }
+
+    /// What is scheduled, in order, and then what the closed groups are likely to do; of each phone in order.
+    private func forEachExpectedArrival(_ body: (Arrival) -> Void) {
+        for arrival in self.arrivals { body(arrival) }
+        for group in self.groups {
+            self.forEachClosedArrival(of: group, scanTime: self.scanTime(of: group), body)
+        }
+    }
+
     /// Counts the whole schedule: time in proportion to the scans.
     package var census: Census {
         var census = Census(scansByGroup: [], lastArrival: .zero)
         for group in self.groups {
-            let wanted = group.spec.devices * group.spec.scansPerDevice
-            var times = group.times(random: self.random)
             var count = 0
-            while count < wanted, let at = times.next(), at < self.arrivalsEnd {
-                count += 1
-                census.lastArrival = max(census.lastArrival, at)
+            if var times = group.times(random: self.random) {
+                let wanted = group.spec.devices * group.spec.scansPerDevice
+                while count < wanted, let at = times.next(), at < self.arrivalsEnd {
+                    count += 1
+                    census.lastArrival = max(census.lastArrival, at)
+                }
+            } else {
+                self.forEachClosedArrival(of: group, scanTime: .zero) { arrival in
+                    count += 1
+                    census.lastArrival = max(census.lastArrival, arrival.scheduled)
+                }
             }
             census.scansByGroup.append(count)
         }
@@ -50,7 +93,7 @@ extension RunPlan {
         }
         var admitted: [[QuotaWindow]] = Array(
             repeating: Array(repeating: QuotaWindow(), count: self.devices), count: self.rateLimits.count)
-        for arrival in self.arrivals {
+        self.forEachExpectedArrival { arrival in
             let group = self.group(of: arrival.device).spec.name
             for (index, fault) in self.scenario.faults.enumerated() {
                 guard fault.kind.layer != .phone else { continue }

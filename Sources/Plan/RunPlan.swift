@@ -14,9 +14,10 @@ package struct PlannedGroup: Hashable, Sendable {
     /// Keys the group's draws by its name, so that another group before it changes nothing but device numbers.
     var entity: UInt64 { Digest.of(self.spec.name) }
 
-    func times(random: KeyedRandom) -> ArrivalTimes {
-        ArrivalTimes(
-            rate: self.spec.arrivals, spacing: self.spec.spacing, random: random, entity: self.entity)
+    /// Nil for a closed group, which has no schedule.
+    func times(random: KeyedRandom) -> ArrivalTimes? {
+        guard case .open(let curve, let spacing) = self.spec.load else { return nil }
+        return ArrivalTimes(curve: curve, spacing: spacing, random: random, entity: self.entity)
     }
 
     package var devices: Range<UInt32> {
@@ -74,9 +75,16 @@ package struct RunPlan: Sendable {
 
     package func link(of device: DeviceNumber) -> LinkProfile { self.group(of: device).spec.network.profile }
 
-    /// Every capture of the run, in order. The whole list is never held.
+    /// Every capture of the open groups, in order. The whole list is never held.
     package var arrivals: ArrivalSchedule {
         ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random)
+    }
+
+    /// When the phones of a closed group capture; nil for an open one.
+    package func thinkTimes(of group: PlannedGroup) -> ThinkTimes? {
+        guard case .closed(let time) = group.spec.load else { return nil }
+        return ThinkTimes(
+            time, scans: group.spec.scansPerDevice, until: self.arrivalsEnd, random: self.random)
     }
 
     /// Nothing is captured from this moment on.

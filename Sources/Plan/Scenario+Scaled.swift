@@ -21,7 +21,7 @@ extension Scenario {
         var scaled = self
         for index in self.groups.indices {
             scaled.groups[index].devices = shares[index]
-            scaled.groups[index].arrivals = self.groups[index].arrivals.scaled(
+            scaled.groups[index].load = self.groups[index].load.scaled(
                 by: Int64(wanted), over: Int64(total))
         }
         return scaled

@@ -50,6 +50,8 @@ package enum ScenarioLimit {
     package static let slosMax = 256
     /// Arrivals of a group in a second.
     package static let arrivalsPerSecondMax: Int64 = 100_000
+    /// Stages of a load.
+    package static let stagesMax = 64
     /// No run lasts longer, and no time in a scenario but those of the server is longer.
     package static let timeMax = Interval.hours(24 * 7)
     package static let booksMax = 500
@@ -66,13 +68,12 @@ package struct FleetGroup: Hashable, Sendable {
     package var idleTimeout: IdleTimeout
     package var network: NamedLink
     package var scansPerDevice: Int
-    package var arrivals: ArrivalRate
-    package var spacing: ArrivalSpacing
+    package var load: LoadModel
     package var photos: PhotoSource
 
     package init(
         name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: NamedLink,
-        scansPerDevice: Int, arrivals: ArrivalRate, spacing: ArrivalSpacing, photos: PhotoSource
+        scansPerDevice: Int, load: LoadModel, photos: PhotoSource
     ) {
         self.name = name
         self.devices = devices
@@ -80,8 +81,7 @@ package struct FleetGroup: Hashable, Sendable {
         self.idleTimeout = idleTimeout
         self.network = network
         self.scansPerDevice = scansPerDevice
-        self.arrivals = arrivals
-        self.spacing = spacing
+        self.load = load
         self.photos = photos
     }
 }
@@ -115,14 +115,4 @@ package enum PhotoSource: Hashable, Sendable {
     case folder(String)
     /// So many synthetic shelves.
     case painted(Int)
-}
-
-/// How the arrivals of a group follow each other; the rate is the same.
-package enum ArrivalSpacing: Hashable, Sendable {
-    /// At equal distances.
-    case uniform
-    /// Independently of each other: exponential distances.
-    case poisson
-    /// So many at the same moment.
-    case burst(Int)
 }

@@ -54,9 +54,13 @@ package enum ScenarioCheck {
             if estimate.last > Instant.zero + ScenarioLimit.timeMax {
                 findings.append(
                     ScenarioFinding(
-                        .group(index, key: "arrivals"),
-                        "at this rate the arrivals last longer than a week",
-                        help: "raise `arrivals`, or bound the run with `duration`"))
+                        .group(index, key: estimate.key),
+                        estimate.key == "think"
+                            ? "so many scans with so much time between them last longer than a week"
+                            : "at this rate the arrivals last longer than a week",
+                        help: estimate.key == "think"
+                            ? "shorten `think`, or bound the run with `duration`"
+                            : "raise `arrivals`, or bound the run with `duration`"))
             }
         }
         if scans > ScenarioLimit.scansMax {
@@ -187,16 +191,35 @@ package enum ScenarioCheck {
             help: nil)
     }
 
-    /// How many scans a group will have and when the last one is due, within a few per cent for random arrivals.
-    private static func estimate(_ group: FleetGroup, of scenario: Scenario) -> (scans: Int, last: Instant) {
+    /// How many scans a group will have at most and when the last one is due, within a few per cent for random
+    /// arrivals and at the earliest for a closed group; and by which key it is told.
+    private static func estimate(_ group: FleetGroup, of scenario: Scenario) -> (
+        scans: Int, last: Instant, key: String
+    ) {
         let (wanted, overflow) = group.devices.multipliedReportingOverflow(by: group.scansPerDevice)
-        let duration = scenario.duration.map { Instant.zero + $0 }
-        let due = duration.map { group.arrivals.count(before: $0) } ?? .max
-        let scans = min(overflow ? .max - 1 : wanted, due, .max / (2 * ScenarioLimit.groupsMax))
-        let last = scans == 0 ? .zero : group.arrivals.moment(of: scans - 1)
+        let bounded = min(overflow ? .max : wanted, .max / (2 * ScenarioLimit.groupsMax))
+        let end = scenario.duration.map { Instant.zero + $0 }
         // Whatever lies beyond is too long already, and sums must not overflow.
-        let bounded = min(last, Instant.zero + ScenarioLimit.timeMax * 2)
-        return (scans, duration.map { min(bounded, $0) } ?? bounded)
+        let horizon = end ?? Instant.zero + ScenarioLimit.timeMax * 2
+        switch group.load {
+        case .open(let curve, _):
+            let due = end.map { curve.count(before: $0) } ?? curve.total ?? .max
+            let scans = min(bounded, due)
+            let last = scans == 0 ? .zero : curve.moment(of: scans - 1) ?? .zero
+            return (scans, min(last, horizon), "arrivals")
+        case .closed(let time):
+            let gap = (time.think.lowerBound + time.think.upperBound) / 2
+            let (rest, isLong) = gap.nanoseconds.multipliedReportingOverflow(
+                by: Int64(group.scansPerDevice - 1))
+            let (last, isLonger) = time.start.upperBound.nanoseconds.addingReportingOverflow(
+                isLong ? .max : rest)
+            guard isLonger || last > horizon.nanoseconds else {
+                return (bounded, Instant(nanoseconds: last), "think")
+            }
+            let perPhone = gap > .zero ? Int(horizon.nanoseconds / gap.nanoseconds) + 1 : 1
+            let (scans, isMore) = group.devices.multipliedReportingOverflow(by: perPhone)
+            return (isMore ? bounded : min(bounded, scans), horizon, "think")
+        }
     }
 
     private static func seconds(_ moment: Instant) -> Int64 { moment.nanoseconds / 1_000_000_000 }

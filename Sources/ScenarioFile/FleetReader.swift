@@ -6,10 +6,10 @@ import SimBase
 /// Reads `fleet`.
 struct FleetReader {
     static let keys = [
-        "devices", "profile", "network", "scans", "arrivals", "spacing", "photos", "resume", "cleanup",
-        "inline-books", "streams-max", "idle-timeout",
+        "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos", "resume",
+        "cleanup", "inline-books", "streams-max", "idle-timeout",
     ]
-    static let planned = ["think", "after", "itinerary"] + (1...14).map { "gap-\($0)" }
+    static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
     private static let plannedLinks = ["very-bad", "3g-lossy", "edge-lossy", "loss-100", "high-latency-dns"]
     private static let streamsMax = 100
 
@@ -50,32 +50,17 @@ struct FleetReader {
         let devices = map.required("devices", example: "40") { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
         }
-        let arrivals = self.arrivals(map)
+        let load = LoadReader(findings: self.findings).load(of: map)
         let (profile, idle) = self.profile(map)
         let network = self.network(map)
         let scans = map.value("scans", default: 1) { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
         }
-        let spacing = map.value("spacing", default: .uniform) { text throws(ValueError) in
-            try Values.spacing(text)
-        }
         let photos = self.photos(map)
-        guard let devices, let arrivals else { return nil }
+        guard let devices, let load else { return nil }
         return FleetGroup(
             name: entry.key, devices: devices, profile: profile, idleTimeout: idle, network: network,
-            scansPerDevice: scans, arrivals: arrivals, spacing: spacing, photos: photos)
-    }
-
-    private func arrivals(_ map: MapReader) -> ArrivalRate? {
-        if case .list? = map.entry("arrivals")?.value.content {
-            self.findings.add(
-                map.place(of: "arrivals"), "staged arrivals are not available yet",
-                help: "one rate, as in `6/s`, is")
-            return nil
-        }
-        return map.required("arrivals", example: "6/s") { text throws(ValueError) in
-            try Values.arrivalRate(text)
-        }
+            scansPerDevice: scans, load: load, photos: photos)
     }
 
     // MARK: Profile

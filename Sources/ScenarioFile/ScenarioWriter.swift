@@ -32,20 +32,19 @@ package enum ScenarioWriter {
 
     private static func lines(_ group: FleetGroup) -> [String] {
         let profile = group.profile
-        let values: [(key: String, value: String)] = [
-            ("devices", String(group.devices)),
-            ("profile", self.quoted(profile.name)),
-            ("resume", self.text(profile.resume)),
-            ("cleanup", self.text(profile.cleanup)),
-            ("inline-books", self.text(profile.inlineBooks)),
-            ("streams-max", String(profile.streamsMax)),
-            ("idle-timeout", group.idleTimeout == .automatic ? "auto" : Units.text(profile.idleTimeout)),
-            ("network", self.text(group.network)),
-            ("scans", String(group.scansPerDevice)),
-            ("arrivals", self.text(group.arrivals)),
-            ("spacing", self.text(group.spacing)),
-            ("photos", self.text(group.photos)),
-        ]
+        let values: [(key: String, value: String)] =
+            [
+                ("devices", String(group.devices)),
+                ("profile", self.quoted(profile.name)),
+                ("resume", self.text(profile.resume)),
+                ("cleanup", self.text(profile.cleanup)),
+                ("inline-books", self.text(profile.inlineBooks)),
+                ("streams-max", String(profile.streamsMax)),
+                ("idle-timeout", group.idleTimeout == .automatic ? "auto" : Units.text(profile.idleTimeout)),
+                ("network", self.text(group.network)),
+                ("scans", String(group.scansPerDevice)),
+                ("photos", self.text(group.photos)),
+            ] + self.values(group.load)
         return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }
     }
 
@@ -61,7 +60,30 @@ package enum ScenarioWriter {
         return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))}"
     }
 
-    private static func text(_ rate: ArrivalRate) -> String {
+    private static func values(_ load: LoadModel) -> [(key: String, value: String)] {
+        switch load {
+        case .open(let curve, let spacing):
+            [("arrivals", self.text(curve)), ("spacing", self.text(spacing))]
+        case .closed(let time): [("think", Units.text(time.think)), ("start", Units.text(time.start))]
+        }
+    }
+
+    private static func text(_ curve: ArrivalCurve) -> String {
+        switch curve {
+        case .constant(let rate): return self.text(rate)
+        case .staged(let stages):
+            return "[\(stages.stages.map { "{\(self.text($0))}" }.joined(separator: ", "))]"
+        }
+    }
+
+    private static func text(_ stage: ArrivalStage) -> String {
+        let (from, length) = (self.text(stage.from), Units.text(stage.length))
+        return stage.from == stage.to
+            ? "rate: \(from), for: \(length)" : "ramp: \(from)..\(self.text(stage.to)), over: \(length)"
+    }
+
+    private static func text(_ rate: ArrivalRate?) -> String {
+        guard let rate else { return "0/s" }
         // In lowest terms a whole number of arrivals per second, minute or hour is what somebody wrote.
         for unit in [Interval.seconds(1), .minutes(1), .hours(1)] {
             let product = UInt128(rate.arrivals) * UInt128(unit.nanoseconds)

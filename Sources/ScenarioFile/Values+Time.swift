@@ -76,8 +76,41 @@ extension Values {
 
     /// `6/s`, `5/m`, `1/4s`.
     static func arrivalRate(_ text: String) throws(ValueError) -> ArrivalRate {
-        let form = "arrivals are a number per time, as in `6/s` or `5/m`"
         var scanner = try ValueScanner(text)
+        let rate = try Self.arrivalRate(&scanner)
+        try scanner.expectEnd()
+        guard let rate else {
+            throw ValueError(
+                "nothing would ever arrive", help: "`devices: 0` is not needed: leave the group out")
+        }
+        return rate
+    }
+
+    /// The same where nothing may arrive for a while: nil is `0/s`.
+    static func arrivalLevel(_ text: String) throws(ValueError) -> ArrivalRate? {
+        var scanner = try ValueScanner(text)
+        let rate = try Self.arrivalRate(&scanner)
+        try scanner.expectEnd()
+        return rate
+    }
+
+    /// `5/s..50/s`.
+    static func arrivalRamp(_ text: String) throws(ValueError) -> (from: ArrivalRate?, to: ArrivalRate?) {
+        var scanner = try ValueScanner(text)
+        let from = try Self.arrivalRate(&scanner)
+        guard scanner.take("..") else {
+            throw ValueError(
+                "a ramp runs from one rate to another, as in `5/s..50/s`",
+                help: "a stage at one rate is `{rate: \(text), for: 10s}`")
+        }
+        let to = try Self.arrivalRate(&scanner)
+        try scanner.expectEnd()
+        return (from, to)
+    }
+
+    /// Nil is a rate of none.
+    private static func arrivalRate(_ scanner: inout ValueScanner) throws(ValueError) -> ArrivalRate? {
+        let form = "arrivals are a number per time, as in `6/s` or `5/m`"
         guard let number = try scanner.takeNumber() else { throw ValueError(form) }
         scanner.skipSpaces()
         guard scanner.take("/") else {
@@ -90,16 +123,13 @@ extension Values {
         let start = scanner.offset
         let word = scanner.takeWord()
         let unit = try Units.time(word, after: count, at: start..<scanner.offset)
-        try scanner.expectEnd()
         let per = try count.times(unit)
         let scale = (0..<number.decimals).reduce(Int64(1)) { power, _ in
             power.multipliedReportingOverflow(by: 10).partialValue
         }
         let (scaled, overflow) = per.multipliedReportingOverflow(by: scale)
-        guard number.mantissa > 0, per > 0 else {
-            throw ValueError(
-                "nothing would ever arrive", help: "`devices: 0` is not needed: leave the group out")
-        }
+        guard per > 0 else { throw ValueError("a rate of arrivals in no time") }
+        guard number.mantissa > 0 else { return nil }
         guard !overflow else { throw ValueError("`\(number.text)` has more digits than can be told apart") }
         let rate = ArrivalRate(arrivals: Int64(number.mantissa), per: Interval(nanoseconds: scaled))
         let limit = ScenarioLimit.arrivalsPerSecondMax

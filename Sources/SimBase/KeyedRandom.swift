@@ -18,6 +18,8 @@ package enum DrawDomain: UInt64, Sendable {
     case pathReturn = 16
     case jobIdentity = 17
     case network = 18
+    /// How long the user of a phone in a closed group takes before the next capture.
+    case think = 19
     /// What a kill does to writes under way.
     case kill = 23
     case test = 99

@@ -39,7 +39,8 @@ struct RunPlanTests {
         #expect(fleet.scaled(devices: 40) == fleet)
         let double = fleet.scaled(devices: 80)
         #expect(double.groups.map(\.devices) == [60, 20])
-        #expect(double.groups[0].arrivals == ArrivalRate(arrivals: 12, per: .seconds(1)))
+        #expect(
+            double.groups[0].load == .open(.constant(ArrivalRate(arrivals: 12, per: .seconds(1))), .poisson))
         #expect(fleet.scaled(devices: 7).groups.map(\.devices) == [5, 2])
     }
 

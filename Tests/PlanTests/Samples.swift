@@ -8,12 +8,13 @@ import SimBase
 func group(
     _ name: String = "commuters", devices: Int = 40, scans: Int = 3,
     arrivals: ArrivalRate = ArrivalRate(arrivals: 6, per: .seconds(1)), spacing: ArrivalSpacing = .poisson,
-    network: String = "lte", idle: IdleTimeout = .automatic
+    load: LoadModel? = nil, network: String = "lte", idle: IdleTimeout = .automatic
 ) -> FleetGroup {
     guard let preset = LinkPreset.named(network) else { preconditionFailure("no such preset") }
     return FleetGroup(
         name: name, devices: devices, profile: .contract, idleTimeout: idle, network: NamedLink(preset),
-        scansPerDevice: scans, arrivals: arrivals, spacing: spacing, photos: .folder("shelves"))
+        scansPerDevice: scans, load: load ?? .open(.constant(arrivals), spacing),
+        photos: .folder("shelves"))
 }
 
 func scenario(

@@ -25,7 +25,7 @@ struct ScenarioReaderTests {
                 FleetGroup(
                     name: "phones", devices: 2, profile: .contract, idleTimeout: .automatic,
                     network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: 1,
-                    arrivals: ArrivalRate(arrivals: 1, per: .seconds(1)), spacing: .uniform,
+                    load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
                     photos: .folder("shelves"))
             ],
             server: .contract, faults: [], slos: [], drain: .seconds(30), duration: nil)
@@ -66,8 +66,46 @@ struct ScenarioReaderTests {
                 == FleetGroup(
                     name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
                     network: NamedLink(name: "custom", profile: link), scansPerDevice: 4,
-                    arrivals: ArrivalRate(arrivals: 5, per: .minutes(2)), spacing: .burst(3),
+                    load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
                     photos: .painted(8)))
+    }
+
+    @Test func `staged arrivals are read`() throws {
+        let group = try value(
+            "fleet.phones.arrivals",
+            "[{rate: 5/s, for: 10s}, {rate: 0/s, for: 1m}, {ramp: 5/s..50/m, over: 60s}, {ramp: 0/s..1/s, over: 2s}]"
+        ).groups[0]
+        let (five, fifty) = (
+            ArrivalRate(arrivals: 5, per: .seconds(1)), ArrivalRate(arrivals: 50, per: .minutes(1))
+        )
+        let stages = ArrivalStages([
+            ArrivalStage(five, length: .seconds(10)), ArrivalStage(nil, length: .minutes(1)),
+            ArrivalStage(from: five, to: fifty, length: .seconds(60)),
+            ArrivalStage(from: nil, to: ArrivalRate(arrivals: 1, per: .seconds(1)), length: .seconds(2)),
+        ])
+        #expect(group.load == .open(.staged(stages), .uniform))
+    }
+
+    @Test func `think times are read`() throws {
+        func load(_ keys: String) throws -> LoadModel {
+            try ScenarioFileTests.load("scenario: 1\nfleet:\n  a: {devices: 2, \(keys)}\n").groups[0].load
+        }
+        let think = Interval.seconds(1)...(.seconds(4))
+        #expect(
+            try load("think: 1s..4s")
+                == .closed(ThinkTime(think: think, start: .zero ... .seconds(4))))
+        #expect(
+            try load("think: 1s..4s, start: 2s")
+                == .closed(ThinkTime(think: think, start: .seconds(2)...(.seconds(2)))))
+    }
+
+    @Test func `a group that nothing drives is told`() {
+        #expect(
+            errors("scenario: 1\nfleet:\n  a: {devices: 2}\n").map(\.message)
+                == ["a group needs `arrivals` or `think`"])
+        #expect(
+            errors("scenario: 1\nfleet:\n  a: {devices: 2, think: 1s, spacing: poisson}\n").map(\.message)
+                == ["a group has `spacing` or `think`, not both"])
     }
 
     @Test func `a server is read`() throws {
@@ -245,14 +283,25 @@ struct ScenarioReaderTests {
         ("fleet.phones.arrivals=0/s", "nothing would ever arrive"),
         ("fleet.phones.arrivals=1000000/s", "at most 100000 arrivals a second"),
         ("fleet.phones.arrivals=5/d", "a duration is in ns, us, ms, s, m or h"),
-        ("fleet.phones.arrivals=[{rate: 5/s, for: 10s}]", "staged arrivals are not available yet"),
+        ("fleet.phones.arrivals=[]", "staged arrivals have at least one stage"),
+        ("fleet.phones.arrivals={rate: 5/s}", "`arrivals` is one rate or a list of stages"),
+        ("fleet.phones.arrivals=[{rate: 0/s, for: 10s}]", "nothing would ever arrive"),
+        ("fleet.phones.arrivals=[{rate: 5/s, for: 0s}]", "a stage of no time"),
+        ("fleet.phones.arrivals=[{rate: 5/s}]", "a stage needs `for`"),
+        ("fleet.phones.arrivals=[{rate: 5/s, over: 1s}]", "this stage takes its time by `for`, not `over`"),
+        ("fleet.phones.arrivals=[{for: 1s}]", "a stage has one `rate` or one `ramp`"),
+        (
+            "fleet.phones.arrivals=[{ramp: 5/s, over: 1s}]",
+            "a ramp runs from one rate to another, as in `5/s..50/s`"
+        ),
+        ("fleet.phones.think=1s", "a group has `arrivals` or `think`, not both"),
+        ("fleet.phones.start=1s", "`start` goes with `think`"),
         ("fleet.phones.network=[{at: 0s, link: lte}]", "an itinerary of links is not available yet"),
         ("fleet.phones.network=very-bad", "the link `very-bad` is not available yet: it loses packets"),
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
         ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
-        ("fleet.phones.think=1s..4s", "`think` is not available yet"),
         ("fleet.phones.resume=yes", "a switch is `on` or `off`, not `yes`"),
         ("fleet.phones.idle-timeout=0s", "a timeout of no time loses every stream"),
         ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),

@@ -30,6 +30,9 @@ struct ScenarioWriterTests {
                 fleet:
                   on: {devices: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m}
                   b: {devices: 2, network: {up: {delay: 1ns, rate: 1001bps}}, arrivals: 1/h, photos: {paint: 2}, resume: off}
+                  staged: {devices: 4, arrivals: [{rate: 5/3s, for: 1m}, {ramp: 0/s..2.5/m, over: 1ms}, {rate: 0/s, for: 3ns}]}
+                  closed: {devices: 4, think: 1ms..4s}
+                  start: {devices: 4, think: 0s, start: 3s..1h}
                   c.d_e-1: {devices: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
                 server:
                   {books: 0..9, job-time: 1ms..1001us, ping: 1h, ping-ids: on, rate-limit: off, replay-ids: fresh,
@@ -81,9 +84,9 @@ struct ScenarioWriterTests {
                 idle-timeout: auto
                 network: perfect
                 scans: 1
+                photos: shelves
                 arrivals: 1/s
                 spacing: uniform
-                photos: shelves
 
             server:
               dialect: contract

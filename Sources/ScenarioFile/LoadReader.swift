@@ -1,0 +1,119 @@
+import Plan
+import SimBase
+
+/// Reads what makes a group's phones take photos: `arrivals` and `spacing`, or `think` and `start`.
+struct LoadReader {
+    private static let arrivalsForm =
+        "`6/s`, or stages: `[{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]`"
+
+    let findings: Findings
+
+    /// Nil when the group has none, or when it is wrong, which is reported.
+    func load(of map: MapReader) -> LoadModel? {
+        guard map.entry("think") != nil else {
+            if let start = map.entry("start") {
+                self.findings.add(
+                    start.keyPlace, "`start` goes with `think`", help: "arrivals begin with the run")
+            }
+            return self.open(map)
+        }
+        for key in ["arrivals", "spacing"] {
+            guard let entry = map.entry(key) else { continue }
+            self.findings.add(
+                entry.keyPlace, "a group has `\(key)` or `think`, not both",
+                help: "with `think` a phone captures again a while after its last scan was settled")
+        }
+        let think = map.value("think") { text throws(ValueError) in
+            try Values.durations(text, max: ScenarioLimit.timeMax)
+        }
+        let start = map.value("start") { text throws(ValueError) in
+            try Values.durations(text, max: ScenarioLimit.timeMax)
+        }
+        return think.map {
+            .closed(ThinkTime(think: $0, start: start ?? ThinkTime.startDefault(think: $0)))
+        }
+    }
+
+    private func open(_ map: MapReader) -> LoadModel? {
+        let spacing = map.value("spacing", default: .uniform) { text throws(ValueError) in
+            try Values.spacing(text)
+        }
+        guard let node = map.entry("arrivals")?.value else {
+            self.findings.add(
+                map.place, "\(map.what) needs `arrivals` or `think`",
+                help: "for example `arrivals: 6/s`, or `think: 1s..4s` between a phone's scans")
+            return nil
+        }
+        if case .list(let nodes) = node.content {
+            return self.stages(nodes, in: node).map { .open(.staged($0), spacing) }
+        }
+        if case .map = node.content {
+            self.findings.add(
+                node.place, "`arrivals` is one rate or a list of stages", help: Self.arrivalsForm)
+            return nil
+        }
+        return map.value("arrivals") { text throws(ValueError) in
+            .open(.constant(try Values.arrivalRate(text)), spacing)
+        }
+    }
+
+    // MARK: Stages
+
+    private func stages(_ nodes: [Node], in list: Node) -> ArrivalStages? {
+        guard !nodes.isEmpty, nodes.count <= ScenarioLimit.stagesMax else {
+            self.findings.add(
+                list.place,
+                nodes.isEmpty
+                    ? "staged arrivals have at least one stage"
+                    : "more than \(ScenarioLimit.stagesMax) stages",
+                help: nodes.isEmpty ? Self.arrivalsForm : nil)
+            return nil
+        }
+        let stages = nodes.map(self.stage)
+        guard stages.allSatisfy({ $0 != nil }) else { return nil }
+        let read = stages.compactMap { $0 }
+        guard !read.allSatisfy(\.isPause) else {
+            self.findings.add(
+                list.place, "nothing would ever arrive", help: "one stage needs a rate above zero")
+            return nil
+        }
+        return ArrivalStages(read)
+    }
+
+    private func stage(_ node: Node) -> ArrivalStage? {
+        guard
+            let map = MapReader(
+                node, what: "a stage", keys: ["rate", "for", "ramp", "over"], planned: [],
+                findings: self.findings)
+        else { return nil }
+        switch (map.entry("rate"), map.entry("ramp")) {
+        case (.some, nil):
+            let rate: ArrivalRate?? = map.value("rate", Values.arrivalLevel)
+            guard let length = self.length("for", other: "over", of: map), let rate else { return nil }
+            return ArrivalStage(rate, length: length)
+        case (nil, .some):
+            let ramp = map.value("ramp", Values.arrivalRamp)
+            guard let length = self.length("over", other: "for", of: map), let ramp else { return nil }
+            return ArrivalStage(from: ramp.from, to: ramp.to, length: length)
+        case (nil, nil), (.some, .some):
+            self.findings.add(
+                map.place, "a stage has one `rate` or one `ramp`",
+                help: "for example `{rate: 5/s, for: 10s}` or `{ramp: 5/s..50/s, over: 60s}`")
+            return nil
+        }
+    }
+
+    private func length(_ key: String, other: String, of map: MapReader) -> Interval? {
+        if let entry = map.entry(other) {
+            self.findings.add(
+                entry.keyPlace, "this stage takes its time by `\(key)`, not `\(other)`",
+                help: "a `rate` lasts `for` a time, a `ramp` goes `over` a time")
+            return nil
+        }
+        return map.required(key, example: "10s") { text throws(ValueError) in
+            let length = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard length > .zero else { throw ValueError("a stage of no time") }
+            return length
+        }
+    }
+}
