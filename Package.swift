@@ -114,9 +114,8 @@ let package = Package(
         tests(
             "LiveDevicesTests",
             [
-                "LiveDevices", "SimBase", "Talaria", "Wire", "Device", "Plan", "Ledger", "EventLoop",
-                "CurlLoop", "Imaging",
-                "Backend", "Faults", "LiveBackend", "SimTestSupport",
+                "LiveDevices", "LiveBackend", "SimBase", "Metrics", "Talaria", "Wire", "Device", "Backend",
+                "Faults", "Plan", "Ledger", "EventLoop", "CurlLoop", "Imaging", "SimTestSupport",
             ]),
         tests(
             "LiveBackendTests",

@@ -55,4 +55,16 @@ package struct CurlPoolCounts: Hashable, Sendable {
     package var parkingFailed = 0
 
     package init() {}
+
+    /// Of another pool.
+    package mutating func add(_ other: CurlPoolCounts) {
+        self.transfersStarted += other.transfersStarted
+        self.transfersRunningNow += other.transfersRunningNow
+        self.socketsOpened += other.socketsOpened
+        self.socketsOpenNow += other.socketsOpenNow
+        self.socketsParkedNow += other.socketsParkedNow
+        self.descriptorsExhausted += other.descriptorsExhausted
+        self.resendsRefused += other.resendsRefused
+        self.parkingFailed += other.parkingFailed
+    }
 }

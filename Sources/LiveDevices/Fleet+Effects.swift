@@ -1,8 +1,8 @@
-package import CurlLoop
+import CurlLoop
 import Device
 import EventLoop
 import Imaging
-package import SimBase
+import SimBase
 import Talaria
 
 /// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
@@ -33,9 +33,8 @@ extension Fleet {
             guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
             self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
         case .store(let change, let ticket):
-            self.state.store(change, of: self.phones[phone].number)
-            self.phones[phone].unacknowledged = ticket
-            self.wantFlush()
+            self.journal.store(change, of: self.phones[phone].number)
+            self.wantFlush(ticket, of: phone)
         case .preparePhoto(let scan, let photo):
             let job = PhotoDesk.Job(device: self.phones[phone].number, scan: scan, photo: photo.raw)
             if !self.desk.work(on: job) {
@@ -107,7 +106,7 @@ extension Fleet: TransferDelegate {
         self.phones[phone].requests.first { $0.transfer == transfer }?.id
     }
 
-    package func transfer(
+    func transfer(
         _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
@@ -121,13 +120,12 @@ extension Fleet: TransferDelegate {
                     retryAfter: head.first(HeaderName.retryAfter))))
     }
 
-    package func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant)
-    {
+    func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         guard let id = self.request(transfer, of: phone) else { return }
         self.tell(phone, .replyBytes(id, bytes))
     }
 
-    package func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
+    func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
         guard let place = self.phones[phone].requests.firstIndex(where: { $0.transfer == transfer }) else {
             return
         }

@@ -1,22 +1,23 @@
 import CurlLoop
 import Device
-package import EventLoop
+import EventLoop
 import Imaging
 import Metrics
 import Plan
 import SimBase
 import Talaria
 
-/// The phones of a run on real sockets: one loop, one thread, every phone a value in an array.
+/// One thread's phones of a run on real sockets: one loop, every phone a value in an array.
 ///
-/// Made, run and let go on its own thread; the main thread hears of it by a mailbox and speaks to it by another.
-package final class Fleet {
+/// Made, run and let go on its own thread; the main thread hears of it by a mailbox and speaks to it by another. See
+/// `FleetThreads`.
+final class Fleet {
     let plan: FleetPlan
     let loop: Loop
     let pool: CurlPool
-    let state: StateFolder
-    let desk: PhotoDesk
-    private let reports: Mailbox<FleetReport>
+    let journal: StateJournal
+    let desk: PhotoDesk.Intake
+    private let reports: Mailbox<ShardReport>
     private var orders: MailboxReader<FleetOrder>?
 
     var phones: [Phone] = []
@@ -30,13 +31,14 @@ package final class Fleet {
     private var ending: LoopTimer?
 
     private var observations: [Observation] = []
+    /// Phones with a write that has not been acknowledged.
+    private var storers: [Int] = []
     private var arrivals: ArrivalSchedule
     private var nextArrival: Arrival?
     private var acts = EventHeap<PathAct>()
     private var lateness = HDRHistogram()
     private var phase = Phase.running
     private var failure: FleetFailure?
-    private var arrivalsSkipped = 0
     private var farewellsCut = 0
     private var captured = 0
     var photosRejected = 0
@@ -58,20 +60,21 @@ package final class Fleet {
         var isLoss: Bool
     }
 
-    /// Opens the state folder, starts the phones and the photo thread. Nothing moves before the loop runs.
-    package init(
-        _ plan: FleetPlan, loop: Loop, orders: Mailbox<FleetOrder>, reports: Mailbox<FleetReport>
-    ) throws {
+    /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
+    init(
+        _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal, desk: PhotoDesk.Intake,
+        orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>
+    ) {
         self.plan = plan
         self.arrivals = plan.arrivals
-        self.nextArrival = self.arrivals.next()
         self.loop = loop
         self.reports = reports
-        self.state = try StateFolder(path: plan.stateFolder)
+        self.journal = journal
+        self.desk = desk
         self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
-        self.desk = try PhotoDesk(photos: plan.photos, clock: plan.clock) { done in orders.post(.photo(done))
-        }
         self.pool.delegate = self
+        self.pool.keepsIdleBelow = plan.socketsKept / plan.shard.count
+        self.nextArrival = self.takeArrival()
         self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
             self.lateness.record(lateness.nanoseconds)
             self.tell(phone, .woke)
@@ -86,25 +89,24 @@ package final class Fleet {
         self.orders = orders.read(on: loop) { [unowned self] batch in
             for order in batch { self.follow(order) }
         }
-        self.launch()
+        self.launch(state)
     }
 
     /// Runs the loop until every phone is done, and lets go of everything.
-    package func run() {
+    func run() {
         self.followSchedule()
         self.report()
         self.loop.run()
-        self.desk.stop()
         self.orders = nil
     }
 
-    private func launch() {
+    private func launch(_ state: StateFolder) {
         let random = KeyedRandom(seed: self.plan.seed)
         for (index, setup) in self.plan.phones.enumerated() {
-            let restored = self.state.restored(setup.number)
+            let restored = state.restored(setup.number)
             let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
             let identity = kept ?? DeviceIdentity.draw(random, setup.number)
-            if kept == nil { self.state.keep(identity: identity.text, of: setup.number) }
+            if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
             self.phones.append(
                 Phone(
                     number: setup.number,
@@ -120,7 +122,6 @@ package final class Fleet {
             }
             self.tell(index, .launched(restored: restored.scans, pathAvailable: true))
         }
-        self.state.forgetRestored()
         self.flushStore()
     }
 
@@ -131,7 +132,7 @@ package final class Fleet {
         let now = self.loop.now()
         while let act = self.acts.popDue(at: now) { self.perform(act.element, at: now) }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
-            self.nextArrival = self.arrivals.next()
+            self.nextArrival = self.takeArrival()
             self.capture(arrival)
         }
         var next = self.acts.nextAt ?? .distantFuture
@@ -139,11 +140,19 @@ package final class Fleet {
             if let arrival = self.nextArrival {
                 next = min(next, arrival.scheduled)
             } else {
-                self.phase = .draining(until: now + self.plan.drain)
+                self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
             }
         }
         if next != .distantFuture { self.schedule?.arm(at: next) }
+    }
+
+    /// Every thread goes through the whole schedule, which is cheap, and takes what is its own.
+    private func takeArrival() -> Arrival? {
+        while let arrival = self.arrivals.next() {
+            if self.plan.shard.has(arrival.device) { return arrival }
+        }
+        return nil
     }
 
     private func capture(_ arrival: Arrival) {
@@ -153,15 +162,16 @@ package final class Fleet {
         let scan = ScanNumber(self.phones[phone].lastScan.raw + 1)
         self.phones[phone].lastScan = scan
         self.captured += 1
-        self.state.use(scan, of: arrival.device)
+        self.journal.use(scan, of: arrival.device)
         let photos = self.plan.phones[phone].photos
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
         self.tell(phone, .captured(scan: scan, photo: photo, scheduled: arrival.scheduled))
     }
 
-    /// A phone's place here; phones are numbered in one piece.
+    /// A phone's place here.
     func place(of device: DeviceNumber) -> Int? {
-        let place = Int(device.raw) - Int(self.plan.phones.first?.number.raw ?? 0)
+        guard self.plan.shard.has(device) else { return nil }
+        let place = self.plan.shard.place(of: device)
         return self.phones.indices.contains(place) ? place : nil
     }
 
@@ -197,13 +207,12 @@ package final class Fleet {
 
     // MARK: The end
 
-    /// Ends captures at once; Ctrl-C and the end of the drain come here.
+    /// Ends captures at once; Ctrl-C, the end of the drain and the word that all threads are done come here.
     private func stop() {
         switch self.phase {
         case .running, .draining: break
         case .suspending, .over: return
         }
-        self.arrivalsSkipped = self.plan.arrivalsCount - self.captured
         let now = self.loop.now()
         self.phase = .suspending(until: now + FleetLimits.farewellTime)
         for phone in self.phones.indices { self.tell(phone, .suspended) }
@@ -215,8 +224,9 @@ package final class Fleet {
         switch self.phase {
         case .running, .over: break
         case .draining(let until):
-            if until <= now || self.isQuiescent { return self.stop() }
-            self.ending?.arm(at: min(until, now + .milliseconds(20)))
+            if until <= now { return self.stop() }
+            // Faults of the phones go on as long as any thread has work: it is not for one thread to end the run.
+            self.ending?.arm(at: until)
         case .suspending(let until):
             guard !self.isQuiescent, now < until else { return self.finish() }
             self.ending?.arm(at: min(until, now + .milliseconds(5)))
@@ -226,6 +236,7 @@ package final class Fleet {
     private var isQuiescent: Bool { self.phones.allSatisfy { $0.device.isQuiescent } }
 
     func fail(_ failure: FleetFailure) {
+        if self.failure == nil { self.tellMain(.failing) }
         self.failure = self.failure ?? failure
         self.stop()
     }
@@ -235,17 +246,16 @@ package final class Fleet {
         self.farewellsCut = self.phones.count { !$0.device.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.state.sync() } catch {
+        do throws(SystemError) { try self.journal.sync() } catch {
             self.failure = self.failure ?? .storage("\(error)")
         }
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()
-        self.reports.post(
+        self.tellMain(
             .finished(
                 FleetOutcome(
-                    failure: self.failure, arrivalsSkipped: self.arrivalsSkipped,
-                    farewellsCut: self.farewellsCut,
+                    failure: self.failure, captured: self.captured, farewellsCut: self.farewellsCut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
         self.loop.stop()
     }
@@ -254,37 +264,53 @@ package final class Fleet {
 
     func observe(_ observation: Observation) { self.observations.append(observation) }
 
+    private func tellMain(_ word: ShardReport.Word) {
+        self.reports.post(ShardReport(thread: self.plan.shard.index, word: word))
+    }
+
     private func report() {
-        let batch = self.observations
-        self.observations.removeAll(keepingCapacity: true)
-        self.reports.post(.observations(batch, upTo: self.loop.now()))
+        var batch: [Observation] = []
+        swap(&batch, &self.observations)
+        self.observations.reserveCapacity(batch.count)
+        self.tellMain(.observations(batch, upTo: self.loop.now()))
         var gauges = FleetGauges()
         gauges.captured = self.captured
-        gauges.arrivalsLeft = self.plan.arrivalsCount - self.captured
         gauges.phonesBusy = self.phones.count { !$0.device.isQuiescent }
         gauges.phonesOffline = self.phones.count { $0.lossesOfPath > 0 }
-        self.reports.post(.gauges(gauges))
+        switch self.phase {
+        case .running: gauges.isIdle = false
+        case .draining, .suspending, .over: gauges.isIdle = gauges.phonesBusy == 0
+        }
+        self.tellMain(.gauges(gauges))
         self.handOver?.arm(after: FleetLimits.handOverInterval)
     }
 
     // MARK: Storage
 
     /// Whatever was stored in this turn becomes durable together, at its end.
-    func wantFlush() {
+    func wantFlush(_ ticket: StoreTicket, of phone: Int) {
+        if self.phones[phone].unacknowledged == nil { self.storers.append(phone) }
+        self.phones[phone].unacknowledged = ticket
         if self.storing?.armedFor == nil { self.storing?.arm(at: self.loop.now()) }
     }
 
     private func flushStore() {
         do throws(SystemError) {
-            try self.state.flush()
+            try self.journal.flush()
         } catch {
             self.fail(.storage("cannot write the state folder: \(error)"))
             return
         }
-        for phone in self.phones.indices {
+        var storers: [Int] = []
+        swap(&storers, &self.storers)
+        for phone in storers {
             guard let ticket = self.phones[phone].unacknowledged else { continue }
             self.phones[phone].unacknowledged = nil
             self.tell(phone, .stored(ticket))
+        }
+        if self.storers.isEmpty {
+            storers.removeAll(keepingCapacity: true)
+            swap(&storers, &self.storers)
         }
     }
 

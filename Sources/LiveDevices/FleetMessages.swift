@@ -3,23 +3,47 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// What the fleet's thread tells the main thread.
+/// What the fleet's threads tell the main thread.
 package enum FleetReport: Sendable {
-    /// Everything that the phones saw up to a moment, in order.
-    case observations([Observation], upTo: Instant)
+    /// Everything that one thread's phones saw up to a moment, nearly in order. After the end of time there is nothing.
+    case observations([Observation], thread: Int, upTo: Instant)
+    /// Of all threads together.
     case gauges(FleetGauges)
-    /// The last message.
+    /// The last message, once every thread is done.
     case finished(FleetOutcome)
+}
+
+/// What one thread tells.
+struct ShardReport: Sendable {
+    enum Word: Sendable {
+        case observations([Observation], upTo: Instant)
+        case gauges(FleetGauges)
+        /// It cannot go on and is about to end: so must the others.
+        case failing
+        /// The last word.
+        case finished(FleetOutcome)
+    }
+
+    var thread: Int
+    var word: Word
 }
 
 /// How it stands, for the progress line.
 package struct FleetGauges: Hashable, Sendable {
     package var captured = 0
-    package var arrivalsLeft = 0
     package var phonesBusy = 0
     package var phonesOffline = 0
+    /// No captures are left, and nothing is under way.
+    package var isIdle = true
 
     package init() {}
+
+    mutating func add(_ other: FleetGauges) {
+        self.captured += other.captured
+        self.phonesBusy += other.phonesBusy
+        self.phonesOffline += other.phonesOffline
+        self.isIdle = self.isIdle && other.isIdle
+    }
 }
 
 /// Why a fleet ended before its time.
@@ -39,8 +63,8 @@ package enum FleetFailure: Error, Hashable, Sendable {
 package struct FleetOutcome: Sendable {
     /// Why it ended before its time; nil when it did not.
     package var failure: FleetFailure?
-    /// Captures that were left out because the run was stopped.
-    package var arrivalsSkipped: Int
+    /// Captures that were made.
+    package var captured: Int
     /// Phones that were still saying goodbye when their time was over.
     package var farewellsCut: Int
     /// How late timers ran.
@@ -49,23 +73,32 @@ package struct FleetOutcome: Sendable {
     package var photosRejected: Int
 
     package init(
-        failure: FleetFailure?, arrivalsSkipped: Int, farewellsCut: Int, lateness: HDRHistogram,
+        failure: FleetFailure?, captured: Int, farewellsCut: Int, lateness: HDRHistogram,
         curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
-        self.arrivalsSkipped = arrivalsSkipped
+        self.captured = captured
         self.farewellsCut = farewellsCut
         self.lateness = lateness
         self.curl = curl
         self.photosRejected = photosRejected
     }
 
-    /// Of a fleet that never started.
-    package init(failure: FleetFailure) {
+    /// Of phones that never started.
+    init(failure: FleetFailure?) {
         self.init(
-            failure: failure, arrivalsSkipped: 0, farewellsCut: 0, lateness: HDRHistogram(),
+            failure: failure, captured: 0, farewellsCut: 0, lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
+    }
+
+    mutating func add(_ other: FleetOutcome) {
+        self.failure = self.failure ?? other.failure
+        self.captured += other.captured
+        self.farewellsCut += other.farewellsCut
+        self.lateness.add(other.lateness)
+        self.curl.add(other.curl)
+        self.photosRejected += other.photosRejected
     }
 }
 

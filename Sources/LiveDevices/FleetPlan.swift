@@ -46,38 +46,66 @@ package struct FleetPlan: Sendable {
     package var seed: UInt64
     /// The trace id's run, never 0.
     package var run: UInt64
-    /// Numbered in one piece.
+    /// Numbered from 0; of one thread's plan, those of its shard.
     package var phones: [Phone]
+    /// Of the whole fleet, on every thread.
     package var arrivals: ArrivalSchedule
-    /// How many captures `arrivals` will give.
-    package var arrivalsCount: Int
+    /// When the last capture is due: after it, unfinished scans get the time of `drain`.
+    package var lastArrival: Instant
     package var photos: [SourcePhoto]
     package var target: CurlTarget
     /// Scheme, host, port and base path, without a slash at the end.
     package var base: String
     package var stateFolder: String
+    /// With more sockets open than this in the whole fleet, connections are not kept for a phone's next request.
+    package var socketsKept: Int
     /// How long unfinished scans get after the last arrival.
     package var drain: Interval
+    /// Which of the phones a thread has; the plan of a whole fleet has the whole.
+    var shard = Shard(index: 0, count: 1)
 
     package init(
         clock: LoopClock, wallClockAtZero: Int64, seed: UInt64, run: UInt64, phones: [Phone],
-        arrivals: ArrivalSchedule, arrivalsCount: Int, photos: [SourcePhoto], target: CurlTarget,
-        base: String,
-        stateFolder: String, drain: Interval
+        arrivals: ArrivalSchedule, lastArrival: Instant, photos: [SourcePhoto], target: CurlTarget,
+        base: String, stateFolder: String, socketsKept: Int, drain: Interval
     ) {
         precondition(run != 0, "a trace id of zero means none")
+        precondition(!phones.isEmpty, "a fleet without phones")
+        precondition(
+            phones.enumerated().allSatisfy { $1.number.raw == UInt32($0) }, "phones are numbered from 0")
         self.clock = clock
         self.wallClockAtZero = wallClockAtZero
         self.seed = seed
         self.run = run
         self.phones = phones
         self.arrivals = arrivals
-        self.arrivalsCount = arrivalsCount
+        self.lastArrival = lastArrival
         self.photos = photos
         self.target = target
         self.base = base
         self.stateFolder = stateFolder
+        self.socketsKept = socketsKept
         self.drain = drain
+    }
+}
+
+/// Which of the fleet's phones a thread has: every so many-th one, so that each thread has its part of every group.
+struct Shard: Hashable, Sendable {
+    var index: Int
+    var count: Int
+
+    func has(_ device: DeviceNumber) -> Bool { Int(device.raw) % self.count == self.index }
+
+    /// Of a phone that it has, among those that it has.
+    func place(of device: DeviceNumber) -> Int { Int(device.raw) / self.count }
+}
+
+extension FleetPlan {
+    func part(_ index: Int, of count: Int) -> FleetPlan {
+        var part = self
+        part.shard = Shard(index: index, count: count)
+        part.phones.removeAll { !part.shard.has($0.number) }
+        return part
     }
 }
 

@@ -24,6 +24,8 @@ final class JournalFile {
 
     deinit { close(self.descriptor) }
 
+    var isEmpty: Bool { lseek(self.descriptor, 0, SEEK_END) == 0 }
+
     /// Every whole line so far. `torn` tells whether an unfinished one was cut off behind them.
     func takeLines() throws(SystemError) -> (lines: [ArraySlice<UInt8>], torn: Bool) {
         var bytes: [UInt8] = []
@@ -85,6 +87,8 @@ package enum FileTree {
         guard made else { throw SystemError(call: "mkdtemp \(base)/\(name)", code: errno) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     package static func remove(_ path: String) { _ = unsafe unlink(path) }
 

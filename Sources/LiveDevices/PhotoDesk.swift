@@ -32,7 +32,7 @@ package final class PhotoDesk {
         package var outcome: Outcome
     }
 
-    private enum Order: Sendable {
+    fileprivate enum Order: Sendable {
         case work(Job)
         case stop
 
@@ -47,7 +47,7 @@ package final class PhotoDesk {
     /// Jobs that may wait.
     package static let jobsMax = 100_000
 
-    private let orders: Mailbox<Order>
+    package let intake: Intake
     private let isStopping = Guarded(false)
     private let thread: LoopThread<Bool>
 
@@ -56,7 +56,7 @@ package final class PhotoDesk {
         photos: [SourcePhoto], clock: LoopClock, deliver: @escaping @Sendable (Done) -> Void
     ) throws(SystemError) {
         let orders = try Mailbox<Order>(messagesMax: Self.jobsMax)
-        self.orders = orders
+        self.intake = Intake(orders: orders)
         let isStopping = self.isStopping
         self.thread = try LoopThread.start(name: "photos") {
             guard let loop = try? Loop(clock: clock) else { return false }
@@ -72,13 +72,18 @@ package final class PhotoDesk {
         }
     }
 
-    /// False when there is no room for it, or no thread to do it.
-    package func work(on job: Job) -> Bool { self.orders.post(.work(job)) }
+    /// Where jobs are handed in, from any thread.
+    package struct Intake: Sendable {
+        fileprivate let orders: Mailbox<Order>
+
+        /// False when there is no room for it, or no thread to do it.
+        package func work(on job: Job) -> Bool { self.orders.post(.work(job)) }
+    }
 
     /// Ends the thread after the job at hand; those that wait are left.
     package func stop() {
         self.isStopping.withLock { $0 = true }
-        self.orders.post(.stop)
+        self.intake.orders.post(.stop)
         _ = self.thread.join()
     }
 }

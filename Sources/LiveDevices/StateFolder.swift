@@ -3,15 +3,17 @@ package import EventLoop
 package import SimBase
 import Talaria
 
-/// The durable storage of all phones of a fleet: a few append-only journals in one folder.
+/// The durable storage of all phones of a fleet, as it was when the folder was read.
 ///
+/// It is kept in journals, three for each thread that writes, each to be read in the order of its lines:
 /// - `devices.journal`: device ids, and how many scans each phone has ever made;
 /// - `library.journal`: every book in a library;
 /// - `scans.journal`: the records of unsettled scans, with their tokens (file mode 0600).
 ///
-/// A write is durable once it is in the kernel's hands: that is what the end of a process cannot undo. The books of a
-/// batch are written before the records that rely on them, so that no record claims a book that the library lacks.
-package final class StateFolder {
+/// Which thread has which phone may change from run to run. A *layout* is the journals of so many threads; the first one
+/// of a folder has number 0, and a run with another number of threads begins the next. Layouts are read in their order,
+/// and within one a phone's lines are all in the journals of one thread.
+package struct StateFolder: Sendable {
     /// What one phone finds when its process starts.
     package struct Restored: Sendable {
         /// The device id, if the phone ever had one.
@@ -33,30 +35,23 @@ package final class StateFolder {
         case otherVersion(String)
     }
 
-    /// The form of the lines; a folder of another form is refused, not guessed at.
-    private static let version = "1"
-
     package let path: String
-    private let devices: JournalFile
-    private let library: JournalFile
-    private let scans: JournalFile
-    private var pending = (devices: [UInt8](), library: [UInt8](), scans: [UInt8]())
+    /// How many threads each layout is for.
+    private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
     /// Unfinished lines that were cut off, and lines that mean nothing.
     package private(set) var linesSkipped = 0
 
+    /// Makes the folder if there is none, and reads it.
     package init(path: String) throws(Failure) {
         self.path = path
         do throws(SystemError) {
             try FileTree.makeFolder(path, mode: 0o700)
-            self.devices = try JournalFile(path: path + "/devices.journal")
-            self.library = try JournalFile(path: path + "/library.journal")
-            self.scans = try JournalFile(path: path + "/scans.journal")
         } catch { throw .system(error) }
         try self.restore()
     }
 
-    /// What the folder held for this phone when it was opened.
+    /// What the folder held for this phone when it was read.
     package func restored(_ device: DeviceNumber) -> Restored {
         self.restored[device] ?? Restored(identity: nil, lastScan: .none, scans: [])
     }
@@ -68,115 +63,49 @@ package final class StateFolder {
         }
     }
 
-    /// Lets go of what was read at the beginning.
-    package func forgetRestored() { self.restored = [:] }
-
-    // MARK: Writing
-
-    package func keep(identity: String, of device: DeviceNumber) {
-        self.add(DeviceLine(d: device.raw, identity: identity), to: &self.pending.devices)
-    }
-
-    /// The scan's number is used from now on, whatever becomes of it.
-    package func use(_ scan: ScanNumber, of device: DeviceNumber) {
-        self.add(DeviceLine(d: device.raw, scan: scan.raw), to: &self.pending.devices)
-    }
-
-    package func store(_ change: StoreChange, of device: DeviceNumber) {
-        switch change {
-        case .put(let record):
-            self.add(ScanLine(d: device.raw, put: record), to: &self.pending.scans)
-        case .lastEventID(let scan, let id):
-            self.add(ScanLine(d: device.raw, scan: scan.raw, id: id), to: &self.pending.scans)
-        case .settled(let scan, let outcome):
-            let text =
-                switch outcome {
-                case .completed: "completed"
-                case .refused(let code): "refused \(code)"
-                }
-            self.add(ScanLine(d: device.raw, scan: scan.raw, settled: text), to: &self.pending.scans)
-        case .book(let key, let book):
-            self.add(
-                BookLine(d: device.raw, scan: key.scan.raw, ordinal: key.ordinal, book: book),
-                to: &self.pending.library)
+    /// Where so many threads write from now on: behind what is there, if the last run had as many, else to new journals.
+    package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Place] {
+        precondition(threads > 0, "a folder that nobody writes to")
+        if self.layouts.last != threads { self.layouts.append(threads) }
+        let places = (0..<threads).map { thread in
+            StateJournal.Place(folder: self.path, layout: self.layouts.count - 1, thread: thread)
         }
-    }
-
-    /// Makes everything durable that was stored since the last flush.
-    package func flush() throws(SystemError) {
-        try self.write(&self.pending.devices, to: self.devices)
-        try self.write(&self.pending.library, to: self.library)
-        try self.write(&self.pending.scans, to: self.scans)
-    }
-
-    /// Also past a loss of power.
-    package func sync() throws(SystemError) {
-        try self.flush()
-        self.devices.sync()
-        self.library.sync()
-        self.scans.sync()
+        // All are made before any is written to: their number tells how many threads the layout is for.
+        do throws(SystemError) {
+            for place in places { _ = try StateJournal(place) }
+        } catch { throw .system(error) }
+        return places
     }
 
     /// Deletes the journals and the folder.
     package func remove() {
-        for file in [self.devices, self.library, self.scans] { FileTree.remove(file.path) }
+        for (layout, threads) in self.layouts.enumerated() {
+            for thread in 0..<threads {
+                let place = StateJournal.Place(folder: self.path, layout: layout, thread: thread)
+                for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
+            }
+        }
         FileTree.removeFolder(self.path)
-    }
-
-    private func add(_ line: some Encodable, to bytes: inout [UInt8]) {
-        bytes += JSON.encode(line)
-        bytes.append(UInt8(ascii: "\n"))
-    }
-
-    private func write(_ bytes: inout [UInt8], to file: JournalFile) throws(SystemError) {
-        guard !bytes.isEmpty else { return }
-        try file.append(bytes)
-        bytes.removeAll(keepingCapacity: true)
     }
 
     // MARK: Reading
 
-    private struct DeviceLine: Codable {
-        var version: String?
-        var d: UInt32?
-        var identity: String?
-        var scan: UInt32?
-    }
-
-    private struct BookLine: Codable {
-        var d: UInt32
-        var scan: UInt32
-        var ordinal: Int
-        var book: Book
-    }
-
-    private struct ScanLine: Codable {
-        var d: UInt32
-        var put: DurableScan?
-        var scan: UInt32?
-        var id: String?
-        var settled: String?
-    }
-
-    private func restore() throws(Failure) {
-        try self.restoreDevices()
+    private mutating func restore() throws(Failure) {
         var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
-        for line: ScanLine in try self.lines(of: self.scans) {
-            let device = DeviceNumber(line.d)
-            if let record = line.put {
-                records[device, default: OrderedTable()][record.scan] = record
-            } else if let scan = line.scan, let id = line.id {
-                records[device]?.update(scan) { $0.job?.lastEventID = id }
-            } else if let scan = line.scan, line.settled != nil {
-                records[device]?[scan] = nil
+        var places: [StateJournal.Place] = []
+        while true {
+            let layout = self.layouts.count
+            var thread = 0
+            while let place = StateJournal.Place(folder: self.path, layout: layout, thread: thread).ifThere {
+                try self.restoreDevices(place)
+                try self.restoreScans(place, into: &records)
+                places.append(place)
+                thread += 1
             }
+            guard thread > 0 else { break }
+            self.layouts.append(thread)
         }
-        for line: BookLine in try self.lines(of: self.library) {
-            // The library decides: a kill may have come between a book and its record.
-            records[DeviceNumber(line.d)]?.update(line.scan) { record in
-                if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
-            }
-        }
+        for place in places { try self.restoreLibrary(place, into: &records) }
         for device in records.keys {
             let scans = (records[device]?.values ?? []).sorted {
                 ($0.capturedUnixMs, $0.scan) < ($1.capturedUnixMs, $1.scan)
@@ -186,13 +115,12 @@ package final class StateFolder {
         }
     }
 
-    private func restoreDevices() throws(Failure) {
-        let lines: [DeviceLine] = try self.lines(of: self.devices)
-        if let first = lines.first, first.version != Self.version {
+    private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
+        let lines: [StateJournal.DeviceLine] = try self.lines(of: place.path(of: .devices))
+        if let first = lines.first, first.version != StateJournal.version {
             throw .otherVersion(
-                "\(self.path) was written in form \(first.version ?? "0"), not \(Self.version)")
+                "\(self.path) was written in form \(first.version ?? "0"), not \(StateJournal.version)")
         }
-        if lines.isEmpty { self.add(DeviceLine(version: Self.version), to: &self.pending.devices) }
         for line in lines {
             guard let device = line.d.map({ DeviceNumber($0) }) else { continue }
             var phone = self.restored(device)
@@ -202,9 +130,35 @@ package final class StateFolder {
         }
     }
 
-    private func lines<Line: Decodable>(of file: JournalFile) throws(Failure) -> [Line] {
+    private mutating func restoreScans(
+        _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+    ) throws(Failure) {
+        for line: StateJournal.ScanLine in try self.lines(of: place.path(of: .scans)) {
+            let device = DeviceNumber(line.d)
+            if let record = line.put {
+                records[device, default: OrderedTable()][record.scan] = record
+            } else if let scan = line.scan, let id = line.id {
+                records[device]?.update(scan) { $0.job?.lastEventID = id }
+            } else if let scan = line.scan, line.settled != nil {
+                records[device]?[scan] = nil
+            }
+        }
+    }
+
+    /// The library decides: a kill may have come between a book and its record.
+    private mutating func restoreLibrary(
+        _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+    ) throws(Failure) {
+        for line: StateJournal.BookLine in try self.lines(of: place.path(of: .library)) {
+            records[DeviceNumber(line.d)]?.update(line.scan) { record in
+                if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
+            }
+        }
+    }
+
+    private mutating func lines<Line: Decodable>(of path: String) throws(Failure) -> [Line] {
         do throws(SystemError) {
-            let (lines, torn) = try file.takeLines()
+            let (lines, torn) = try JournalFile(path: path).takeLines()
             if torn { self.linesSkipped += 1 }
             var decoded: [Line] = []
             for line in lines {

@@ -88,8 +88,9 @@ extension LiveRun {
         if outcome.farewellsCut > 0 {
             warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")
         }
-        if outcome.arrivalsSkipped > 0 {
-            warnings.append("\(outcome.arrivalsSkipped) captures were left out because the run was stopped")
+        let skipped = self.preparation.census.scans - outcome.captured
+        if skipped > 0 {
+            warnings.append("\(skipped) captures were left out because the run was stopped")
         }
         if outcome.photosRejected > 0 {
             warnings.append("\(outcome.photosRejected) photos could not be preprocessed")

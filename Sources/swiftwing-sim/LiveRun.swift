@@ -33,8 +33,7 @@ final class LiveRun {
     private(set) var startedWall: Int64
 
     var child: BackendChild?
-    private var fleet: FleetThread?
-    private var fleetReader: MailboxReader<FleetReport>?
+    private var fleet: FleetThreads?
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
@@ -54,7 +53,8 @@ final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.loop = try Loop(clock: self.clock)
-        self.account = RunAccount(preparation.plan, hasBackendView: preparation.isEmbedded)
+        self.account = RunAccount(
+            preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded)
         let scenario = preparation.plan.scenario
         let place =
             preparation.request.output.map { RunPlace.exactly($0) }
@@ -110,15 +110,14 @@ final class LiveRun {
                         })
             }
         }
-        let fleet = try FleetThread(
-            FleetPlan(
-                clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
-                run: self.runID, phones: phones, arrivals: self.plan.arrivals,
-                arrivalsCount: self.preparation.census.scans, photos: photos.photos, target: target.curl,
-                base: target.base, stateFolder: self.preparation.state.path, drain: self.plan.scenario.drain))
-        self.fleet = fleet
-        self.fleetReader = fleet.reports.read(on: self.loop) { [unowned self] batch in
-            for report in batch { self.heard(report) }
+        let plan = FleetPlan(
+            clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
+            run: self.runID, phones: phones, arrivals: self.plan.arrivals,
+            lastArrival: self.preparation.census.lastArrival, photos: photos.photos, target: target.curl,
+            base: target.base, stateFolder: self.preparation.state.path,
+            socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
+        self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
+            [unowned self] in self.heard($0)
         }
     }
 
@@ -130,8 +129,9 @@ final class LiveRun {
 
     private func heard(_ report: FleetReport) {
         switch report {
-        case .observations(let observations, let moment):
-            self.account.heard(phones: observations, upTo: moment, directory: self.directory)
+        case .observations(let observations, let thread, let moment):
+            self.account.heard(
+                phones: observations, thread: thread, upTo: moment, directory: self.directory)
         case .gauges(let gauges): self.gauges = gauges
         case .finished(let outcome): self.outcome = outcome
         }

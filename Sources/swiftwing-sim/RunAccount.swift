@@ -9,21 +9,19 @@ import Talaria
 
 /// What both sides saw, in one order: judged, measured and logged.
 struct RunAccount {
-    private enum Source {
-        static let phones = 0
-        static let backend = 1
-    }
-
     private let plan: RunPlan
+    /// Sources of the merge: the phones' threads, and then the backend.
+    private let threads: Int
     private let hasBackendView: Bool
     private var merge: ObservationMerge
     private var ledger: Ledger
     private var tally: Tally
 
-    init(_ plan: RunPlan, hasBackendView: Bool) {
+    init(_ plan: RunPlan, threads: Int, hasBackendView: Bool) {
         self.plan = plan
+        self.threads = threads
         self.hasBackendView = hasBackendView
-        self.merge = ObservationMerge(sources: hasBackendView ? 2 : 1)
+        self.merge = ObservationMerge(sources: threads + (hasBackendView ? 1 : 0))
         let standard = LedgerSettings.embedded
         let settings = LedgerSettings(
             hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
@@ -40,28 +38,32 @@ struct RunAccount {
     /// For the progress line.
     var scans: ScanTotals { self.ledger.totals.scans }
 
-    mutating func heard(phones observations: [Observation], upTo moment: Instant, directory: RunDirectory) {
-        for observation in observations { self.merge.add(observation) }
-        self.merge.mark(source: Source.phones, upTo: moment)
+    mutating func heard(
+        phones observations: [Observation], thread: Int, upTo moment: Instant, directory: RunDirectory
+    ) {
+        for observation in observations { self.merge.add(observation, of: thread) }
+        self.merge.mark(source: thread, upTo: moment)
         self.settle(directory)
     }
 
     mutating func heard(backend reports: [BackendReport], directory: RunDirectory) {
         for report in reports {
             switch report {
-            case .observation(let observation): self.merge.add(observation)
-            case .upTo(let moment): self.merge.mark(source: Source.backend, upTo: moment)
+            case .observation(let observation): self.merge.add(observation, of: self.threads)
+            case .upTo(let moment): self.merge.mark(source: self.threads, upTo: moment)
             }
         }
         self.settle(directory)
     }
 
     /// The phones will tell nothing more.
-    mutating func closePhones() { self.merge.close(source: Source.phones) }
+    mutating func closePhones() {
+        for thread in 0..<self.threads { self.merge.close(source: thread) }
+    }
 
     /// The backend will tell nothing more.
     mutating func closeBackend() {
-        if self.hasBackendView { self.merge.close(source: Source.backend) }
+        if self.hasBackendView { self.merge.close(source: self.threads) }
     }
 
     /// Judges what is left and closes the ledger.

@@ -14,6 +14,9 @@ enum RunCommand {
                 help:
                     "keep the phones' storage there: device ids, queues, library; a later run goes on from it"
             ),
+            Option(
+                name: "--threads", value: "N",
+                help: "share the phones out to N threads instead of as many as suit the machine's cores"),
             Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
@@ -29,7 +32,7 @@ enum RunCommand {
             loaded: try ScenarioSource.load(arguments.positionals[0], arguments),
             target: try arguments["--target"].map { try TargetURL($0) },
             stateFolder: arguments["--state"], output: arguments["--output"],
-            isTraced: arguments.has("--trace"),
+            threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
         let preparation = try RunPreparation(request)
         return try LiveRun(preparation, console: console).run()

@@ -1,6 +1,8 @@
 import CurlLoop
 import Device
 import EventLoop
+import Foundation
+import LiveDevices
 import Plan
 import SimBase
 import Talaria
@@ -12,6 +14,8 @@ struct RunRequest {
     var target: TargetURL?
     var stateFolder: String?
     var output: String?
+    /// Nil: as suits the machine.
+    var threads: Int?
     var isTraced: Bool
     var isQuiet: Bool
     /// The words that run it again, but for the seed.
@@ -25,6 +29,10 @@ struct RunPreparation {
     let census: Census
     let photos: PhotoCorpus
     let state: RunState
+    /// Loop threads that the phones are shared out to.
+    let threads: Int
+    /// With more connections open than this, idle ones are closed.
+    let socketsKept: Int
     private(set) var warnings: [String] = []
 
     init(_ request: RunRequest) throws {
@@ -33,7 +41,10 @@ struct RunPreparation {
         self.census = self.plan.census
         self.photos = try PhotoCorpus(self.plan, scenarioPath: request.loaded.path)
         self.warnings = self.photos.problems
-        try Self.checkDescriptors(phones: self.plan.devices)
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        self.threads = min(
+            request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
+        self.socketsKept = try Self.takeDescriptors(phones: self.plan.devices)
         if let target = request.target {
             try Self.check(
                 target, curl: Self.curlTarget(self.plan, port: target.port, addresses: target.addresses))
@@ -43,7 +54,7 @@ struct RunPreparation {
                 )
             }
         }
-        self.state = try RunState(request.stateFolder)
+        self.state = try RunState(request.stateFolder, threads: self.threads)
     }
 
     var isEmbedded: Bool { self.request.target == nil }
@@ -57,20 +68,42 @@ struct RunPreparation {
         let patience = plan.groups.map(\.profile.connectTimeout).max() ?? .seconds(10)
         return CurlTarget(
             port: port, addresses: addresses, certificateAuthorities: nil, version: .http1,
-            connectTimeout: patience, sourceAddresses: [])
+            connectTimeout: patience, sourceAddresses: Self.sources(plan, to: addresses))
     }
 
-    /// Each phone may hold five streams, an upload and an answer at once, but hardly ever does: what is asked for is two
-    /// connections a phone, and what libcurl and the loop need.
-    private static func checkDescriptors(phones: Int) throws {
-        let needed = phones * 2 + 128
-        let granted = try DescriptorLimit.raise(to: needed)
+    /// More connections than this from one address to one other, and the kernel searches long for free ports.
+    private static let phonesPerSourceMax = 10_000
+
+    /// Linux answers for all of 127.0.0.0/8; elsewhere there is one loopback address.
+    private static func sources(_ plan: RunPlan, to addresses: [String]) -> [String] {
+        #if os(Linux)
+            guard plan.devices > Self.phonesPerSourceMax,
+                addresses.allSatisfy({ $0.hasPrefix("127.") })
+            else { return [] }
+            return (2...17).map { "127.0.0.\($0)" }
+        #else
+            return []
+        #endif
+    }
+
+    /// Descriptors that are no connections: of journals, mailboxes, reports, loops, and two of each multi handle.
+    private static func descriptorsBeside(phones: Int) -> Int {
+        256 + 2 * (phones / CurlPool.phonesPerMultiMax + 1)
+    }
+
+    /// A phone may hold five streams, an upload and an answer at once, but hardly ever does: it must have room for a
+    /// stream, and is best given two connections. Answers how many connections may be open before idle ones are closed.
+    private static func takeDescriptors(phones: Int) throws -> Int {
+        let beside = Self.descriptorsBeside(phones: phones)
+        let needed = phones + phones / 50 + beside
+        let granted = try DescriptorLimit.raise(to: max(needed, phones * 3 + beside))
         guard granted >= needed else {
             throw CommandFailure(
                 .impossible,
                 "\(phones) phones need \(needed) descriptors, and this process may have \(granted)",
                 hint: "raise the hard limit (ulimit -Hn), or run fewer phones with --devices")
         }
+        return (granted - beside) / 5 * 4
     }
 
     /// One request before any load, so that a dead target is found before phones run against it.

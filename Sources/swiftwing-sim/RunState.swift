@@ -12,11 +12,12 @@ struct RunState {
     private let isTemporary: Bool
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
-    init(_ path: String?) throws {
+    init(_ path: String?, threads: Int) throws {
         self.isTemporary = path == nil
         self.path = try path ?? FileTree.makeTemporaryFolder(named: "swiftwing-sim")
         do throws(StateFolder.Failure) {
-            _ = try StateFolder(path: self.path)
+            var folder = try StateFolder(path: self.path)
+            _ = try folder.journals(threads: threads)
         } catch {
             switch error {
             case .system(let error):

@@ -25,7 +25,7 @@ import Testing
             done.withLock { $0.append(result) }
             delivered.signal()
         }
-        for job in jobs { #expect(desk.work(on: job)) }
+        for job in jobs { #expect(desk.intake.work(on: job)) }
         for _ in jobs {
             guard delivered.wait(timeout: .now() + .seconds(20)) == .success else { break }
         }
@@ -68,7 +68,7 @@ import Testing
             // Each takes so long that the last is far away when the desk is told to stop.
             _ = never.wait(timeout: .now() + .milliseconds(200))
         }
-        for scan in 1...20 as ClosedRange<UInt32> { #expect(desk.work(on: self.job(scan, photo: 0))) }
+        for scan in 1...20 as ClosedRange<UInt32> { #expect(desk.intake.work(on: self.job(scan, photo: 0))) }
         #expect(begun.wait(timeout: .now() + .seconds(20)) == .success)
         desk.stop()
         let scans = done.withLock { $0 }

@@ -36,6 +36,14 @@ struct TemporaryFolder: ~Copyable {
             retryableErrors: 0, completed: false, refusal: nil)
     }
 
+    /// A run on so many threads that writes to the folder: by thread, what its journal is to hold.
+    private func write(_ path: String, threads: Int = 1, _ body: ([StateJournal]) -> Void) throws {
+        var state = try StateFolder(path: path)
+        let journals = try state.journals(threads: threads).map { try StateJournal($0) }
+        body(journals)
+        for journal in journals { try journal.flush() }
+    }
+
     private func book(_ title: String) -> Book {
         Book(title: title, author: "A", isbn: nil, confidence: nil, enrichmentStatus: nil, coverUrl: nil)
     }
@@ -43,13 +51,12 @@ struct TemporaryFolder: ~Copyable {
     @Test func `what was flushed is there for the next process`() throws {
         let folder = TemporaryFolder()
         let scan = self.record(4, lastEventID: "1-progress")
-        do {
-            let state = try StateFolder(path: folder.path)
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.keep(identity: "5F0C1A52-9C1B-4C3E-8B9A-0123456789AB", of: self.phone)
             state.use(ScanNumber(4), of: self.phone)
             state.store(.put(scan), of: self.phone)
             state.store(.lastEventID(ScanNumber(4), "2-progress"), of: self.phone)
-            try state.flush()
         }
         let again = try StateFolder(path: folder.path).restored(self.phone)
         var expected = scan
@@ -61,21 +68,19 @@ struct TemporaryFolder: ~Copyable {
 
     @Test func `what was not flushed is not there`() throws {
         let folder = TemporaryFolder()
-        do {
-            let state = try StateFolder(path: folder.path)
-            state.store(.put(self.record(1)), of: self.phone)
-        }
+        var state = try StateFolder(path: folder.path)
+        let journal = try StateJournal(try #require(try state.journals(threads: 1).first))
+        journal.store(.put(self.record(1)), of: self.phone)
         #expect(try StateFolder(path: folder.path).unsettled().isEmpty)
     }
 
     @Test func `a settled scan is gone and its number stays used`() throws {
         let folder = TemporaryFolder()
-        do {
-            let state = try StateFolder(path: folder.path)
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.use(ScanNumber(7), of: self.phone)
             state.store(.put(self.record(7)), of: self.phone)
             state.store(.settled(ScanNumber(7), .completed), of: self.phone)
-            try state.flush()
         }
         let again = try StateFolder(path: folder.path)
         #expect(again.unsettled().isEmpty)
@@ -84,11 +89,10 @@ struct TemporaryFolder: ~Copyable {
 
     @Test func `a book whose record was not written any more still counts as applied`() throws {
         let folder = TemporaryFolder()
-        do {
-            let state = try StateFolder(path: folder.path)
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.store(.put(self.record(1, books: [0])), of: self.phone)
             state.store(.book(ResultKey(scan: ScanNumber(1), ordinal: 1), self.book("kept")), of: self.phone)
-            try state.flush()
         }
         #expect(
             try StateFolder(path: folder.path).restored(self.phone).scans.map(\.booksApplied) == [[0, 1]])
@@ -98,18 +102,17 @@ struct TemporaryFolder: ~Copyable {
         throws
     {
         let folder = TemporaryFolder()
-        do {
-            let state = try StateFolder(path: folder.path)
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.store(.put(self.record(1)), of: self.phone)
-            try state.flush()
         }
         try folder.append(#"{"d":3,"put":{"scan":2,"pho"#, to: "scans.journal")
-        do {
-            let state = try StateFolder(path: folder.path)
-            #expect(state.linesSkipped == 1)
-            #expect(state.unsettled().map(\.scan.scan) == [1])
+        let torn = try StateFolder(path: folder.path)
+        #expect(torn.linesSkipped == 1)
+        #expect(torn.unsettled().map(\.scan.scan) == [1])
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.store(.put(self.record(2, at: 2_000)), of: self.phone)
-            try state.flush()
         }
         let again = try StateFolder(path: folder.path)
         #expect(again.linesSkipped == 0)
@@ -118,12 +121,11 @@ struct TemporaryFolder: ~Copyable {
 
     @Test func `unsettled scans come oldest first, whatever their numbers`() throws {
         let folder = TemporaryFolder()
-        do {
-            let state = try StateFolder(path: folder.path)
+        try self.write(folder.path) { journals in
+            let state = journals[0]
             state.store(.put(self.record(1, at: 3_000)), of: self.phone)
             state.store(.put(self.record(2, at: 1_000)), of: self.phone)
             state.store(.put(self.record(1, at: 2_000)), of: DeviceNumber(1))
-            try state.flush()
         }
         let unsettled = try StateFolder(path: folder.path).unsettled()
         #expect(unsettled.map { [$0.device.raw, $0.scan.scan] } == [[1, 1], [3, 2], [3, 1]])
@@ -131,14 +133,15 @@ struct TemporaryFolder: ~Copyable {
 
     @Test func `a folder of another form is refused, not guessed at`() throws {
         let folder = TemporaryFolder()
-        _ = try StateFolder(path: folder.path)
-        try folder.append("{\"version\":\"9\"}\n", to: "devices.journal")
+        try self.write(folder.path) { _ in }
+        let journal = URL(filePath: folder.path + "/devices.journal")
+        try Data("{\"version\":\"9\"}\n".utf8).write(to: journal)
         #expect(throws: StateFolder.Failure.self) { try StateFolder(path: folder.path) }
     }
 
     @Test func `tokens are for the owner's eyes`() throws {
         let folder = TemporaryFolder()
-        _ = try StateFolder(path: folder.path)
+        try self.write(folder.path) { _ in }
         let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/scans.journal")[
             .posixPermissions]
         #expect(mode as? Int == 0o600)
@@ -148,5 +151,46 @@ struct TemporaryFolder: ~Copyable {
         let folder = TemporaryFolder()
         #expect(FileManager.default.createFile(atPath: folder.path, contents: Data()))
         #expect(throws: StateFolder.Failure.self) { try StateFolder(path: folder.path + "/below") }
+    }
+
+    // MARK: Another number of threads
+
+    @Test func `what runs on another number of threads wrote is read in their order`() throws {
+        let folder = TemporaryFolder()
+        try self.write(folder.path) { journals in
+            for device in 0..<4 {
+                journals[0].keep(identity: "phone \(device)", of: DeviceNumber(UInt32(device)))
+                journals[0].use(ScanNumber(1), of: DeviceNumber(UInt32(device)))
+                journals[0].store(.put(self.record(1)), of: DeviceNumber(UInt32(device)))
+            }
+        }
+        try self.write(folder.path, threads: 3) { journals in
+            journals[0].store(.settled(ScanNumber(1), .completed), of: DeviceNumber(0))
+            journals[1].use(ScanNumber(2), of: DeviceNumber(1))
+            journals[1].store(.put(self.record(2, at: 2_000)), of: DeviceNumber(1))
+            journals[2].store(
+                .book(ResultKey(scan: ScanNumber(1), ordinal: 0), self.book("kept")), of: DeviceNumber(2))
+        }
+        try self.write(folder.path, threads: 2) { journals in
+            journals[1].store(.settled(ScanNumber(1), .completed), of: DeviceNumber(1))
+        }
+        let state = try StateFolder(path: folder.path)
+        #expect(state.linesSkipped == 0)
+        #expect(
+            state.unsettled().map { [$0.device.raw, $0.scan.scan] + $0.scan.booksApplied.map(UInt32.init) }
+                == [[1, 2], [2, 1, 0], [3, 1]])
+        #expect((0..<4).map { state.restored(DeviceNumber($0)).lastScan.raw } == [1, 2, 1, 1])
+        #expect(state.restored(DeviceNumber(3)).identity == "phone 3")
+    }
+
+    @Test func `the same number of threads goes on in the same journals, another makes new ones`() throws {
+        let folder = TemporaryFolder()
+        func files() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder.path).count }
+        for _ in 0..<2 { try self.write(folder.path, threads: 2) { _ in } }
+        #expect(try files() == 6)
+        for _ in 0..<2 { try self.write(folder.path, threads: 1) { _ in } }
+        #expect(try files() == 9)
+        try StateFolder(path: folder.path).remove()
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 }

@@ -1,0 +1,134 @@
+import CurlLoop
+package import EventLoop
+import SimBase
+
+/// A fleet on threads of its own. A phone lives and dies on one of them; they share nothing but mailboxes, and what they
+/// tell is put together here, on the loop of the thread that made this.
+package final class FleetThreads {
+    /// Batches that may wait for the main thread, and orders for a fleet's.
+    private static let messagesMax = 1_000_000
+
+    private let plan: FleetPlan
+    private let hear: (FleetReport) -> Void
+    private let desk: PhotoDesk
+    private var orders: [Mailbox<FleetOrder>] = []
+    private var threads: [LoopThread<Void>] = []
+    private var reader: MailboxReader<ShardReport>?
+    private var gauges: [FleetGauges]
+    private var outcomes: [FleetOutcome?]
+    private var isStopping = false
+
+    /// How many threads suit a fleet on a machine of so many cores. One core is the backend's and one is the main
+    /// thread's, which judges; a thread for fewer phones than share a multi handle gains nothing.
+    package static func count(phones: Int, cores: Int) -> Int {
+        let enough = (phones + CurlPool.phonesPerMultiMax - 1) / CurlPool.phonesPerMultiMax
+        return max(1, min(cores - 2, enough))
+    }
+
+    /// Reads the state folder and starts so many threads, at most one a phone. `hear` is called on `loop` from its next
+    /// turn on; the last that it hears is `finished`.
+    package init(_ plan: FleetPlan, threads: Int, loop: Loop, hear: @escaping (FleetReport) -> Void) throws {
+        let count = min(threads, plan.phones.count)
+        precondition(count > 0, "a fleet needs a thread")
+        self.plan = plan
+        self.hear = hear
+        var busy = FleetGauges()
+        busy.isIdle = false
+        self.gauges = Array(repeating: busy, count: count)
+        self.outcomes = Array(repeating: nil, count: count)
+        var state = try StateFolder(path: plan.stateFolder)
+        let places = try state.journals(threads: count)
+        let orders = try places.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
+        self.orders = orders
+        self.desk = try PhotoDesk(photos: plan.photos, clock: plan.clock) { done in
+            orders[Int(done.job.device.raw) % orders.count].post(.photo(done))
+        }
+        let reports = try Mailbox<ShardReport>(messagesMax: Self.messagesMax)
+        self.reader = reports.read(on: loop) { [unowned self] batch in
+            for report in batch { self.heard(report) }
+        }
+        CurlGlobal.start()
+        do throws(SystemError) {
+            for place in places {
+                try self.start(plan.part(self.threads.count, of: count), state, place, reports)
+            }
+        } catch {
+            self.stop()
+            self.join()
+            throw error
+        }
+    }
+
+    private func start(
+        _ plan: FleetPlan, _ state: StateFolder, _ place: StateJournal.Place, _ reports: Mailbox<ShardReport>
+    ) throws(SystemError) {
+        let thread = plan.shard.index
+        let orders = self.orders[thread]
+        let intake = self.desk.intake
+        self.threads.append(
+            try LoopThread.start(name: "fleet-\(thread)") {
+                do throws(SystemError) {
+                    let loop = try Loop(clock: plan.clock)
+                    let journal = try StateJournal(place)
+                    Fleet(
+                        plan, loop: loop, state: state, journal: journal, desk: intake, orders: orders,
+                        reports: reports
+                    ).run()
+                } catch {
+                    let failure = FleetFailure.other("the phones could not start: \(error)")
+                    reports.post(
+                        ShardReport(thread: thread, word: .finished(FleetOutcome(failure: failure))))
+                }
+            })
+    }
+
+    /// Ends captures; every phone says goodbye, bounded by `FleetLimits.farewellTime`.
+    package func stop() {
+        guard !self.isStopping else { return }
+        self.isStopping = true
+        for orders in self.orders { orders.post(.stop) }
+    }
+
+    /// Waits for the threads, which end after their last reports. To be called once.
+    package func join() {
+        for thread in self.threads { thread.join() }
+        self.threads = []
+        self.desk.stop()
+    }
+
+    private func heard(_ report: ShardReport) {
+        switch report.word {
+        case .observations(let observations, let moment):
+            self.hear(.observations(observations, thread: report.thread, upTo: moment))
+        case .gauges(let gauges):
+            self.gauges[report.thread] = gauges
+            self.tellGauges()
+        case .failing:
+            self.stop()
+        case .finished(let outcome):
+            // Also of a thread that never started and told nothing before.
+            if outcome.failure != nil { self.stop() }
+            self.outcomes[report.thread] = outcome
+            self.gauges[report.thread].isIdle = true
+            self.hear(.observations([], thread: report.thread, upTo: .distantFuture))
+            self.finishIfOver()
+        }
+    }
+
+    private func tellGauges() {
+        var sum = FleetGauges()
+        for gauges in self.gauges { sum.add(gauges) }
+        self.hear(.gauges(sum))
+        // Nothing is left to wait for but the time, on any thread.
+        if sum.isIdle { self.stop() }
+    }
+
+    private func finishIfOver() {
+        var sum = FleetOutcome(failure: nil)
+        for outcome in self.outcomes {
+            guard let outcome else { return }
+            sum.add(outcome)
+        }
+        self.hear(.finished(sum))
+    }
+}

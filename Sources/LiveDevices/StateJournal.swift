@@ -1,0 +1,123 @@
+package import Device
+package import EventLoop
+package import SimBase
+import Talaria
+
+/// Where one thread writes what its phones must not forget; see `StateFolder`.
+///
+/// A write is durable once it is in the kernel's hands: that is what the end of a process cannot undo. The books of a
+/// batch are written before the records that rely on them, so that no record claims a book that the library lacks.
+package final class StateJournal {
+    enum Kind: String, CaseIterable {
+        case devices, library, scans
+    }
+
+    /// Which journals of a folder.
+    package struct Place: Hashable, Sendable {
+        let folder: String
+        let layout: Int
+        let thread: Int
+
+        /// The first journals have plain names: a fleet on one thread never has others.
+        func path(of kind: Kind) -> String {
+            let suffix = self.layout == 0 && self.thread == 0 ? "" : "-\(self.layout).\(self.thread)"
+            return "\(self.folder)/\(kind.rawValue)\(suffix).journal"
+        }
+
+        /// Nil when nothing was ever written there.
+        var ifThere: Place? { FileTree.exists(self.path(of: .devices)) ? self : nil }
+    }
+
+    /// The form of the lines; a folder of another form is refused, not guessed at.
+    static let version = "1"
+
+    struct DeviceLine: Codable {
+        var version: String?
+        var d: UInt32?
+        var identity: String?
+        var scan: UInt32?
+    }
+
+    struct BookLine: Codable {
+        var d: UInt32
+        var scan: UInt32
+        var ordinal: Int
+        var book: Book
+    }
+
+    struct ScanLine: Codable {
+        var d: UInt32
+        var put: DurableScan?
+        var scan: UInt32?
+        var id: String?
+        var settled: String?
+    }
+
+    private let devices: JournalFile
+    private let library: JournalFile
+    private let scans: JournalFile
+    private var pending = (devices: [UInt8](), library: [UInt8](), scans: [UInt8]())
+
+    /// Opens the journals, or makes them, to write behind what they hold.
+    package init(_ place: Place) throws(SystemError) {
+        self.devices = try JournalFile(path: place.path(of: .devices))
+        self.library = try JournalFile(path: place.path(of: .library))
+        self.scans = try JournalFile(path: place.path(of: .scans))
+        if self.devices.isEmpty { self.add(DeviceLine(version: Self.version), to: &self.pending.devices) }
+    }
+
+    package func keep(identity: String, of device: DeviceNumber) {
+        self.add(DeviceLine(d: device.raw, identity: identity), to: &self.pending.devices)
+    }
+
+    /// The scan's number is used from now on, whatever becomes of it.
+    package func use(_ scan: ScanNumber, of device: DeviceNumber) {
+        self.add(DeviceLine(d: device.raw, scan: scan.raw), to: &self.pending.devices)
+    }
+
+    package func store(_ change: StoreChange, of device: DeviceNumber) {
+        switch change {
+        case .put(let record):
+            self.add(ScanLine(d: device.raw, put: record), to: &self.pending.scans)
+        case .lastEventID(let scan, let id):
+            self.add(ScanLine(d: device.raw, scan: scan.raw, id: id), to: &self.pending.scans)
+        case .settled(let scan, let outcome):
+            let text =
+                switch outcome {
+                case .completed: "completed"
+                case .refused(let code): "refused \(code)"
+                }
+            self.add(ScanLine(d: device.raw, scan: scan.raw, settled: text), to: &self.pending.scans)
+        case .book(let key, let book):
+            self.add(
+                BookLine(d: device.raw, scan: key.scan.raw, ordinal: key.ordinal, book: book),
+                to: &self.pending.library)
+        }
+    }
+
+    /// Makes everything durable that was stored since the last flush.
+    package func flush() throws(SystemError) {
+        try self.write(&self.pending.devices, to: self.devices)
+        try self.write(&self.pending.library, to: self.library)
+        try self.write(&self.pending.scans, to: self.scans)
+    }
+
+    /// Also past a loss of power.
+    package func sync() throws(SystemError) {
+        try self.flush()
+        self.devices.sync()
+        self.library.sync()
+        self.scans.sync()
+    }
+
+    private func add(_ line: some Encodable, to bytes: inout [UInt8]) {
+        bytes += JSON.encode(line)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private func write(_ bytes: inout [UInt8], to file: JournalFile) throws(SystemError) {
+        guard !bytes.isEmpty else { return }
+        try file.append(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
