@@ -49,6 +49,20 @@ package enum ScenarioFinder {
             name: name, places: candidates, nearest: Spelling.nearest(to: stem, among: known))
     }
 
+    /// The path of a scenario that the file at `path` names: in the folder of that file, then, unless the name is a
+    /// path, in the current folder and in the folders. `current` and `folders` are absolute.
+    package static func find(
+        _ name: String, beside path: String, current: String, folders: [String]
+    ) throws(NotFound) -> String {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+            separator: "/")
+        let isRoot = path.hasPrefix("/") && folder.isEmpty
+        let start = isRoot ? "/" : folder.isEmpty ? current : self.absolute(folder, from: current)
+        let found = try self.find(
+            name, current: start, folders: (start == current ? [] : [current]) + folders)
+        return found.hasPrefix("/") || (folder.isEmpty && !isRoot) ? found : "\(folder)/\(found)"
+    }
+
     /// The paths of all scenarios in the folders, by folder and then by name. Folders that are not there have none.
     package static func all(in folders: [String]) -> [String] {
         folders.flatMap { folder in

@@ -7,14 +7,29 @@ package enum ScenarioLoader {
     ///   - bytes: The file, at most 1 MiB of UTF-8.
     ///   - overrides: `path=value`, the later over the earlier.
     ///   - environment: What `${NAME:-default}` reads.
+    ///   - library: Where the scenarios are that it may extend.
     package static func load(
-        path: String, bytes: [UInt8], overrides: [String], environment: [String: String]
+        path: String, bytes: [UInt8], overrides: [String], environment: [String: String],
+        library: ScenarioLibrary
     ) throws(ScenarioErrors) -> Scenario {
         let findings = Findings()
-        let scenario = self.read(path, bytes, overrides, environment, findings)
+        let source = Extension(findings: findings, environment: environment, library: library) {
+            self.tree($0, $1, findings)
+        }
+        let scenario = source.tree(path: path, bytes: bytes).flatMap {
+            self.read($0, path, overrides, environment, findings)
+        }
         if let errors = findings.errors { throw errors }
         guard let scenario else { preconditionFailure("a scenario that cannot be read has its reasons") }
         return scenario
+    }
+
+    /// A text that stands alone: it extends nothing.
+    package static func load(
+        path: String, bytes: [UInt8], overrides: [String], environment: [String: String]
+    ) throws(ScenarioErrors) -> Scenario {
+        try self.load(
+            path: path, bytes: bytes, overrides: overrides, environment: environment, library: .none)
     }
 
     package static func load(
@@ -24,12 +39,15 @@ package enum ScenarioLoader {
     }
 
     private static func read(
-        _ path: String, _ bytes: [UInt8], _ overrides: [String], _ environment: [String: String],
+        _ root: Node, _ path: String, _ overrides: [String], _ environment: [String: String],
         _ findings: Findings
     ) -> Scenario? {
-        guard let root = self.tree(path, bytes, findings) else { return nil }
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
+        if let base = tree[Extension.key] {
+            findings.add(base.place, "what a scenario extends is for its file to say")
+            return nil
+        }
         tree = Substitution(environment: environment, findings: findings).apply(to: tree)
         let reader = ScenarioReader(findings: findings, defaultName: self.name(of: path))
         guard let scenario = reader.scenario(tree) else { return nil }

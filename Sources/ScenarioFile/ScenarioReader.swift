@@ -10,7 +10,7 @@ struct ScenarioReader {
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "drain", "duration",
     ]
-    static let planned = ["extends", "timeline", "load", "invariants", "report", "target", "network"]
+    static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
 
     let findings: Findings

@@ -57,7 +57,9 @@ enum ScenarioSource {
         }
         let bytes = [UInt8](data)
         let scenario = try ScenarioLoader.load(
-            path: path, bytes: bytes, overrides: overrides, environment: environment)
+            path: path, bytes: bytes, overrides: overrides, environment: environment,
+            library: .files(
+                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? []))
         return LoadedScenario(scenario: scenario, path: path, bytes: bytes)
     }
 

@@ -331,7 +331,7 @@ struct ScenarioReaderTests {
             "a name is made of letters, digits, `-`, `_` and `.`, and begins with a letter, digit or `_`"
         ),
         ("seed=-1", "a seed is a whole number from 0 to 18446744073709551615"),
-        ("extends=other.scenario", "`extends` is not available yet"),
+        ("extends=other.scenario", "what a scenario extends is for its file to say"),
         ("faults={do: reset}", "faults are a list, not a map"),
         ("faults=[{on: stream}]", "a fault needs `do`"),
         ("faults=[{do: rate-limit}]", "a rate-limit fault needs `quota`"),

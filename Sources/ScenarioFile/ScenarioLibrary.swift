@@ -1,0 +1,82 @@
+import Foundation
+
+/// Where the scenarios are that a scenario may extend.
+package struct ScenarioLibrary: Sendable {
+    /// A scenario that was found.
+    package struct Found: Hashable, Sendable {
+        /// What errors call it.
+        package var path: String
+        /// The same for the same file, whatever it is called.
+        package var identity: String
+        package var bytes: [UInt8]
+
+        package init(path: String, identity: String, bytes: [UInt8]) {
+            self.path = path
+            self.identity = identity
+            self.bytes = bytes
+        }
+    }
+
+    /// Why there is none.
+    package struct Missing: Error, Hashable, Sendable {
+        /// One sentence without a full stop.
+        package var message: String
+        package var help: String?
+
+        package init(_ message: String, help: String?) {
+            self.message = message
+            self.help = help
+        }
+    }
+
+    private let finding: @Sendable (_ name: String, _ path: String) throws(Missing) -> Found
+    private let identifying: @Sendable (_ path: String) -> String
+
+    package init(
+        find: @escaping @Sendable (_ name: String, _ path: String) throws(Missing) -> Found,
+        identity: @escaping @Sendable (_ path: String) -> String
+    ) {
+        self.finding = find
+        self.identifying = identity
+    }
+
+    /// The scenario that the file at `path` calls `name`.
+    func find(_ name: String, extendedBy path: String) throws(Missing) -> Found {
+        try self.finding(name, path)
+    }
+
+    func identity(of path: String) -> String { self.identifying(path) }
+
+    /// Without any: who reads a text that came from nowhere.
+    package static let none = ScenarioLibrary(
+        find: { _, _ throws(Missing) in
+            throw Missing("this scenario stands alone: there is nothing that it could extend", help: nil)
+        }, identity: { $0 })
+
+    /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
+    /// `folders` are absolute.
+    package static func files(current: String, folders: [String]) -> ScenarioLibrary {
+        @Sendable func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(current)/\(path)" }
+        return ScenarioLibrary(
+            find: { name, path throws(Missing) in
+                let found: String
+                do throws(ScenarioFinder.NotFound) {
+                    found = try ScenarioFinder.find(name, beside: path, current: current, folders: folders)
+                } catch {
+                    throw Missing(
+                        "no scenario \(Findings.quoted(name))",
+                        help: error.nearest.map { "did you mean `\($0)`?" }
+                            ?? "looked for \(error.places.joined(separator: ", "))")
+                }
+                guard let data = FileManager.default.contents(atPath: absolute(found)) else {
+                    throw Missing("cannot read \(found)", help: nil)
+                }
+                return Found(
+                    path: found, identity: Self.resolved(absolute(found)), bytes: [UInt8](data))
+            }, identity: { Self.resolved(absolute($0)) })
+    }
+
+    private static func resolved(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+    }
+}
