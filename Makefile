@@ -8,14 +8,16 @@ PREFIX ?= /usr/local
 SCENARIO ?= flaky-network.scenario
 BUILD := .build
 BINARY := $(BUILD)/release/swiftwing-sim
+# Of their own folder: testable code is not the code that ships, and `make run` is to compile nothing twice.
+TEST_FLAGS := -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 CHECKS := --explicit-target-dependency-import-check error
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
-FUZZ_FLAGS ?= -c release
+FUZZ_FLAGS ?= $(TEST_FLAGS)
 FUZZ_NOTES := $(BUILD)/fuzz
 
-.PHONY: help run build test lint purity unit fuzz install packages test-tools clean
+.PHONY: help run build test lint purity unit docs fuzz install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,8 +40,12 @@ purity: packages ## proves that the pure targets have no way to time, tasks or c
 
 # The tests run optimized: the end-to-end tests are the real program under real load.
 unit: packages test-tools
-	@swift build -c release --build-tests $(CHECKS) --quiet
-	@swift test -c release --skip-build --no-parallel
+	@swift build $(TEST_FLAGS) --build-tests $(CHECKS) --quiet
+	@swift test $(TEST_FLAGS) --skip-build --no-parallel
+
+docs: build ## writes the pages that are made from code
+	@$(BINARY) schema --faults > Docs/faults.md
+	@$(BINARY) schema > Docs/scenario.schema.json
 
 # A test that dies leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, shows it again.
 fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from FUZZ_SEED (else the time)

@@ -56,26 +56,20 @@ package enum FaultValue: Hashable, Sendable {
 
 /// The values of a fault's own keys by their names, in the order of its table entry.
 package struct FaultValues: Hashable, Sendable {
-    package private(set) var all: [(name: String, value: FaultValue)] = []
+    package struct Entry: Hashable, Sendable {
+        package var name: String
+        package var value: FaultValue
+    }
+
+    package private(set) var entries: [Entry] = []
 
     package init() {}
 
     package subscript(name: String) -> FaultValue? {
-        get { self.all.first { $0.name == name }?.value }
+        get { self.entries.first { $0.name == name }?.value }
         set {
-            self.all.removeAll { $0.name == name }
-            if let newValue { self.all.append((name, newValue)) }
-        }
-    }
-
-    package static func == (left: Self, right: Self) -> Bool {
-        left.all.elementsEqual(right.all) { $0 == $1 }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for (name, value) in self.all {
-            hasher.combine(name)
-            hasher.combine(value)
+            self.entries.removeAll { $0.name == name }
+            if let newValue { self.entries.append(Entry(name: name, value: newValue)) }
         }
     }
 

@@ -156,7 +156,7 @@ package enum ScenarioWriter {
         var fields = [
             "do: \(fault.kind.name)", "on: \(fault.place.rawValue)", "id: \(self.quoted(fault.id))",
         ]
-        fields += fault.kind.values.all.map { "\($0.name): \(self.text($0.value))" }
+        fields += fault.kind.values.entries.map { "\($0.name): \(self.text($0.value))" }
         let window = fault.window
         let at = window.at...(window.at + fault.spread)
         fields += [

@@ -24,7 +24,8 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, CheckCommand.command, ServeCommand.command, SSEDecodeCommand.command,
+        RunCommand.command, CheckCommand.command, ServeCommand.command, SchemaCommand.command,
+        SSEDecodeCommand.command,
     ]
 }
 
