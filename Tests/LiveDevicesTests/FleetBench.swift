@@ -38,7 +38,7 @@ final class FleetBench {
         let group = FleetGroup(
             name: "all", devices: devices, profile: .contract, idleTimeout: .automatic,
             network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: scans,
-            arrivals: ArrivalRate(arrivals: 200, per: .seconds(1)), spacing: .uniform,
+            load: .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
             photos: .folder("none"))
         self.run = RunPlan(
             Scenario(
