@@ -56,7 +56,9 @@ package struct ScenarioLibrary: Sendable {
     /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
     /// `folders` are absolute.
     package static func files(current: String, folders: [String]) -> ScenarioLibrary {
-        @Sendable func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(current)/\(path)" }
+        @Sendable func absolute(_ path: String) -> String {
+            path.hasPrefix("/") ? path : "\(current)/\(path)"
+        }
         return ScenarioLibrary(
             find: { name, path throws(Missing) in
                 let found: String

@@ -12,21 +12,20 @@ package enum ScenarioSchema {
     }
 
     static var scenario: JSONSchema {
-        var schema = JSONSchema.map(Self.top, required: ["scenario", "fleet"])
+        var schema = JSONSchema.map(Self.top, required: ["scenario"])
         schema.dialect = "https://json-schema.org/draft/2020-12/schema"
         schema.title = "A scenario of swiftwing-sim"
-        // Another scenario may bring the fleet.
-        if Self.top["extends"] != nil { schema.required = ["scenario"] }
         return schema
     }
 
     static var top: [String: JSONSchema] {
         [
             "scenario": .integer(1...1).described("the version of the format"),
+            "extends": .anyText.described("the scenario that this one changes"),
             "name": .name.described("the name of the file unless told"),
             "description": .anyText.described("what the scenario shows"),
             "seed": .integer(0...Int.max).described("every draw is a function of it"),
-            "fleet": JSONSchema(type: "object", others: [.map(Self.group, required: ["devices"])])
+            "fleet": JSONSchema(type: "object", others: [.map(Self.group)])
                 .described("groups of phones by their names"),
             "server": JSONSchema.map(Self.server).described("the simulated backend; ignored with --target"),
             "faults": JSONSchema.list(
@@ -48,6 +47,8 @@ package enum ScenarioSchema {
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
                 .described("the rate of an open model, or its stages"),
             "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"]),
+            "think": .durations.described("a closed model: the pause between a phone's scans"),
+            "start": .durations.described("when a phone of a closed group begins"),
             "photos": JSONSchema().described("a folder under Images/"),
             "resume": .toggle.described("whether streams go on behind the Last-Event-ID"),
             "cleanup": .toggle.described("whether jobs are cleaned up"),

@@ -128,7 +128,9 @@ struct ExtensionTests {
 
     @Test func `cycles, depth and what is not there are told where they are written`() {
         #expect(
-            errors("seed: 1\nextends: middle\n", over: ["middle": "extends: top.scenario\n", "top.scenario": base])
+            errors(
+                "seed: 1\nextends: middle\n",
+                over: ["middle": "extends: top.scenario\n", "top.scenario": base])
                 == ["middle:1:10: a scenario cannot extend itself, not even by way of others"])
         #expect(
             errors("extends: top.scenario\n", over: ["top.scenario": base])
