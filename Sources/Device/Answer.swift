@@ -71,8 +71,14 @@ struct ProblemReading: Decodable, Hashable, Sendable {
 enum ServerText {
     /// A code as it may be shown, else `fallback`.
     static func code(_ text: String?, fallback: String) -> String {
-        guard let text, (1...DeviceLimit.codeBytesMax).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
+        guard let text, Self.isCode(text) else { return fallback }
+        return text
+    }
+
+    /// Whether it may be shown as a code: letters, digits and what joins them.
+    static func isCode(_ text: String) -> Bool {
+        (1...DeviceLimit.codeBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
@@ -80,9 +86,7 @@ enum ServerText {
                     true
                 default: false
                 }
-            })
-        else { return fallback }
-        return text
+            }
     }
 
     /// Whether it may stand in a header: visible ASCII only.

@@ -36,6 +36,13 @@ package enum DeviceLimit {
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
     package static let resultsBadAnswersMax = 3
 
+    /// Requests of one operation for one scan, and endings of its jobs: what a record in a store may say. No phone comes
+    /// near it (an attempt every millisecond for twelve days); a damaged record may.
+    package static let attemptsMax: UInt32 = 1 << 30
+    package static let endingsMax = 1 << 30
+    /// The highest number that a store may give to a scan: there is room for a run behind it.
+    package static let scanNumberMax: UInt32 = 1 << 31
+
     /// A longer wait that a server asks for is shortened to this, so that adding it to a clock is always safe.
     package static let serverWaitMax = Interval.hours(24 * 365)
     /// How long a stream may take to end after its terminal event, before it is closed from this side.

@@ -27,6 +27,9 @@ package struct StateFolder: Sendable {
             self.lastScan = lastScan
             self.scans = scans
         }
+
+        /// Of a phone that never was.
+        static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
     }
 
     package enum Failure: Error {
@@ -39,7 +42,7 @@ package struct StateFolder: Sendable {
     /// How many threads each layout is for.
     private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
-    /// Unfinished lines that were cut off, and lines that mean nothing.
+    /// Unfinished lines that were cut off, and lines that mean nothing or nothing that a phone can go on from.
     package private(set) var linesSkipped = 0
 
     /// Makes the folder if there is none, and reads it.
@@ -53,7 +56,7 @@ package struct StateFolder: Sendable {
 
     /// What the folder held for this phone when it was read.
     package func restored(_ device: DeviceNumber) -> Restored {
-        self.restored[device] ?? Restored(identity: nil, lastScan: .none, scans: [])
+        self.restored[device] ?? .nothing
     }
 
     /// Every unsettled scan of the folder, by phone, oldest first.
@@ -111,7 +114,7 @@ package struct StateFolder: Sendable {
                 ($0.capturedUnixMs, $0.scan) < ($1.capturedUnixMs, $1.scan)
             }
             guard !scans.isEmpty else { continue }
-            self.restored[device, default: Restored(identity: nil, lastScan: .none, scans: [])].scans = scans
+            self.restored[device, default: .nothing].scans = scans
         }
     }
 
@@ -123,10 +126,10 @@ package struct StateFolder: Sendable {
         }
         for line in lines {
             guard let device = line.d.map({ DeviceNumber($0) }) else { continue }
-            var phone = self.restored(device)
-            if let identity = line.identity { phone.identity = identity }
-            if let scan = line.scan { phone.lastScan = max(phone.lastScan, ScanNumber(scan)) }
-            self.restored[device] = phone
+            if let identity = line.identity {
+                self.restored[device, default: .nothing].identity = identity
+            }
+            if let scan = line.scan { self.used(scan, by: device) }
         }
     }
 
@@ -136,11 +139,21 @@ package struct StateFolder: Sendable {
         for line: StateJournal.ScanLine in try self.lines(of: place.path(of: .scans)) {
             let device = DeviceNumber(line.d)
             if let record = line.put {
+                guard record.isSound else {
+                    self.linesSkipped += 1
+                    continue
+                }
                 records[device, default: OrderedTable()][record.scan] = record
+                self.used(record.scan, by: device)
             } else if let scan = line.scan, let id = line.id {
-                records[device]?.update(scan) { $0.job?.lastEventID = id }
+                records[device]?.update(scan) { record in
+                    var moved = record
+                    moved.job?.lastEventID = id
+                    if moved.isSound { record = moved } else { self.linesSkipped += 1 }
+                }
             } else if let scan = line.scan, line.settled != nil {
                 records[device]?[scan] = nil
+                self.used(scan, by: device)
             }
         }
     }
@@ -150,10 +163,25 @@ package struct StateFolder: Sendable {
         _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
     ) throws(Failure) {
         for line: StateJournal.BookLine in try self.lines(of: place.path(of: .library)) {
+            guard (0..<DeviceLimit.booksPerScanMax).contains(line.ordinal) else {
+                self.linesSkipped += 1
+                continue
+            }
+            self.used(line.scan, by: DeviceNumber(line.d))
             records[DeviceNumber(line.d)]?.update(line.scan) { record in
                 if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
             }
         }
+    }
+
+    /// A number is used as soon as any line says so: should the line that counts it be damaged, another one knows.
+    private mutating func used(_ scan: UInt32, by device: DeviceNumber) {
+        guard scan <= DeviceLimit.scanNumberMax else {
+            self.linesSkipped += 1
+            return
+        }
+        let last = self.restored[device]?.lastScan ?? .none
+        self.restored[device, default: .nothing].lastScan = max(last, ScanNumber(scan))
     }
 
     private mutating func lines<Line: Decodable>(of path: String) throws(Failure) -> [Line] {

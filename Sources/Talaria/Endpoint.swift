@@ -38,9 +38,10 @@ package enum Endpoint: Hashable, Sendable {
         }
     }
 
-    /// Whether a text may stand as a path segment without escaping (RFC 3986, unreserved).
+    /// Whether a text may stand as a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and `..` are
+    /// taken out of a path by whoever normalizes it (section 5.2.4).
     package static func isJobID(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count)
+        (1...128).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -55,6 +55,10 @@ struct RunPreparation {
             }
         }
         self.state = try RunState(request.stateFolder, threads: self.threads)
+        if self.state.linesSkipped > 0 {
+            self.warnings.append(
+                "\(self.state.linesSkipped) lines of the state folder are damaged and left out")
+        }
     }
 
     var isEmbedded: Bool { self.request.target == nil }

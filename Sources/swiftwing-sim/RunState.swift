@@ -9,6 +9,8 @@ import Talaria
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 struct RunState {
     let path: String
+    /// What the folder holds and cannot be understood, when it was opened first: an unfinished line is cut off then.
+    let linesSkipped: Int
     private let isTemporary: Bool
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
@@ -18,6 +20,7 @@ struct RunState {
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: self.path)
             _ = try folder.journals(threads: threads)
+            self.linesSkipped = folder.linesSkipped
         } catch {
             switch error {
             case .system(let error):

@@ -56,7 +56,7 @@ struct StubTalaria {
 
     private func job(_ request: DeviceRequest) -> Int? {
         let name = request.target.split(separator: "/").first { $0.hasPrefix("job-") }
-        return name.flatMap { Int($0.dropFirst(4)) }
+        return name.flatMap { Int($0.dropFirst(4)) }.flatMap { self.jobs.indices.contains($0) ? $0 : nil }
     }
 
     private func answer(_ request: DeviceRequest, _ status: Int, _ body: [UInt8]) -> [DeviceEvent] {

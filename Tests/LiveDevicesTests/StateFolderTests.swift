@@ -12,6 +12,14 @@ struct TemporaryFolder: ~Copyable {
 
     deinit { try? FileManager.default.removeItem(atPath: self.path) }
 
+    func replace(_ text: String, by other: String, in name: String) throws {
+        let path = self.path + "/" + name
+        let whole = try String(contentsOfFile: path, encoding: .utf8)
+        let first = try #require(whole.range(of: text))
+        try whole.replacingCharacters(in: first, with: other).write(
+            toFile: path, atomically: false, encoding: .utf8)
+    }
+
     func append(_ text: String, to name: String) throws {
         let handle = try FileHandle(forWritingTo: URL(filePath: self.path + "/" + name))
         try handle.seekToEnd()
@@ -117,6 +125,44 @@ struct TemporaryFolder: ~Copyable {
         let again = try StateFolder(path: folder.path)
         #expect(again.linesSkipped == 0)
         #expect(again.unsettled().map(\.scan.scan) == [1, 2])
+    }
+
+    @Test(arguments: [
+        (#""photo":2"#, #""photo":-2"#), (#""scan":4"#, #""scan":4294967295"#),
+        (#""upload":0"#, #""upload":4294967295"#),
+        (#""tokenExpiries":0"#, #""tokenExpiries":9223372036854775807"#),
+        (#""booksApplied":[]"#, #""booksApplied":[-1]"#),
+        (#""authToken":"secret""#, #""authToken":"a\r\nX: 1""#),
+        (#""sseUrl":"/s""#, #""sseUrl":"file:///etc/passwd""#), (#""jobId":"job""#, #""jobId":"..""#),
+        (#""completed":false"#, #""completed":true,"refusal":"NO""#),
+    ])
+    func `a record that no phone can go on from is left out and counted`(sound: String, damaged: String)
+        throws
+    {
+        let folder = TemporaryFolder()
+        try self.write(folder.path) { journals in
+            journals[0].store(.put(self.record(4, lastEventID: "1")), of: self.phone)
+            journals[0].store(.put(self.record(5)), of: self.phone)
+        }
+        try folder.replace(sound, by: damaged, in: "scans.journal")
+        let again = try StateFolder(path: folder.path)
+        #expect(again.linesSkipped == 1)
+        #expect(again.unsettled().map(\.scan.scan) == [5])
+    }
+
+    @Test func `a number is used if any line says so`() throws {
+        let folder = TemporaryFolder()
+        try self.write(folder.path) { journals in
+            let state = journals[0]
+            state.store(.put(self.record(4)), of: self.phone)
+            state.store(.settled(ScanNumber(5), .completed), of: self.phone)
+            state.store(.book(ResultKey(scan: ScanNumber(6), ordinal: 0), self.book("kept")), of: self.phone)
+        }
+        #expect(try StateFolder(path: folder.path).restored(self.phone).lastScan == ScanNumber(6))
+        try folder.append("{\"d\":3,\"scan\":4294967295}\n", to: "devices.journal")
+        let again = try StateFolder(path: folder.path)
+        #expect(again.restored(self.phone).lastScan == ScanNumber(6))
+        #expect(again.linesSkipped == 1)
     }
 
     @Test func `unsettled scans come oldest first, whatever their numbers`() throws {

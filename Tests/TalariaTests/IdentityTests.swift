@@ -36,11 +36,7 @@ import Testing
         "/v3/jobs/scan", "/v3/jobs/scans/../stream", "//v3/jobs/scans",
     ])
     func `any other path is none of the contract's`(path: String) {
-        if case .stream(let jobId)? = Endpoint(path: path) {
-            #expect(jobId == "..", "dots are unreserved and name no folder here")
-        } else {
-            #expect(Endpoint(path: path) == nil)
-        }
+        #expect(Endpoint(path: path) == nil)
     }
 
     @Test(
@@ -50,5 +46,12 @@ import Testing
         ] as [(Int64, String)])
     func `wall clock text is that of the calendar`(milliseconds: Int64, text: String) {
         #expect(Timestamp.iso8601(unixMilliseconds: milliseconds) == text)
+    }
+
+    @Test func `a job is a segment that no path loses, of a length`() {
+        let longest = String(repeating: "j", count: 128)
+        #expect(["a", "...", ".a", "~", longest].filter { !Endpoint.isJobID($0) } == [])
+        #expect(
+            ["", ".", "..", "a/b", "a b", "%2e", "é", longest + "j"].filter { Endpoint.isJobID($0) } == [])
     }
 }

@@ -1,0 +1,28 @@
+import Talaria
+
+extension DurableScan {
+    /// Whether a phone can have written it and can go on from it. A store asks when it reads: a record that was damaged
+    /// on its way may still be a record by its shape.
+    package var isSound: Bool {
+        let attempts = [
+            self.attempts.upload, self.attempts.stream, self.attempts.results, self.attempts.cleanup,
+        ]
+        let isCounted =
+            attempts.allSatisfy { $0 <= DeviceLimit.attemptsMax }
+            && (0...DeviceLimit.endingsMax).contains(self.tokenExpiries)
+            && (0...DeviceLimit.endingsMax).contains(self.retryableErrors)
+        let isFiled =
+            self.booksApplied.count <= DeviceLimit.booksPerScanMax
+            && self.booksApplied.allSatisfy { (0..<DeviceLimit.booksPerScanMax).contains($0) }
+        let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? true
+        return (1...DeviceLimit.scanNumberMax).contains(self.scan) && self.photo >= 0 && isCounted && isFiled
+            && isEnded && self.job?.isSound ?? true
+    }
+}
+
+extension DurableJob {
+    fileprivate var isSound: Bool {
+        Endpoint.isJobID(self.jobId) && ServerText.isTarget(self.sseUrl)
+            && self.authToken.map(ServerText.isToken) ?? true && ServerText.isEventID(self.lastEventID)
+    }
+}
