@@ -61,7 +61,7 @@ extension Device {
     // MARK: Photo
 
     mutating func photoPrepared(
-        _ number: ScanNumber, bytes: Int, took: Interval, at now: Instant, into effects: inout [DeviceEffect]
+        _ number: ScanNumber, bytes: Int, took: Interval?, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
         guard let index = self.queue.index(of: number) else {

@@ -22,7 +22,8 @@ package enum DeviceEvent: Sendable {
     case launched(restored: [DurableScan], pathAvailable: Bool)
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
-    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval)
+    /// `took`: nil when the photo had been prepared for an earlier scan.
+    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost

@@ -91,6 +91,7 @@ package struct Tally: Sendable {
     private mutating func measure(_ sighting: PhoneSighting, _ group: MetricGroup) {
         switch sighting {
         case .photoPrepared(let took, _):
+            guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)
             self.measured.table.record(.preprocessFailed, failed: false, in: group)
         case .refused(let code):

@@ -54,11 +54,13 @@ package final class BackendServer {
     private var desk: FaultDesk
     private var callers = CallerDirectory()
     private var connections: [UInt64: Connection] = [:]
-    private var exchanges: [ExchangeID: (connection: Connection, caller: Caller, operation: Operation?)] = [:]
+    private var exchanges: [ExchangeID: (connection: Connection, caller: Caller, isStream: Bool)] = [:]
     private var closedConnections: [Connection] = []
     private var burial: LoopTimer?
     private var connectionsMade: UInt64 = 0
     private var exchangesMade: UInt64 = 0
+    private var streamsOpenNow = 0
+    private var streamsOpen = StreamsOpen(least: 0, most: 0)
     private var effects: [BackendEffect] = []
     private var isHandling = false
     private var waiting: [BackendEvent] = []
@@ -131,7 +133,7 @@ package final class BackendServer {
         let endpoint = Endpoint(path: head.path)
         let operation = endpoint.flatMap { Self.operation($0, method: head.method) }
         let caller = self.callers.caller(of: head, operation: operation, jobId: endpoint?.jobId)
-        self.exchanges[id] = (connection, caller, operation)
+        self.exchanges[id] = (connection, caller, false)
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
         }
@@ -183,11 +185,29 @@ package final class BackendServer {
     }
 
     /// Nothing more is to be heard of an exchange that was answered in full.
-    func forget(_ id: ExchangeID) { self.exchanges[id] = nil }
+    func forget(_ id: ExchangeID) { self.remove(id) }
+
+    @discardableResult
+    private func remove(_ id: ExchangeID) -> Bool {
+        guard let exchange = self.exchanges.removeValue(forKey: id) else { return false }
+        if exchange.isStream { self.countStreams(-1) }
+        return true
+    }
+
+    private func countStreams(_ change: Int) {
+        self.streamsOpenNow += change
+        self.streamsOpen.saw(self.streamsOpenNow)
+    }
+
+    /// Since this was last asked.
+    package func takeStreamsOpen() -> StreamsOpen {
+        defer { self.streamsOpen = StreamsOpen(least: self.streamsOpenNow, most: self.streamsOpenNow) }
+        return self.streamsOpen
+    }
 
     /// An exchange ended without its answer.
     func abandon(_ id: ExchangeID, at now: Instant) {
-        guard self.exchanges.removeValue(forKey: id) != nil else { return }
+        guard self.remove(id) else { return }
         self.tell(.aborted(id), at: now)
     }
 
@@ -258,6 +278,9 @@ package final class BackendServer {
         case .readUpload(let id): self.exchanges[id]?.connection.readUpload(id, at: now)
         case .reply(let id, let reply): self.exchanges[id]?.connection.reply(id, reply, at: now)
         case .openStream(let id, let headers):
+            guard self.exchanges[id] != nil else { return }
+            self.exchanges[id]?.isStream = true
+            self.countStreams(1)
             self.exchanges[id]?.connection.openStream(id, headers: headers, at: now)
         case .stream(let id, let bytes, let mark):
             self.exchanges[id]?.connection.stream(id, bytes, mark, at: now)

@@ -10,6 +10,8 @@ package final class EmbeddedBackend {
 
     /// How often the child says how far its story goes, and sends what it has to tell.
     package static let reportInterval = Interval.milliseconds(50)
+    /// How often it tells how many streams are open.
+    package static let gaugeInterval = Interval.seconds(1)
     /// What may wait for a parent that does not read; then the run could not be judged any more and the child ends.
     package static let waitingBytesMax = 64 << 20
 
@@ -19,6 +21,9 @@ package final class EmbeddedBackend {
     private var timer: LoopTimer?
     private var bytes: [UInt8] = []
     private var sent = 0
+    private var gaugedAt = Instant.zero
+    /// Asked for the gauge.
+    package weak var server: BackendServer?
     private let failed: () -> Void
 
     /// Takes over the inherited pipe. `failed` is called when the parent cannot be told any more.
@@ -38,16 +43,25 @@ package final class EmbeddedBackend {
     }
 
     private func report() {
+        let now = self.loop.now()
+        if now - self.gaugedAt >= Self.gaugeInterval { self.gauge(at: now) }
         ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
         self.flush()
         if self.bytes.count - self.sent > Self.waitingBytesMax { self.failed() }
         self.timer?.arm(after: Self.reportInterval)
     }
 
+    private func gauge(at now: Instant) {
+        guard let server = self.server else { return }
+        self.gaugedAt = now
+        ObservationCodec.encode(.streamsOpen(server.takeStreamsOpen(), at: now), into: &self.bytes)
+    }
+
     /// The end of the story: waits until the parent has taken everything.
     package func finish() {
         self.timer?.disarm()
         self.watch?.cancel()
+        self.gauge(at: self.loop.now())
         ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
         try? DescriptorIO.setNonblocking(self.pipe.number, false)
         while self.sent < self.bytes.count {

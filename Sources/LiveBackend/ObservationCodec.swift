@@ -6,6 +6,8 @@ package enum BackendReport: Hashable, Sendable {
     case observation(Observation)
     /// Everything up to this moment has been told.
     case upTo(Instant)
+    /// How many event streams were open, at least and at most, since this was last told.
+    case streamsOpen(StreamsOpen, at: Instant)
 }
 
 /// Observations of backend and faults as bytes, for the pipe between two processes of one build: a frame is its length
@@ -25,6 +27,11 @@ package enum ObservationCodec {
         case .upTo(let moment):
             writer.byte(0)
             writer.word(moment.nanoseconds)
+        case .streamsOpen(let streams, let moment):
+            writer.byte(2)
+            writer.word(moment.nanoseconds)
+            writer.word(Int64(streams.least))
+            writer.word(Int64(streams.most))
         case .observation(let observation):
             writer.byte(1)
             writer.word(observation.at.nanoseconds)
@@ -188,7 +195,17 @@ private struct FieldReader {
     mutating func report() -> BackendReport? {
         guard let tag = self.byte(), let at = self.word() else { return nil }
         let moment = Instant(nanoseconds: at)
-        guard tag == 1 else { return tag == 0 ? .upTo(moment) : nil }
+        switch tag {
+        case 0: return .upTo(moment)
+        case 1: return self.observation(at: moment)
+        case 2:
+            guard let least = self.word(), let most = self.word() else { return nil }
+            return .streamsOpen(StreamsOpen(least: Int(least), most: Int(most)), at: moment)
+        default: return nil
+        }
+    }
+
+    private mutating func observation(at moment: Instant) -> BackendReport? {
         guard let device = self.count(), let scan = self.count(), let what = self.sighting() else {
             return nil
         }

@@ -2,6 +2,7 @@ import CurlLoop
 import Device
 import EventLoop
 import Imaging
+import Plan
 import SimBase
 import Talaria
 
@@ -36,12 +37,25 @@ extension Fleet {
             self.journal.store(change, of: self.phones[phone].number)
             self.wantFlush(ticket, of: phone)
         case .preparePhoto(let scan, let photo):
-            let job = PhotoDesk.Job(device: self.phones[phone].number, scan: scan, photo: photo.raw)
-            if !self.desk.work(on: job) {
-                self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
-            }
+            self.prepare(photo, for: scan, of: phone)
         case .releasePhoto(let scan):
             self.phones[phone].photos.removeAll { $0.scan == scan }
+        }
+    }
+
+    private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
+        let preprocess = self.plan.phones[phone].preprocess
+        if preprocess == .once, self.prepared.indices.contains(photo.raw),
+            let ready = self.prepared[photo.raw]
+        {
+            self.phones[phone].photos.append((scan, ready))
+            self.tell(phone, .photoPrepared(scan: scan, bytes: ready.jpeg.count, took: nil))
+            return
+        }
+        let job = PhotoDesk.Job(
+            device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess)
+        if !self.desk.work(on: job) {
+            self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
         }
     }
 
@@ -49,6 +63,7 @@ extension Fleet {
         guard let phone = self.place(of: done.job.device) else { return }
         switch done.outcome {
         case .prepared(let photo):
+            if done.job.preprocess == .once { self.prepared[done.job.photo] = photo }
             self.phones[phone].photos.append((done.job.scan, photo))
             self.tell(phone, .photoPrepared(scan: done.job.scan, bytes: photo.jpeg.count, took: done.took))
         case .rejected(let reason):

@@ -42,6 +42,8 @@ final class Fleet {
     private var farewellsCut = 0
     private var captured = 0
     var photosRejected = 0
+    /// By the photo: what the desk made of it, for groups that have each photo prepared once.
+    var prepared: [PreparedPhoto?]
 
     /// What the fleet is about.
     private enum Phase {
@@ -70,6 +72,7 @@ final class Fleet {
         self.loop = loop
         self.reports = reports
         self.journal = journal
+        self.prepared = Array(repeating: nil, count: plan.photos.count)
         self.desk = desk
         self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
         self.pool.delegate = self

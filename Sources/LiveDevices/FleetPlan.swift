@@ -13,16 +13,19 @@ package struct FleetPlan: Sendable {
         package var profile: ClientProfile
         /// The photos that it takes, by their places in `FleetPlan.photos`.
         package var photos: Range<Int>
+        package var preprocess: Preprocessing
         /// When it has no path, in order.
         package var offline: [OfflineWindow]
 
         package init(
-            number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, offline: [OfflineWindow]
+            number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
+            offline: [OfflineWindow]
         ) {
             precondition(!photos.isEmpty, "a phone without a photo to take")
             self.number = number
             self.profile = profile
             self.photos = photos
+            self.preprocess = preprocess
             self.offline = offline
         }
     }

@@ -1,10 +1,12 @@
 package import EventLoop
 package import Imaging
+package import Plan
 package import SimBase
 
 /// Preprocesses photos on a thread of its own, so that streams never wait for pixels.
 ///
-/// Every capture is really worked on, as the app does it; what the uploads share is one copy of each photo's result.
+/// For groups that want it, every capture is really worked on, as the app does it; for the others the first of each
+/// photo. What the uploads share is one copy of each photo's result.
 package final class PhotoDesk {
     /// One capture's photo to be worked on.
     package struct Job: Sendable {
@@ -12,11 +14,13 @@ package final class PhotoDesk {
         package var scan: ScanNumber
         /// Its place in the corpus.
         package var photo: Int
+        package var preprocess: Preprocessing
 
-        package init(device: DeviceNumber, scan: ScanNumber, photo: Int) {
+        package init(device: DeviceNumber, scan: ScanNumber, photo: Int, preprocess: Preprocessing) {
             self.device = device
             self.scan = scan
             self.photo = photo
+            self.preprocess = preprocess
         }
     }
 
@@ -25,10 +29,11 @@ package final class PhotoDesk {
         case rejected(reason: String)
     }
 
-    /// What became of a job. `took` is from the photo's bytes to the JPEG, waiting for the thread excluded.
+    /// What became of a job. `took` is from the photo's bytes to the JPEG, waiting for the thread excluded; nil when there
+    /// was nothing to do any more.
     package struct Done: Sendable {
         package var job: Job
-        package var took: Interval
+        package var took: Interval?
         package var outcome: Outcome
     }
 
@@ -105,6 +110,9 @@ private final class PhotoWorker {
         guard self.photos.indices.contains(job.photo) else {
             return .init(
                 job: job, took: .zero, outcome: .rejected(reason: "the corpus has no photo \(job.photo)"))
+        }
+        if job.preprocess == .once, let photo = self.prepared[job.photo] {
+            return .init(job: job, took: nil, outcome: .prepared(photo))
         }
         let source = self.photos[job.photo]
         let began = self.clock.now()

@@ -70,10 +70,11 @@ package struct FleetGroup: Hashable, Sendable {
     package var scansPerDevice: Int
     package var load: LoadModel
     package var photos: PhotoSource
+    package var preprocess: Preprocessing
 
     package init(
         name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: NamedLink,
-        scansPerDevice: Int, load: LoadModel, photos: PhotoSource
+        scansPerDevice: Int, load: LoadModel, photos: PhotoSource, preprocess: Preprocessing
     ) {
         self.name = name
         self.devices = devices
@@ -83,6 +84,7 @@ package struct FleetGroup: Hashable, Sendable {
         self.scansPerDevice = scansPerDevice
         self.load = load
         self.photos = photos
+        self.preprocess = preprocess
     }
 }
 
@@ -107,6 +109,14 @@ package struct NamedLink: Hashable, Sendable {
     package init(_ preset: LinkPreset) {
         self.init(name: preset.name, profile: preset.profile)
     }
+}
+
+/// How often photos are made ready for upload.
+package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
+    /// For each capture, as the app does it: some 20 ms of a processor each.
+    case each
+    /// For the first capture of each photo; later uploads of it share the result.
+    case once
 }
 
 /// Where the photos of a group come from.

@@ -39,6 +39,8 @@ package struct RunResult: Sendable {
     package var metrics: MetricTable
     package var resources: Resources
     package var generator: GeneratorHealth
+    /// Open event streams, by the simulated backend's own count; nil where nobody counted.
+    package var streamsOpen: GaugeSeries?
 
     // MARK: What else the reader must know
 
@@ -89,6 +91,9 @@ package struct RunResult: Sendable {
         self.files = files
         self.command = RerunCommand.words(command)
     }
+
+    /// Within 1 % of a gauge's peak.
+    static func nearPeak(_ count: Int) -> Int { count - count / 100 }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 }

@@ -43,6 +43,7 @@ package enum SummaryJSON {
                 Dictionary(
                     result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
                     uniquingKeysWith: { first, _ in first })),
+            "gauges": .object(["server.streams.open": Self.gauge(result.streamsOpen)]),
             "resources": Self.resources(result.resources),
             "passed": .bool(result.exit == .success),
             "exit": .integer(result.exit.rawValue),
@@ -138,6 +139,20 @@ package enum SummaryJSON {
             "jobs": Self.jobs(group.totals.jobs, of: result),
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
+        ])
+    }
+
+    /// `at_peak_s` and `near_peak_s`: how long it stood at its peak, and within 1 % of it.
+    private static func gauge(_ series: GaugeSeries?) -> JSONValue {
+        guard let series, let peak = series.peak else { return .notAvailable }
+        func seconds(_ level: Int) -> JSONValue {
+            .number(Figures.seconds(series.time(atLeast: level).nanoseconds))
+        }
+        return .object([
+            "peak": .integer(peak.count),
+            "peak_by_s": .number(Figures.seconds(peak.by.nanoseconds)),
+            "at_peak_s": seconds(peak.count),
+            "near_peak_s": seconds(RunResult.nearPeak(peak.count)),
         ])
     }
 

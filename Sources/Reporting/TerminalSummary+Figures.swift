@@ -180,6 +180,13 @@ extension SummaryWriter {
             stream += ", \(Figures.count(all.count(metric))) \(word)"
         }
         self.labeled("Streams", [Piece(stream)])
+        if let series = self.result.streamsOpen, let peak = series.peak {
+            let time = series.time(atLeast: RunResult.nearPeak(peak.count))
+            let open =
+                "at most \(Figures.count(peak.count)) open at once, within 1 % of that for "
+                + "\(Figures.length(time)) (server's own gauge)"
+            self.labeled("", [Piece(open)])
+        }
         self.faults()
     }
 

@@ -6,7 +6,8 @@ import SimBase
 /// Reads `fleet`.
 struct FleetReader {
     static let keys = [
-        "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos", "resume",
+        "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
+        "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout",
     ]
     static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
@@ -57,10 +58,15 @@ struct FleetReader {
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
         }
         let photos = self.photos(map)
+        let preprocess = map.value("preprocess", default: Preprocessing.once) { text throws(ValueError) in
+            let words = Preprocessing.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "how often photos are preprocessed")
+            return Preprocessing(rawValue: word) ?? .once
+        }
         guard let devices, let load else { return nil }
         return FleetGroup(
             name: entry.key, devices: devices, profile: profile, idleTimeout: idle, network: network,
-            scansPerDevice: scans, load: load, photos: photos)
+            scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess)
     }
 
     // MARK: Profile

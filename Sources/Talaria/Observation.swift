@@ -49,7 +49,8 @@ package enum PhoneSighting: Hashable, Sendable {
     // The scan.
     /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
     case captured(scheduled: Instant)
-    case photoPrepared(took: Interval, bytes: Int)
+    /// `took`: nil when the photo had been prepared for an earlier scan.
+    case photoPrepared(took: Interval?, bytes: Int)
     /// The scan has a durable record and waits.
     case queued(WaitingCause)
     /// One of the five stream slots.

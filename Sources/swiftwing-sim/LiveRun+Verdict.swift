@@ -48,6 +48,7 @@ extension LiveRun {
             warnings: self.warnings + self.fleetWarnings + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.rerunCommand)
+        if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         return try self.report(&result, &judgement)
     }
 

@@ -16,6 +16,8 @@ struct RunAccount {
     private var merge: ObservationMerge
     private var ledger: Ledger
     private var tally: Tally
+    /// Open event streams as the backend counts them.
+    private(set) var streamsOpen = GaugeSeries()
 
     init(_ plan: RunPlan, threads: Int, hasBackendView: Bool) {
         self.plan = plan
@@ -50,6 +52,8 @@ struct RunAccount {
         for report in reports {
             switch report {
             case .observation(let observation): self.merge.add(observation, of: self.threads)
+            case .streamsOpen(let streams, let moment):
+                self.streamsOpen.add(least: streams.least, most: streams.most, upTo: moment)
             case .upTo(let moment): self.merge.mark(source: self.threads, upTo: moment)
             }
         }

@@ -83,6 +83,7 @@ enum ServeCommand {
             RunPlan(scenario, target: .embedded), host: "127.0.0.1", port: 0, wallClockAtZero: numbers[1],
             nonce: nonce)
         let server = try BackendServer(setup, loop: loop, observe: { pipe.saw($0) })
+        pipe.server = server
         let lifeline = try Lifeline(adopting: ChildDescriptor.lifeline, loop: loop) { loop.stop() }
         FileHandle.standardOutput.write(Data("listening http://127.0.0.1:\(try server.port())\n".utf8))
         withExtendedLifetime(lifeline) { loop.run() }

@@ -26,7 +26,10 @@ import Testing
                 Observation(
                     at: Instant(nanoseconds: Int64(index) - 3), device: DeviceNumber(.max),
                     scan: ScanNumber(7), what: what))
-        } + [.upTo(Instant(nanoseconds: 12_345))]
+        } + [
+            .upTo(Instant(nanoseconds: 12_345)),
+            .streamsOpen(StreamsOpen(least: 3, most: 5_000), at: Instant(nanoseconds: 9)),
+        ]
 
     @Test(arguments: [1, 3, 16, 100_000])
     func `every report goes through the pipe and back, whatever the pieces`(piece: Int) throws {

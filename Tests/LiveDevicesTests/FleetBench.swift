@@ -39,7 +39,7 @@ final class FleetBench {
             name: "all", devices: devices, profile: .contract, idleTimeout: .automatic,
             network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: scans,
             load: .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
-            photos: .folder("none"))
+            photos: .folder("none"), preprocess: .once)
         self.run = RunPlan(
             Scenario(
                 name: "bench", description: "", seed: 3, groups: [group], server: settings, faults: faults,
@@ -64,7 +64,7 @@ final class FleetBench {
             phones: (0..<devices).map { index in
                 let number = DeviceNumber(UInt32(index))
                 return .init(
-                    number: number, profile: profile, photos: 0..<1,
+                    number: number, profile: profile, photos: 0..<1, preprocess: .once,
                     offline: desk.phoneSchedule(device: number, group: "all").map {
                         .init(fault: $0.fault, from: $0.from, to: $0.to)
                     })

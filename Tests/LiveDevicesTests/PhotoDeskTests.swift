@@ -2,6 +2,7 @@ import Dispatch
 import EventLoop
 import Imaging
 import LiveDevices
+import Plan
 import SimBase
 import Testing
 
@@ -33,20 +34,33 @@ import Testing
         return done.withLock { $0 }
     }
 
-    private func job(_ scan: UInt32, photo: Int) -> PhotoDesk.Job {
-        PhotoDesk.Job(device: DeviceNumber(1), scan: ScanNumber(scan), photo: photo)
+    private func job(_ scan: UInt32, photo: Int, _ preprocess: Preprocessing = .each) -> PhotoDesk.Job {
+        PhotoDesk.Job(
+            device: DeviceNumber(1), scan: ScanNumber(scan), photo: photo, preprocess: preprocess)
     }
 
     @Test func `every capture is worked on, and uploads of a photo share one copy`() throws {
         let done = try self.run([self.job(1, photo: 0), self.job(2, photo: 0)])
         #expect(done.map(\.job.scan) == [ScanNumber(1), ScanNumber(2)])
-        #expect(done.allSatisfy { $0.took > .zero })
+        #expect(done.allSatisfy { $0.took.map { $0 > .zero } == true })
         guard case .prepared(let first) = done[0].outcome, case .prepared(let second) = done[1].outcome else {
             Issue.record("a good photo was rejected")
             return
         }
         #expect(first === second)
         #expect(first.jpeg.starts(with: [0xFF, 0xD8]))
+    }
+
+    @Test func `a photo that is to be prepared once is, whoever else wants it`() throws {
+        let done = try self.run([
+            self.job(1, photo: 0, .once), self.job(2, photo: 0, .once), self.job(3, photo: 0, .each),
+        ])
+        #expect(done.map { $0.took != nil } == [true, false, true])
+        let photos = done.compactMap { result in
+            if case .prepared(let photo) = result.outcome { ObjectIdentifier(photo) } else { nil }
+        }
+        #expect(photos.count == 3)
+        #expect(Set(photos).count == 1)
     }
 
     @Test func `a photo that cannot be decoded is rejected by name, and the next one is worked on`() throws {

@@ -14,7 +14,7 @@ func group(
     return FleetGroup(
         name: name, devices: devices, profile: .contract, idleTimeout: idle, network: NamedLink(preset),
         scansPerDevice: scans, load: load ?? .open(.constant(arrivals), spacing),
-        photos: .folder("shelves"))
+        photos: .folder("shelves"), preprocess: .once)
 }
 
 func scenario(

@@ -26,7 +26,7 @@ struct ScenarioReaderTests {
                     name: "phones", devices: 2, profile: .contract, idleTimeout: .automatic,
                     network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: 1,
                     load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
-                    photos: .folder("shelves"))
+                    photos: .folder("shelves"), preprocess: .once)
             ],
             server: .contract, faults: [], slos: [], drain: .seconds(30), duration: nil)
         #expect(scenario == expected)
@@ -45,6 +45,7 @@ struct ScenarioReaderTests {
                 arrivals: 2.5/m
                 spacing: burst(3)
                 photos: {paint: 8}
+                preprocess: each
                 resume: off
                 cleanup: false
                 inline-books: off
@@ -67,7 +68,7 @@ struct ScenarioReaderTests {
                     name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
                     network: NamedLink(name: "custom", profile: link), scansPerDevice: 4,
                     load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
-                    photos: .painted(8)))
+                    photos: .painted(8), preprocess: .each))
     }
 
     @Test func `staged arrivals are read`() throws {

@@ -85,6 +85,7 @@ struct ScenarioWriterTests {
                 network: perfect
                 scans: 1
                 photos: shelves
+                preprocess: once
                 arrivals: 1/s
                 spacing: uniform
 
