@@ -50,6 +50,8 @@ package enum ScenarioSchema {
             "think": .durations.described("a closed model: the pause between a phone's scans"),
             "start": .durations.described("when a phone of a closed group begins"),
             "photos": JSONSchema().described("a folder under Images/"),
+            "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
+                .described("whether photos are made ready for each capture or once a run"),
             "resume": .toggle.described("whether streams go on behind the Last-Event-ID"),
             "cleanup": .toggle.described("whether jobs are cleaned up"),
             "inline-books": .toggle.described("whether books in the completed event are used"),
