@@ -69,7 +69,6 @@ final class LiveRun {
     /// Runs to the end, prints the summary, and answers what the process ends with.
     func run() throws -> ExitCode {
         self.watchSignals()
-        defer { self.preparation.state.removeIfTemporary() }
         guard let target = try self.prepareTarget(), !self.isInterrupted else { return .interrupted }
         try self.startFleet(target)
         self.startWatching()

@@ -35,6 +35,7 @@ enum RunCommand {
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
         let preparation = try RunPreparation(request)
+        defer { preparation.state.removeIfTemporary() }
         return try LiveRun(preparation, console: console).run()
     }
 
