@@ -146,7 +146,10 @@ package final class RunDirectory {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: mayExist)
         } catch {
-            throw OutputError.Failure(path: path, reason: OutputFile.reason(error))
+            // Foundation does not always hand on what the system said; asked once more, it says it itself.
+            let code = unsafe mkdir(path, 0o777) == 0 ? 0 : errno
+            guard code != 0 else { return }
+            throw OutputError.Failure(path: path, reason: OutputFile.reason(code: code))
         }
     }
 
