@@ -57,8 +57,9 @@ enum ServeCommand {
                 .unavailable, "cannot listen on \(host) port \(port): \(error)",
                 hint: "another port with --port N, or --port 0 for any")
         }
-        console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
+        // Before anybody is told that it listens, and may tell it to end.
         let signals = [Signal.interrupt, .terminate].map { loop.onSignal($0) { loop.stop() } }
+        console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
         withExtendedLifetime(signals) { loop.run() }
         server.shutDown()
         return .success
