@@ -7,14 +7,20 @@ import Talaria
 ///
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
-/// `failed`, as the `rate`.
+/// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did.
 package enum SummaryJSON {
     package static let schema = 1
 
     package static func bytes(_ result: RunResult) -> [UInt8] { Self.document(result).text }
 
     private static func document(_ result: RunResult) -> JSONValue {
-        .object([
+        var members = Self.members(result)
+        if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
+        return .object(members)
+    }
+
+    private static func members(_ result: RunResult) -> [String: JSONValue] {
+        [
             "schema": .integer(Self.schema),
             "tool": .string(Printable.bounded(result.tool)),
             "scenario": .object([
@@ -47,7 +53,7 @@ package enum SummaryJSON {
             "resources": Self.resources(result.resources),
             "passed": .bool(result.exit == .success),
             "exit": .integer(result.exit.rawValue),
-        ])
+        ]
     }
 
     private static func scans(_ scans: ScanTotals) -> JSONValue {

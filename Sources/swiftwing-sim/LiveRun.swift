@@ -175,8 +175,9 @@ final class LiveRun {
     /// The end of the backend's process is the end of the run.
     private func checkChild() {
         guard let end = self.child?.endText, self.failure == nil, self.outcome == nil else { return }
-        self.failure = RunFailure(
-            code: .internalError, text: "the backend process \(end): what it saw last may be missing")
+        let text = "the backend process \(end): what it saw last may be missing"
+        self.failure = RunFailure(code: .internalError, text: text)
+        self.console.error("swiftwing-sim: \(text)")
         self.account.closeBackend()
         self.fleet?.stop()
     }

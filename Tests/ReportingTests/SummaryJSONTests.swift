@@ -31,6 +31,13 @@ import Testing
             ])
     }
 
+    @Test func `what cut a run short is told, and only then`() throws {
+        #expect(try Self.parsed(Samples.passed())["failure"] == nil)
+        #expect(
+            try Self.parsed(Samples.aborted())["failure"] as? String
+                == "the backend process died: killed by signal 9")
+    }
+
     @Test func `what ran is told`() throws {
         let summary = try Self.parsed(Samples.passed())
         #expect(summary["schema"] as? Int == 1)
