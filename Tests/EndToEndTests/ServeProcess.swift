@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `swiftwing-sim serve` on a port of its choosing. It ends with its owner at the latest.
+/// A server on a port of its choosing, `swiftwing-sim serve` unless another is named. It ends with its owner at the
+/// latest.
 final class ServeProcess: Sendable {
     struct NotListening: Error, CustomStringConvertible {
         var description: String
@@ -37,9 +38,14 @@ final class ServeProcess: Sendable {
     }
 
     static func start(_ arguments: [String]) async throws -> ServeProcess {
+        try await self.start(Binary.path, ["serve", "--port", "0"] + arguments)
+    }
+
+    /// Any program that says `listening http://127.0.0.1:PORT` and ends with SIGTERM.
+    static func start(_ executable: URL, _ arguments: [String]) async throws -> ServeProcess {
         let process = Process()
-        process.executableURL = Binary.path
-        process.arguments = ["serve", "--port", "0"] + arguments
+        process.executableURL = executable
+        process.arguments = arguments
         process.environment = Subprocess.environment
         process.currentDirectoryURL = Package.root
         process.standardInput = FileHandle.nullDevice
@@ -59,14 +65,18 @@ final class ServeProcess: Sendable {
         let greeting = "listening "
         guard line.hasPrefix(greeting) else {
             child.signal(SIGTERM)
-            throw NotListening(description: "serve did not say where it listens, but '\(line)'")
+            throw NotListening(description: "the server did not say where it listens, but '\(line)'")
         }
         return ServeProcess(base: String(line.dropFirst(greeting.count)), child: child, ended: ended)
     }
 
-    /// SIGTERM; its exit code.
+    /// SIGTERM; its exit code. One that does not hear is killed.
     func end() async -> Int32 {
-        self.child.signal(SIGTERM)
+        let child = self.child
+        child.signal(SIGTERM)
+        let late = DispatchWorkItem { child.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(10), execute: late)
+        defer { late.cancel() }
         for await code in self.ended { return code }
         return -1
     }

@@ -118,6 +118,7 @@ def main(mode, log):
     Handler.mode = mode
     Handler.log = open(log, "w", encoding="utf-8")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # A parent may have blocked it for us.
     server = Server(("127.0.0.1", 0), Handler)
     print(f"listening http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// A target that does anything but what its contract says costs the run its SLOs, and nothing else.
+    @Suite struct HostileTargetTests {
+        private static let residentKilobytesMax = 200 * 1_024
+
+        /// What each is found out by, and on which requests.
+        private static let cases: [(HostileServer.Mode, operation: String, problem: String)] = [
+            (.html, "upload", "wrong-content-type"), (.wrongShape, "upload", "undecodable"),
+            (.endlessLine, "stream", "overlong-stream"), (.huge, "upload", "too-large"),
+        ]
+
+        @Test(arguments: cases) func `a hostile target is survived, counted and explained`(
+            mode: HostileServer.Mode, operation: String, problem: String
+        ) async throws {
+            let server = try await HostileServer(mode)
+            let run = try RunProcess(
+                [ShortRun.scenario, "--target", server.process.base] + ShortRun.options
+                    + ShortRun.set(["drain=2s", "fleet.commuters.scans=1"]))
+            let outcome = try await run.end(seconds: 40)
+            #expect(await server.process.end() == 0)
+
+            // A latency of which there is no sample has not been met.
+            #expect(outcome.code == 99, "\(outcome)")
+            #expect(outcome.complaint == "")
+            let summary = try run.report.summary()
+            #expect(summary.scans.captured == ShortRun.devices)
+            #expect(summary.scans.isConserved, "\(summary.scans)")
+            #expect(summary.scans.waiting == ShortRun.devices && summary.scans.lost == 0)
+            #expect(summary.books.received == 0)
+            #expect(summary.broken.isEmpty)
+            let resident = try #require(summary.resources.client_rss_kb.number)
+            #expect(resident < Self.residentKilobytesMax)
+            #expect(summary.resources.backend_rss_kb == .notAvailable)
+
+            let problems = try run.report.log().filter { $0.isPhone("bad-answer") }
+            #expect(problems.count > 0)
+            #expect(problems.allSatisfy { $0.operation == operation && $0.problem == problem })
+            let attempts = try #require(summary.counters["upload.attempts"]?.number)
+            #expect(attempts >= problems.count)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// One of the two processes of a run is killed without a word.
+    @Suite struct RunKillTests {
+        @Test func `a backend does not outlive its run`() async throws {
+            let run = try RunProcess(ShortRun.arguments)
+            try await run.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            let backend = try await run.backendProcess()
+            #expect(try await backend.isAlive())
+            run.signal(SIGKILL)
+            #expect(try await run.end(seconds: 10).code == SIGKILL)
+            // It hears of it at once; the rest is a busy machine's.
+            let isGone = try await Patience.until(seconds: 5) { try await !backend.isAlive() }
+            #expect(isGone)
+        }
+
+        @Test func `a run whose backend is killed says so, and still reports`() async throws {
+            let run = try RunProcess(ShortRun.arguments)
+            try await run.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            kill(try await run.backendProcess().number, SIGKILL)
+            let outcome = try await run.end(seconds: 40)
+            #expect(outcome.code == 70)
+            let failure = "the backend process was killed by signal 9: what it saw last may be missing"
+            #expect(outcome.complaint == "swiftwing-sim: \(failure)\n")
+            #expect(outcome.output.contains(failure))
+
+            #expect(
+                run.report.files == ["events.ndjson", "report.md", "scenario.resolved", "summary.json"])
+            #expect(try run.report.text("report.md").contains(failure))
+            let summary = try run.report.summary()
+            #expect(summary.failure == failure)
+            #expect(summary.exit == 70 && !summary.passed)
+            // The phones are well: what they had not finished waits, and no phone is blamed.
+            #expect(summary.scans.isConserved && summary.scans.lost == 0, "\(summary.scans)")
+            #expect(summary.scans.captured > 0 && summary.scans.waiting > 0)
+            #expect(summary.broken.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Phones that are the same ones in the next run, with what they had not finished.
+    @Suite struct RunStateTests {
+        /// The state folder, as far as the test reads it.
+        private struct State {
+            private struct DeviceLine: Decodable {
+                var d: Int?
+                var identity: String?
+            }
+
+            private struct BookLine: Decodable {
+                var d, scan, ordinal: Int
+            }
+
+            let folder: URL
+
+            /// By phone; one that was given twice is there twice.
+            func identities() throws -> [Int: [String]] {
+                try self.lines(of: "devices.journal", DeviceLine.self).reduce(into: [:]) { all, line in
+                    guard let device = line.d, let identity = line.identity else { return }
+                    all[device, default: []].append(identity)
+                }
+            }
+
+            /// Phone, scan and place of every book in a library.
+            func books() throws -> [[Int]] {
+                try self.lines(of: "library.journal", BookLine.self).map { [$0.d, $0.scan, $0.ordinal] }
+            }
+
+            private func lines<Line: Decodable>(of name: String, _ type: Line.Type) throws -> [Line] {
+                try Data(contentsOf: self.folder.appending(path: name)).split(separator: UInt8(ascii: "\n"))
+                    .map { try JSONDecoder().decode(type, from: $0) }
+            }
+        }
+
+        private static let devices = 6
+
+        private static func arguments(_ state: State, _ more: [String]) -> [String] {
+            [ShortRun.scenario, "--state", state.folder.path] + ShortRun.options
+                + ShortRun.objectiveOfScansAlone
+                + ShortRun.set(["fleet.commuters.devices=\(Self.devices)", "fleet.commuters.arrivals=6/s"])
+                + more
+        }
+
+        @Test func `a run that is interrupted is finished by the next one on its state`() async throws {
+            let scratch = try Scratch()
+            let state = State(folder: scratch.folder.appending(path: "state"))
+
+            let first = try RunProcess(Self.arguments(state, []))
+            try await first.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            first.signal(SIGINT)
+            let interrupted = try await first.end(seconds: 30)
+            #expect(interrupted.code == 105, "\(interrupted)")
+            #expect(interrupted.complaint.hasPrefix("interrupted: "))
+            let one = try first.report.summary()
+            #expect(one.exit == 105 && !one.passed)
+            #expect(one.scans.isConserved && one.scans.lost == 0, "\(one.scans)")
+            #expect(one.scans.waiting > 0)
+            #expect(try first.report.text("report.md").contains("105: interrupted"))
+            let identities = try state.identities()
+            #expect(identities.keys.sorted() == Array(0..<Self.devices))
+            #expect(identities.values.allSatisfy { $0.count == 1 })
+
+            // Nothing new is captured: what is done is what had been left.
+            let second = try RunProcess(Self.arguments(state, ["--duration", "1ms"]))
+            let finished = try await second.end(seconds: 50)
+            #expect(finished.code == 0 || finished.code == 98, "\(finished)")
+            let two = try second.report.summary()
+            #expect(two.scans.captured == 0)
+            #expect(two.scans.restored == one.scans.waiting)
+            #expect(two.scans.completed == one.scans.waiting, "\(two.scans)")
+            #expect(two.scans.isConserved && two.broken.isEmpty)
+            #expect(two.books.duplicated == 0)
+            #expect(try state.identities() == identities)
+
+            // Every scan that was ever captured has its books, and each of them once.
+            let books = try state.books()
+            #expect(Set(books).count == books.count)
+            #expect(books.count == one.books.received + two.books.received)
+            let captured = try first.report.log().filter { $0.isPhone("captured") }
+            #expect(Set(books.map { Array($0[..<2]) }) == Set(captured.map { [$0.device, $0.scan ?? 0] }))
+            #expect(one.scans.completed + two.scans.completed == one.scans.captured)
+        }
+
+        @Test func `a phone calls itself what its state says, whatever the seed`() async throws {
+            let scratch = try Scratch()
+            let state = State(folder: scratch.folder.appending(path: "state"))
+            var seen: [Set<String>] = []
+            for seed in ["1", "2"] {
+                let server = try await HostileServer(.html)
+                let run = try RunProcess(
+                    Self.arguments(state, ["--target", server.process.base, "--seed", seed])
+                        + ShortRun.set(["drain=1s", "fleet.commuters.scans=1", "faults=[]"]))
+                let outcome = try await run.end(seconds: 20)
+                #expect(outcome.code == 0 || outcome.code == 98, "\(outcome)")
+                // The request before any load belongs to no phone.
+                seen.append(Set(try server.requests().filter { $0[0] == "POST" }.map { $0[2] }))
+                #expect(await server.process.end() == 0)
+            }
+            let known = Set(try state.identities().values.joined())
+            #expect(known.count == Self.devices)
+            #expect(!seen[0].isEmpty && !seen[1].isEmpty)
+            #expect(seen[0].union(seen[1]).isSubset(of: known))
+        }
+    }
+}
