@@ -38,13 +38,14 @@ struct RunPreparation {
     init(_ request: RunRequest) throws {
         self.request = request
         self.plan = RunPlan(request.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
+        // What cannot be is said before the work of planning it.
+        self.socketsKept = try Self.takeDescriptors(phones: self.plan.devices)
         self.census = self.plan.census
         self.photos = try PhotoCorpus(self.plan, scenarioPath: request.loaded.path)
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
             request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
-        self.socketsKept = try Self.takeDescriptors(phones: self.plan.devices)
         if let target = request.target {
             try Self.check(
                 target, curl: Self.curlTarget(self.plan, port: target.port, addresses: target.addresses))
