@@ -12,6 +12,8 @@ struct JobAccount: Sendable {
     var isAcceptedByBackend = false
     var isDeleted = false
     var isExpired = false
+    /// A named fault took it away.
+    var hasVanished = false
 
     // What the phone said.
     /// It decoded the 202.
@@ -38,10 +40,13 @@ struct JobAccount: Sendable {
         self.isInherited = isInherited
     }
 
+    /// The backend does not have it any more.
+    var isGone: Bool { self.isDeleted || self.isExpired || self.hasVanished }
+
     /// Nothing more is to be heard of it, so that it can be forgotten.
     func isClosed(hasBackendView: Bool) -> Bool {
         let isPhoneDone = self.deleteAnswered || self.isAbandoned
         guard hasBackendView, !self.isInherited else { return isPhoneDone }
-        return (self.isDeleted || self.isExpired) && (isPhoneDone || !self.isKnownToPhone)
+        return self.isGone && (isPhoneDone || !self.isKnownToPhone)
     }
 }

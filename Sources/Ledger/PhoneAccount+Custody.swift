@@ -58,9 +58,7 @@ extension PhoneAccount {
             return
         }
         let real = rules.shelf.book(device: self.device, scan: scan, ordinal: ordinal)
-        let isFaithful =
-            isDegraded ? (book.title == real.title && book.author == real.author) : book == real
-        guard !isFaithful else { return }
+        guard book != real, !(isDegraded && book == real.degraded) else { return }
         findings.violate(
             .bookFaithful, device: self.device, scan: scan, at: at,
             "book \(ordinal) is \"\(book.title.bounded)\"; on the shelf stands \"\(real.title)\"")

@@ -73,6 +73,13 @@ extension PhoneAccount {
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
     }
 
+    /// A named fault took the job: there is nothing left to delete.
+    mutating func vanished(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+        guard let index = self.jobIndex(id), !self.jobs[index].hasVanished else { return }
+        self.jobs[index].hasVanished = true
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
     /// A named fault took the token of the job: its DELETE can only be answered with 401.
     mutating func tokenRevoked(job id: String) {
         if let index = self.jobIndex(id) { self.jobs[index].isExcused = true }
@@ -157,7 +164,7 @@ extension PhoneAccount {
     mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
         let job = self.jobs[index]
         guard !job.isInherited else { return }
-        if job.carriedBooks, !job.isDeleted, !job.isExpired, !job.isExcused {
+        if job.carriedBooks, !job.isGone, !job.isExcused {
             let story = job.deleteSent ? "its DELETE had no effect" : "no DELETE was sent"
             findings.violate(
                 .jobCleaned, device: self.device, scan: job.scan, at: at,

@@ -145,6 +145,8 @@ extension PhoneAccount {
             self.deleted(job: job, at: at, rules: rules, into: &findings)
         case .expired(let job):
             self.expired(job: job, at: at, rules: rules, into: &findings)
+        case .vanished(let job):
+            self.vanished(job: job, at: at, rules: rules, into: &findings)
         case .connected, .requested, .answered, .limited, .pingWritten, .streamEnded, .resultsServed:
             break  // Measured, not judged.
         }

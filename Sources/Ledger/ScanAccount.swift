@@ -32,7 +32,7 @@ struct ScanAccount: Sendable {
     var hadCause = false
     /// The backend finished a job of the scan, and so found its books.
     var isFound = false
-    /// The backend said that it could not look up some book in full: those fields may differ from the shelf's.
+    /// The backend said that it could not look up some book: it may come degraded, and no other way.
     var isDegraded = false
     /// Ordinals of the books that entered the library, and of those that came again and were not added.
     var added = NumberRanges<Int>()

@@ -43,7 +43,7 @@ struct CallerDirectory {
         guard case .backend(let sighting) = observation.what else { return }
         switch sighting {
         case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
-        case .expired(let job): self.owners[job] = nil
+        case .expired(let job), .vanished(let job): self.owners[job] = nil
         case .connected, .requested, .answered, .limited, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
             .finished, .tokenRevoked, .resultsServed, .cleaned, .canceled:

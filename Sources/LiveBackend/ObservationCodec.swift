@@ -111,6 +111,9 @@ package enum ObservationCodec {
         case .expired(let job):
             writer.byte(15)
             writer.text(job)
+        case .vanished(let job):
+            writer.byte(16)
+            writer.text(job)
         }
     }
 
@@ -261,6 +264,7 @@ private struct FieldReader {
         case 13: self.text().flatMap { job in self.flag().map { .cleaned(job: job, effective: $0) } }
         case 14: self.text().map { .canceled(job: $0) }
         case 15: self.text().map { .expired(job: $0) }
+        case 16: self.text().map { .vanished(job: $0) }
         default: nil
         }
     }

@@ -217,6 +217,7 @@ struct ObservationFields {
             self.field("effective", effective)
         case .canceled(let job): self.backend("canceled", job)
         case .expired(let job): self.backend("expired", job)
+        case .vanished(let job): self.backend("vanished", job)
         }
     }
 

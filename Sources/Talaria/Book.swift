@@ -21,4 +21,13 @@ package struct Book: Codable, Hashable, Sendable {
         self.enrichmentStatus = enrichmentStatus
         self.coverUrl = coverUrl
     }
+
+    /// The book as it comes when it could not be looked up: what was read from its spine, without what a lookup adds
+    /// (CONTRACT.md section 2.1, `enrichment_degraded` with the fallback source `raw`).
+    package var degraded: Book {
+        var book = self
+        book.coverUrl = nil
+        book.enrichmentStatus = .circuitOpen
+        return book
+    }
 }

@@ -189,6 +189,8 @@ package enum BackendSighting: Hashable, Sendable {
     case cleaned(job: String, effective: Bool)
     case canceled(job: String)
     case expired(job: String)
+    /// A fault took the job away, with all that it had.
+    case vanished(job: String)
 }
 
 /// What the fault layer decides and does. `fault` is the place of the fault in the scenario's list, from 0.

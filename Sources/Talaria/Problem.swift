@@ -29,6 +29,14 @@ package struct Problem: Codable, Hashable, Sendable {
         self.retryAfterMs = retryAfterMs
         self.metadata = metadata
     }
+
+    /// The same with another status and code, whatever the contract says of either.
+    package mutating func replace(status: Int, code: String) {
+        self.type = Self.typeBase + ProblemCode.kebab(code)
+        self.title = ProblemCode.title(code)
+        self.status = status
+        self.code = code
+    }
 }
 
 /// The codes of the contract with their status and whether a repeat may help (CONTRACT.md section 1.7).
@@ -53,7 +61,9 @@ package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
     case internalError = "INTERNAL_ERROR"
     case featureNotAvailable = "FEATURE_NOT_AVAILABLE"
+    case cacheError = "CACHE_ERROR"
     case providerError = "PROVIDER_ERROR"
+    case networkError = "NETWORK_ERROR"
     case circuitOpen = "CIRCUIT_OPEN"
     case providerTimeout = "PROVIDER_TIMEOUT"
 
@@ -71,9 +81,9 @@ package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         case .fileTooLarge: 413
         case .headerTooLarge: 431
         case .rateLimitExceeded: 429
-        case .internalError: 500
+        case .internalError, .cacheError: 500
         case .featureNotAvailable: 501
-        case .providerError: 502
+        case .providerError, .networkError: 502
         case .circuitOpen: 503
         case .providerTimeout: 504
         }
@@ -81,7 +91,9 @@ package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
 
     package var retryable: Bool {
         switch self {
-        case .rateLimitExceeded, .circuitOpen, .providerError, .providerTimeout, .timeout: true
+        case .rateLimitExceeded, .circuitOpen, .providerError, .providerTimeout, .timeout, .cacheError,
+            .networkError:
+            true
         case .missingParameter, .invalidRequest, .invalidFile, .emptyBatch, .invalidAcceptHeader,
             .invalidToken,
             .tokenExpired, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .conflict, .gone,
@@ -91,14 +103,39 @@ package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// What the contract has for a status; for one that it does not name, what it has for 400 or 500.
+    package init(status: Int) {
+        self =
+            switch status {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 404: .notFound
+            case 405: .methodNotAllowed
+            case 408: .timeout
+            case 409: .conflict
+            case 410: .gone
+            case 413: .fileTooLarge
+            case 429: .rateLimitExceeded
+            case 431: .headerTooLarge
+            case 501: .featureNotAvailable
+            case 502: .providerError
+            case 503: .circuitOpen
+            case 504: .providerTimeout
+            case 500...: .internalError
+            default: .invalidRequest
+            }
+    }
+
+    package var kebab: String { Self.kebab(self.rawValue) }
+    package var title: String { Self.title(self.rawValue) }
+
     /// `RATE_LIMIT_EXCEEDED` as `rate-limit-exceeded`.
-    package var kebab: String {
-        String(self.rawValue.lowercased().map { $0 == "_" ? "-" : $0 })
+    static func kebab(_ code: String) -> String {
+        String(code.lowercased().map { $0 == "_" ? "-" : $0 })
     }
 
     /// `RATE_LIMIT_EXCEEDED` as `Rate Limit Exceeded`.
-    package var title: String {
-        self.rawValue.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }.joined(
-            separator: " ")
+    static func title(_ code: String) -> String {
+        code.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }.joined(separator: " ")
     }
 }

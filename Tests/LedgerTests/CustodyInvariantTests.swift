@@ -254,21 +254,33 @@ import Testing
         #expect(adding { _ in }.broken() == [])
     }
 
-    @Test func `a degraded book may lack what could not be looked up`() {
-        let history = History {
-            $0.streaming()
-            $0.event(2, .enrichmentDegraded)
-            $0.terminal(3)
-            var book = $0.book(0)
-            book.isbn = nil
-            book.coverUrl = nil
-            book.enrichmentStatus = .circuitOpen
-            $0.phone(.bookAdded(ordinal: 0, book: book))
-            $0.addBooks([1, 2])
-            $0.complete()
-            $0.clean()
+    @Test func `a degraded book may lack what could not be looked up, if the backend said so, and no more`() {
+        func adding(_ kind: EventKind, _ change: (inout Book) -> Void) -> History {
+            History {
+                $0.streaming()
+                $0.event(2, kind)
+                $0.terminal(3)
+                var book = $0.book(0)
+                change(&book)
+                $0.phone(.bookAdded(ordinal: 0, book: book))
+                $0.addBooks([1, 2])
+                $0.complete()
+                $0.clean()
+            }
         }
-        #expect(history.broken() == [])
+        let degraded = adding(.enrichmentDegraded) { $0 = $0.degraded }
+        let whole = adding(.enrichmentDegraded) { _ in }
+        let unannounced = adding(.progress) { $0 = $0.degraded }
+        let worse = adding(.enrichmentDegraded) {
+            $0 = $0.degraded
+            $0.author = "Nobody"
+        }
+        let half = adding(.enrichmentDegraded) { $0.enrichmentStatus = .pending }
+        #expect(degraded.broken() == [])
+        #expect(whole.broken() == [])
+        #expect(unannounced.broken() == [.bookFaithful])
+        #expect(worse.broken() == [.bookFaithful])
+        #expect(half.broken() == [.bookFaithful])
     }
 
     @Test(arguments: [-1, 3, Int.max, Int.min])

@@ -67,7 +67,7 @@ import Testing
     private func backend(_ dice: inout Dice) -> BackendSighting {
         let job = "job-\(dice.below(2))"
         let kind = dice.pick(EventKind.allCases)
-        switch dice.below(8) {
+        switch dice.below(9) {
         case 0: return .accepted(job: job, books: dice.number())
         case 1: return .streamOpened(job: job, attempt: UInt32(dice.below(3)), after: dice.number())
         case 2, 3:
@@ -78,6 +78,7 @@ import Testing
         case 4: return .finished(job: job, kind: kind, books: dice.number())
         case 5: return .cleaned(job: job, effective: dice.below(2) == 0)
         case 6: return .expired(job: job)
+        case 7: return .vanished(job: job)
         default: return .tokenRevoked(job: job)
         }
     }

@@ -78,7 +78,7 @@ import Testing
             .pingWritten(job: "j"),
             .streamEnded(job: "j", attempt: 1, byPeer: true), .finished(job: "j", kind: .completed, books: 3),
             .tokenRevoked(job: "j"), .resultsServed(job: "j", books: 3), .cleaned(job: "j", effective: true),
-            .canceled(job: "j"), .expired(job: "j"),
+            .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"),
         ] as [BackendSighting]).map { .backend($0) }
         + ([
             .decided(fault: 0, .upload, attempt: 1, fires: true), .fired(fault: 0, .upload, attempt: 1),
@@ -97,7 +97,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 53)
+        #expect(seen.count == 54)
     }
 
     @Test func `pings and progress are written only with a trace`() {

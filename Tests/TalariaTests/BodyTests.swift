@@ -78,4 +78,22 @@ import Testing
         }
         #expect(ProblemCode.tokenExpired.title == "Token Expired")
     }
+
+    @Test func `every error status has a code, the contract's own where it names one`() {
+        for status in 400...599 {
+            let code = ProblemCode(status: status)
+            let isNamed = ProblemCode.allCases.contains { $0.status == status }
+            #expect(
+                isNamed ? code.status == status : code == (status < 500 ? .invalidRequest : .internalError))
+        }
+    }
+
+    @Test func `a problem may be given another status and code`() {
+        var problem = Problem(.circuitOpen, detail: "d", instance: nil, retryAfterMs: nil, metadata: nil)
+        problem.replace(status: 422, code: "INVALID_IMAGE_SIZE")
+        #expect(problem.type == "https://api.oooefam.net/errors/invalid-image-size")
+        #expect(problem.title == "Invalid Image Size")
+        #expect(problem.status == 422 && problem.code == "INVALID_IMAGE_SIZE")
+        #expect(problem.retryable)
+    }
 }
