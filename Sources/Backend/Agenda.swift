@@ -7,8 +7,8 @@ struct Agenda: Sendable {
         /// The next event of the job, or the next step of its end.
         case job(JobKey)
         case ping(ExchangeID)
-        /// The moment of an armed `expire-token`.
-        case revocation(ExchangeID)
+        /// The moment of an armed fault that acts by itself.
+        case fault(ExchangeID)
     }
 
     private static let staleMin = 1_024

@@ -14,7 +14,7 @@ extension Backend {
     /// token must be the job's (401) and not expired (401). The token of a job that is gone is gone with it, so any
     /// will do to hear so.
     ///
-    /// An armed `expire-token` that waits for nothing revokes the token here, just before it would have been accepted.
+    /// Faults that answer in place of the server and wait for nothing act here: on a request that would have been served.
     mutating func access(
         _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
         into effects: inout [BackendEffect]
@@ -43,12 +43,7 @@ extension Backend {
         guard isOwn else {
             return .refused(Refusal(.unauthorized, "The job belongs to another device."))
         }
-        for fault in asking.faults where fault.kind == .expireToken && fault.trigger == .atOnce {
-            self.observeFired(fault.fault, asking, into: &effects)
-            self.revoke(key, into: &effects)
-            return .refused(Refusal(.tokenExpired, "The token has expired."))
-        }
-        return .job(facts)
+        return self.refusal(byFaultsOf: asking, key, into: &effects).map(Access.refused) ?? .job(facts)
     }
 
     static let gone = Refusal(.gone, "The job was cleaned up or has expired.")
@@ -74,13 +69,26 @@ extension Backend {
                     into: &effects)
                 return
             }
-            let books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
+            let books = self.books(facts)
+            let body = JSON.encode(ResultsBody(jobId: facts.id, results: books))
+            let headers = [HeaderLine("Content-Type", "application/json")]
+            if let fault = asking.fault(where: { $0 == .truncateResults }) {
+                self.observeFired(fault.fault, asking, into: &effects)
+                self.reply(asking, 200, headers, Self.truncated(body, fault.draw), into: &effects)
+                return
+            }
             effects.append(
                 .observe(
                     self.sighting(facts.owner, .resultsServed(job: facts.id, books: books.count))))
-            self.reply(
-                asking, 200, json: ResultsBody(jobId: facts.id, results: books), [], into: &effects)
+            self.reply(asking, 200, headers, body, into: &effects)
         }
+    }
+
+    /// As the job found them: those that could not be looked up are degraded.
+    func books(_ facts: Job.Facts) -> [Book] {
+        var books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
+        for ordinal in self.jobs[facts.key]?.degradedBooks ?? [] { books[ordinal] = books[ordinal].degraded }
+        return books
     }
 
     private func hasResults(_ key: JobKey) -> Bool {
@@ -108,10 +116,9 @@ extension Backend {
         case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
         case .gone: self.refuse(asking, Self.gone, into: &effects)
         case .job(let facts):
-            let found = self.jobs.update(facts.key) { ($0.status, $0.log.count) }
-            guard let (status, count) = found else { return }
-            // The event that ended a canceled job is none of its script.
-            let position = max(0, count - (status == .canceled ? 2 : 1))
+            let found = self.jobs.update(facts.key) { ($0.status, $0.step) }
+            guard let (status, step) = found else { return }
+            let position = max(0, step - 1)
             let counts = facts.script.counts(at: position)
             let body = StatusBody(
                 StatusBody.Status(
@@ -163,7 +170,7 @@ extension Backend {
             case .initialized, .processing:
                 effects.append(.observe(self.sighting(facts.owner, .canceled(job: facts.id))))
                 self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
-                self.end(facts, canceled: true, into: &effects)
+                self.end(facts, .canceled, into: &effects)
             case .canceled, nil:
                 self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
             }

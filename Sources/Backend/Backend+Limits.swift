@@ -9,6 +9,10 @@ extension Backend {
         _ asking: Asking, _ device: DeviceKey, into effects: inout [BackendEffect]
     ) -> Result<[HeaderLine], Refusal> {
         for fault in asking.faults {
+            if case .httpError(let error) = fault.kind, fault.trigger == .atOnce {
+                self.observeFired(fault.fault, asking, into: &effects)
+                return .failure(Refusal(error))
+            }
             guard case .rateLimit(let quota, let retryAfter) = fault.kind else { continue }
             if self.faultLimiters[fault.fault] == nil {
                 self.faultLimiters[fault.fault] = RateLimiter(quota: quota)
@@ -47,14 +51,5 @@ extension Backend {
             HeaderLine("X-RateLimit-Remaining", String(remaining)),
             HeaderLine("X-RateLimit-Reset", String((wall + 999) / 1_000)),
         ]
-    }
-
-    func observeFired(_ fault: Int, _ asking: Asking, into effects: inout [BackendEffect]) {
-        effects.append(
-            .observe(
-                Observation(
-                    at: self.now, device: asking.caller.device, scan: asking.caller.scan,
-                    what: .fault(
-                        .fired(fault: fault, asking.operation, attempt: asking.caller.attempt)))))
     }
 }

@@ -11,7 +11,7 @@ extension Backend {
             switch deadline {
             case .job(let key): self.advance(key, into: &effects)
             case .ping(let exchange): self.pingDue(exchange, into: &effects)
-            case .revocation(let exchange): self.revocationDue(exchange, into: &effects)
+            case .fault(let exchange): self.faultDue(exchange, into: &effects)
             }
         }
     }
@@ -20,18 +20,18 @@ extension Backend {
         switch deadline {
         case .job(let key): self.jobs[key]?.due == at
         case .ping(let exchange): self.streams[exchange]?.nextPing == at
-        case .revocation(let exchange): self.streams[exchange]?.revocation == at
+        case .fault(let exchange): self.streams[exchange]?.alarm == at
         }
     }
 
     mutating func dropStaleDeadlines() {
         var agenda = Agenda()
         swap(&agenda, &self.agenda)  // So that what is asked below does not touch what changes.
-        agenda.drop(live: self.jobs.count + self.streams.count + self.revocations) { self.isLive($0, $1) }
+        agenda.drop(live: self.jobs.count + self.streams.count + self.alarms) { self.isLive($0, $1) }
         swap(&agenda, &self.agenda)
     }
 
-    private mutating func schedule(_ key: JobKey, at due: Instant) {
+    mutating func schedule(_ key: JobKey, at due: Instant) {
         self.jobs.update(key) { $0.due = due }
         self.agenda.add(.job(key), at: due)
     }
@@ -40,20 +40,24 @@ extension Backend {
 
     /// Does what the job is to do by now, and sets its next deadline.
     mutating func advance(_ key: JobKey, into effects: inout [BackendEffect]) {
-        while let (facts, phase, count) = self.jobs.update(key, { ($0.facts, $0.phase, $0.log.count) }) {
+        while let (facts, phase, step, due) = self.jobs.update(
+            key, { ($0.facts, $0.phase, $0.step, $0.nextStepDue) })
+        {
             switch phase {
             case .running:
-                let due = facts.accepted + facts.script.offset(at: count)
                 guard due <= self.now else {
                     self.schedule(key, at: due)
                     return
                 }
-                if facts.script.step(at: count) == .completed {
-                    self.end(facts, canceled: false, into: &effects)
+                self.jobs.update(key) { $0.step += 1 }
+                if facts.script.step(at: step) == .completed {
+                    self.end(facts, .completed, into: &effects)
                     return
                 }
-                self.emitProgress(facts, position: count, into: &effects)
+                self.tell(facts, step: step, into: &effects)
             case .finished(let status, let at):
+                // A fault may have ended the job just now.
+                guard at + self.configuration.eventBuffer <= self.now else { return }
                 self.settle(facts, status, at: at)
                 return
             case .settled:
@@ -64,84 +68,117 @@ extension Backend {
         }
     }
 
-    private mutating func emitProgress(
-        _ facts: Job.Facts, position: Int, into effects: inout [BackendEffect]
-    ) {
+    /// A step of the script that is not the last.
+    private mutating func tell(_ facts: Job.Facts, step: Int, into effects: inout [BackendEffect]) {
+        if case .enriched(let book) = facts.script.step(at: step) {
+            self.lookUp(facts, ordinal: book - 1, into: &effects)
+            // What was said of the book may have reached the trigger of a fault that ended the job.
+            guard self.jobs[facts.key]?.phase == .running else { return }
+        }
+        self.emit(
+            .progress, self.progressData(facts, step: step, hasMessage: true, at: self.now), step: step,
+            facts, into: &effects)
+    }
+
+    func progressData(_ facts: Job.Facts, step: Int, hasMessage: Bool, at moment: Instant) -> [UInt8] {
         let script = facts.script
-        let counts = script.counts(at: position)
+        let counts = script.counts(at: step)
         var currentItem: String?
-        if case .enriched(let book) = script.step(at: position) {
+        if case .enriched(let book) = script.step(at: step) {
             let owner = facts.owner
             currentItem =
                 self.shelf.book(device: owner.device, scan: owner.scan, ordinal: book - 1).title
         }
-        let data = ProgressData(
-            jobId: facts.id, status: script.status(at: position),
-            thousandths: script.thousandths(at: position), processedCount: counts.processed,
-            totalCount: counts.total, message: script.message(at: position), currentItem: currentItem,
-            timestamp: self.timestamp)
-        self.emit(.progress, JSON.encode(data), hasBooks: false, facts, into: &effects)
+        return JSON.encode(
+            ProgressData(
+                jobId: facts.id, status: script.status(at: step),
+                thousandths: script.thousandths(at: step), processedCount: counts.processed,
+                totalCount: counts.total, message: hasMessage ? script.message(at: step) : nil,
+                currentItem: currentItem, timestamp: self.timestamp(at: moment)))
     }
 
     /// The job reaches its terminal event, and its streams their end.
-    mutating func end(_ facts: Job.Facts, canceled: Bool, into effects: inout [BackendEffect]) {
+    mutating func end(_ facts: Job.Facts, _ ending: JobEnding, into effects: inout [BackendEffect]) {
+        let phase = Job.Phase.finished(ending.status, at: self.now)
+        self.jobs.update(facts.key) { $0.phase = phase }
         let kind: EventKind
-        if canceled {
-            kind = .error
-            let data = ErrorData(
-                jobId: facts.id, code: "CANCELED", message: "The job was canceled.", retryable: false)
-            self.emit(kind, JSON.encode(data), hasBooks: false, facts, into: &effects)
-        } else {
+        switch ending {
+        case .completed:
             kind = .completed
             let whole = self.completedData(facts, stripped: nil)
             let fits = whole.count <= self.configuration.completedBytesMax
             self.emit(
                 kind, fits ? whole : self.completedData(facts, stripped: .absent), hasBooks: fits, facts,
                 into: &effects)
+        case .canceled:
+            kind = .error
+            self.emit(
+                kind, Self.errorData(facts, "CANCELED", "The job was canceled.", retryable: false), facts,
+                into: &effects)
+        case .failed(let code, let retryable):
+            kind = .error
+            let message = retryable ? "The photo could not be read just now." : "The photo cannot be used."
+            self.emit(
+                kind, Self.errorData(facts, code, message, retryable: retryable), facts, into: &effects)
         }
-        let phase = Job.Phase.finished(canceled ? .canceled : .completed, at: self.now)
-        self.jobs.update(facts.key) { $0.phase = phase }
+        // A fault may have taken the job away when its end was told.
+        guard let isForgetful = self.jobs.update(facts.key, { $0.log.isForgetful }) else { return }
+        let books = ending == .completed ? facts.script.books : 0
         effects.append(
             .observe(
-                self.sighting(
-                    facts.owner,
-                    .finished(job: facts.id, kind: kind, books: canceled ? 0 : facts.script.books))))
+                self.sighting(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
         self.endStreams(of: facts.key, into: &effects)
+        if isForgetful { self.keepTerminalOnly(facts, ending.status) }
         self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
+    }
+
+    private static func errorData(
+        _ facts: Job.Facts, _ code: String, _ message: String, retryable: Bool
+    ) -> [UInt8] {
+        JSON.encode(ErrorData(jobId: facts.id, code: code, message: message, retryable: retryable))
     }
 
     /// The buffer is over: of the log only the terminal event is left, without its books. The job itself lives on until
     /// neither its token nor its results are of use.
     private mutating func settle(_ facts: Job.Facts, _ status: JobStatus, at finished: Instant) {
-        let data = status == .completed ? self.completedData(facts, stripped: .absent) : nil
-        self.jobs.update(facts.key) { job in
-            job.log.settle(lastData: data)
-            job.phase = .settled(status, at: finished)
-        }
+        self.keepTerminalOnly(facts, status)
+        self.jobs.update(facts.key) { $0.phase = .settled(status, at: finished) }
         let configuration = self.configuration
         let end = max(
             facts.accepted + configuration.tokenLifetime, finished + configuration.resultsLifetime, self.now)
         self.schedule(facts.key, at: end)
     }
 
+    /// Of the log of a job that is over only the terminal event stays, without its books.
+    mutating func keepTerminalOnly(_ facts: Job.Facts, _ status: JobStatus) {
+        let data = status == .completed ? self.completedData(facts, stripped: .absent) : nil
+        self.jobs.update(facts.key) { $0.log.settle(lastData: data) }
+    }
+
     func completedData(_ facts: Job.Facts, stripped: StrippedForm?) -> [UInt8] {
         CompletedPayload.data(
             job: facts.id, resultsURL: self.link(.results(jobId: facts.id)),
-            books: self.shelf.books(device: facts.owner.device, scan: facts.owner.scan), stripped: stripped)
+            books: self.books(facts), stripped: stripped)
     }
 
-    private mutating func emit(
-        _ kind: EventKind, _ data: [UInt8], hasBooks: Bool, _ facts: Job.Facts,
+    /// Says something in the job's log and on all its streams.
+    mutating func emit(
+        _ kind: EventKind, _ data: [UInt8], hasBooks: Bool = false, step: Int? = nil, _ facts: Job.Facts,
         into effects: inout [BackendEffect]
     ) {
         let wall = self.wall
         let now = self.now
         let emitted = self.jobs.update(facts.key) { job in
-            (job.log.append(kind, data: data, hasBooks: hasBooks, wall: wall, at: now), job.streams)
+            (
+                job.log.append(kind, data: data, hasBooks: hasBooks, step: step, wall: wall, at: now),
+                job.streams
+            )
         }
         guard let (entry, streams) = emitted else { return }
         for exchange in streams {
             self.write(entry, to: exchange, facts, replayed: false, into: &effects)
         }
+        // Only now: what a fault does must not overtake the event on another stream.
+        for exchange in streams { self.act(exchange, into: &effects) }
     }
 }

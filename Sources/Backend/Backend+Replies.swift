@@ -14,15 +14,28 @@ struct Asking: Sendable {
 
 /// Why a request is not served.
 struct Refusal: Error, Hashable {
+    /// What a fault says in place of what the contract has for the code.
+    struct Override: Hashable {
+        var status: Int
+        var code: String
+        var retryable: Bool
+        var retryAfterPlace: RetryAfterPlace
+    }
+
     var code: ProblemCode
     var detail: String
     var retryAfter: Interval?
     var headers: [HeaderLine] = []
+    var override: Override?
 
     init(_ code: ProblemCode, _ detail: String) {
         self.code = code
         self.detail = detail
     }
+
+    var status: Int { self.override?.status ?? self.code.status }
+    /// Where `retryAfter` is told.
+    var retryAfterPlace: RetryAfterPlace { self.override?.retryAfterPlace ?? .both }
 }
 
 extension Backend {
@@ -70,10 +83,17 @@ extension Backend {
     }
 
     private func problem(_ exchange: ExchangeID, _ refusal: Refusal, instance: String?) -> BackendReply {
-        let milliseconds = refusal.retryAfter.map { $0.rounded(upTo: .milliseconds(1)) }
-        let problem = Problem(
-            refusal.code, detail: refusal.detail, instance: instance, retryAfterMs: milliseconds,
+        let place = refusal.retryAfterPlace
+        let inBody = place == .body || place == .both ? refusal.retryAfter : nil
+        let inHeader = place == .header || place == .both ? refusal.retryAfter : nil
+        var problem = Problem(
+            refusal.code, detail: refusal.detail, instance: instance,
+            retryAfterMs: inBody.map { $0.rounded(upTo: .milliseconds(1)) },
             metadata: self.metadata(exchange))
+        if let override = refusal.override {
+            problem.replace(status: override.status, code: override.code)
+            problem.retryable = override.retryable
+        }
         var headers = [
             HeaderLine(HeaderName.requestID, self.requestID(exchange)),
             HeaderLine("Content-Type", Problem.contentType),
@@ -82,9 +102,8 @@ extension Backend {
             // RFC 9110 section 15.5.2: a 401 names a scheme.
             headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
         }
-        if let retryAfter = refusal.retryAfter {
-            headers.append(
-                HeaderLine(HeaderName.retryAfter, String(retryAfter.rounded(upTo: .seconds(1)))))
+        if let inHeader {
+            headers.append(HeaderLine(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
         }
         return BackendReply(
             status: problem.status, headers: headers + refusal.headers, body: JSON.encode(problem))
@@ -94,7 +113,11 @@ extension Backend {
         Metadata(timestamp: self.timestamp, requestId: self.requestID(exchange))
     }
 
-    var timestamp: String { Timestamp.iso8601(unixMilliseconds: self.wall) }
+    var timestamp: String { self.timestamp(at: self.now) }
+
+    func timestamp(at moment: Instant) -> String {
+        Timestamp.iso8601(unixMilliseconds: self.wall(at: moment))
+    }
 
     /// Unique within the run; no job draws with this count.
     func requestID(_ exchange: ExchangeID) -> String {

@@ -36,9 +36,13 @@ extension Backend {
     ) {
         let exchange = asking.exchange
         let now = self.now
+        let ignored = lastEventID?.isEmpty == false ? asking.fault { $0 == .ignoreLastEventID } : nil
         let opened = self.jobs.update(facts.key) { job in
             job.streams.append(exchange)
-            return (job.log.replay(after: lastEventID, at: now), job.phase != .running)
+            let replay =
+                ignored == nil
+                ? job.log.replay(after: lastEventID, at: now) : job.log.replayFromStart(at: now)
+            return (replay, job.phase != .running)
         }
         guard let (replay, isOver) = opened else { return }
         self.addStream(asking, facts)
@@ -53,6 +57,7 @@ extension Backend {
                     HeaderLine("X-Accel-Buffering", "no"),
                 ]))
         self.observeAnswer(asking, 200, into: &effects)
+        if let ignored { self.observeFired(ignored.fault, asking, into: &effects) }
         effects.append(
             .observe(
                 self.sighting(
@@ -61,35 +66,27 @@ extension Backend {
 
         // What came from the client is repeated only when it is an id that was ours.
         let resumed = replay.after == nil ? nil : lastEventID
-        self.send(
-            self.preamble(resumedFrom: resumed), .preamble, to: exchange, facts, into: &effects)
+        self.send(self.preamble(resumedFrom: resumed), .preamble, to: exchange, into: &effects)
         for entry in replay.entries {
             self.write(entry, to: exchange, facts, replayed: true, into: &effects)
         }
-        if isOver { self.endStream(exchange, facts, into: &effects) }
+        if isOver {
+            self.endStream(exchange, facts, into: &effects)
+        } else {
+            self.act(exchange, into: &effects)
+        }
     }
 
     private mutating func addStream(_ asking: Asking, _ facts: Job.Facts) {
-        let faults = asking.faults.filter { fault in
-            switch fault.kind {
-            case .stripBooks, .expireToken: true
-            // The others are for other operations, the link's or the phone's.
-            default: false
-            }
-        }
         var stream = Stream(
             job: facts.key, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
-            faults: faults, nextPing: self.now + self.configuration.ping)
-        for fault in faults where fault.kind == .expireToken {
-            guard case .afterTime(let time) = fault.trigger else { continue }
-            let at = self.now + min(max(.zero, time), BackendConfiguration.intervalMax)
-            stream.revocation = min(stream.revocation ?? at, at)
-        }
+            faults: asking.faults, nextPing: self.now + self.configuration.ping)
+        stream.alarm = stream.nextAlarm(after: self.now)
         self.streams[asking.exchange] = stream
         self.agenda.add(.ping(asking.exchange), at: stream.nextPing)
-        if let revocation = stream.revocation {
-            self.revocations += 1
-            self.agenda.add(.revocation(asking.exchange), at: revocation)
+        if let alarm = stream.alarm {
+            self.alarms += 1
+            self.agenda.add(.fault(asking.exchange), at: alarm)
         }
     }
 
@@ -113,19 +110,40 @@ extension Backend {
         into effects: inout [BackendEffect]
     ) {
         // A fault may have ended the stream while the events before were written.
-        guard let stream = self.streams[exchange] else { return }
-        var entry = entry
-        if entry.hasBooks, let (fault, form) = stream.stripping(at: self.now) {
-            entry = entry.with(data: self.completedData(facts, stripped: form))
-            self.observeFired(fault, stream, into: &effects)
+        guard self.streams[exchange] != nil else { return }
+        self.writeExtras(before: entry, to: exchange, facts, into: &effects)
+        if entry.kind.isTerminal,
+            self.takeFault(of: exchange, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
+        {
+            self.endStream(exchange, facts, into: &effects)
+            return
         }
-        if replayed, self.configuration.replayIDs == .fresh {
-            let (wall, now) = (self.wall, self.now)
-            let fresh = self.jobs.update(facts.key) {
-                $0.log.alias(position: entry.position, wall: wall, at: now)
-            }
-            if let fresh { entry = entry.with(milliseconds: fresh) }
+        let entry = self.distorted(
+            self.readdressed(entry, facts, replayed: replayed), exchange, facts, into: &effects)
+        self.observe(entry, facts, replayed: replayed, into: &effects)
+        let mark = StreamMark.event(
+            position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
+        self.send(entry.bytes, mark, to: exchange, into: &effects)
+        if entry.kind.isTerminal {
+            self.writeSecondTerminal(after: entry, to: exchange, facts, into: &effects)
         }
+    }
+
+    /// With another id, where replays have one of their own.
+    private mutating func readdressed(
+        _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool
+    ) -> EventLog.Entry {
+        guard replayed, self.configuration.replayIDs == .fresh else { return entry }
+        let (wall, now) = (self.wall, self.now)
+        let fresh = self.jobs.update(facts.key) {
+            $0.log.alias(entry.kind.rawValue, position: entry.position, wall: wall, at: now)
+        }
+        return fresh.map { entry.with(milliseconds: $0) } ?? entry
+    }
+
+    func observe(
+        _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool, into effects: inout [BackendEffect]
+    ) {
         effects.append(
             .observe(
                 self.sighting(
@@ -133,47 +151,40 @@ extension Backend {
                     .eventWritten(
                         job: facts.id, id: entry.id, position: entry.position, kind: entry.kind,
                         replayed: replayed))))
-        let mark = StreamMark.event(
-            position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
-        self.send(entry.bytes, mark, to: exchange, facts, into: &effects)
     }
 
-    /// Hands a piece over and sees what faults that brings.
-    private mutating func send(
-        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, _ facts: Job.Facts,
-        into effects: inout [BackendEffect]
+    /// Hands a piece over.
+    mutating func send(
+        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, into effects: inout [BackendEffect]
     ) {
         effects.append(.stream(exchange, bytes: bytes, mark))
-        let now = self.now
-        let reached = self.streams.update(exchange) { stream in
+        self.streams.update(exchange) { stream in
             stream.bytes += bytes.count
             if case .event(_, _, replayed: false, _) = mark { stream.newEvents += 1 }
-            return stream.faults.isEmpty ? nil : stream.expiring(at: now).map { ($0, stream) }
         }
-        guard let (fault, stream) = reached ?? nil else { return }
-        self.observeFired(fault, stream, into: &effects)
-        self.revoke(facts.key, into: &effects)
-    }
-
-    private func observeFired(_ fault: Int, _ stream: Stream, into effects: inout [BackendEffect]) {
-        effects.append(
-            .observe(
-                Observation(
-                    at: self.now, device: stream.caller.device, scan: stream.caller.scan,
-                    what: .fault(.fired(fault: fault, .stream, attempt: stream.attempt)))))
     }
 
     // MARK: Deadlines of a stream
 
     mutating func pingDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
         guard let stream = self.streams[exchange], let facts = self.jobs[stream.job]?.facts else { return }
+        if self.meetFault(of: exchange, where: { $0.kind == .noPing }, into: &effects) == nil {
+            if let late = self.delay(ofPingOf: exchange, into: &effects) {
+                self.schedulePing(exchange, at: self.now + late)
+                return
+            }
+            effects.append(.observe(self.sighting(facts.owner, .pingWritten(job: facts.id))))
+            self.send(self.ping(facts), .ping, to: exchange, into: &effects)
+        }
         // Late pings are not made up for.
         let next = stream.nextPing + self.configuration.ping
-        let due = next > self.now ? next : self.now + self.configuration.ping
+        self.schedulePing(exchange, at: next > self.now ? next : self.now + self.configuration.ping)
+        self.act(exchange, into: &effects)
+    }
+
+    private mutating func schedulePing(_ exchange: ExchangeID, at due: Instant) {
         self.streams.update(exchange) { $0.nextPing = due }
         self.agenda.add(.ping(exchange), at: due)
-        effects.append(.observe(self.sighting(facts.owner, .pingWritten(job: facts.id))))
-        self.send(self.ping(facts), .ping, to: exchange, facts, into: &effects)
     }
 
     private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
@@ -192,15 +203,6 @@ extension Backend {
         return bytes
     }
 
-    mutating func revocationDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
-        guard let stream = self.streams[exchange] else { return }
-        self.streams.update(exchange) { $0.revocation = nil }
-        self.revocations -= 1
-        guard let fault = stream.expiring(at: self.now) else { return }
-        self.observeFired(fault, stream, into: &effects)
-        self.revoke(stream.job, into: &effects)
-    }
-
     // MARK: Ends
 
     mutating func endStreams(of key: JobKey, into effects: inout [BackendEffect]) {
@@ -208,7 +210,7 @@ extension Backend {
         for exchange in streams { self.endStream(exchange, facts, into: &effects) }
     }
 
-    private mutating func endStream(
+    mutating func endStream(
         _ exchange: ExchangeID, _ facts: Job.Facts, into effects: inout [BackendEffect]
     ) {
         guard let stream = self.streams[exchange] else { return }
@@ -221,7 +223,7 @@ extension Backend {
     }
 
     mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {
-        if stream.revocation != nil { self.revocations -= 1 }
+        if stream.alarm != nil { self.alarms -= 1 }
         self.streams[exchange] = nil
         self.jobs.update(stream.job) { job in
             if let place = job.streams.firstIndex(of: exchange) { job.streams.remove(at: place) }

@@ -5,9 +5,8 @@ package import Talaria
 /// The simulated Talaria: a value that is told what happens and when, and answers with effects.
 ///
 /// It serves CONTRACT.md section 1.1 rows 1 to 6 with the rulings of DESIGN.md section 6. A request is checked in this
-/// order: path (404), method (405), device id, rate limit, then what the endpoint asks for. Faults of the server
-/// that are armed for an exchange are done here (`rate-limit`, `strip-books`, `expire-token`); `reset` and `offline`
-/// belong to the link and to the phone.
+/// order: path (404), method (405), device id, rate limit, then what the endpoint asks for. Faults of the server that
+/// are armed for an exchange are done here; those of the link and of the phone are their drivers'.
 ///
 /// Everything is bounded: jobs and the uploads under way by `jobsMax`, gone jobs by `tombstonesMax`, a job's log by its
 /// script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the connections of the
@@ -26,8 +25,8 @@ package struct Backend: Sendable {
     /// The configured limit, and one of its own for every `rate-limit` fault, by its place in the scenario's list.
     var limiter: RateLimiter?
     var faultLimiters = OrderedTable<Int, RateLimiter>()
-    /// Streams with a `revocation` ahead.
-    var revocations = 0
+    /// Streams with an `alarm` ahead.
+    var alarms = 0
     var lastPing: (wall: Int64, bytes: [UInt8])?
 
     package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
@@ -148,8 +147,10 @@ package struct Backend: Sendable {
     package var uploadsOpen: Int { self.uploads.count }
 
     /// Milliseconds since 1970.
-    var wall: Int64 {
-        self.configuration.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds
+    var wall: Int64 { self.wall(at: self.now) }
+
+    func wall(at moment: Instant) -> Int64 {
+        self.configuration.wallClockAtZero + (moment - Instant.zero).wholeMilliseconds
     }
 
     func sighting(_ whose: Caller, _ what: BackendSighting) -> Observation {

@@ -100,6 +100,8 @@ package enum StreamMark: Hashable, Sendable {
     /// The opening comment and `retry:`.
     case preamble
     case ping
+    /// An event that is not of the job's log: a fault made it up.
+    case extra
     /// An event of the job's log. `emitted`: when it was first emitted, which differs from now for a replay.
     case event(position: Int, kind: EventKind, replayed: Bool, emitted: Instant)
 }

@@ -17,6 +17,8 @@ struct EventLog: Sendable {
         let bytes: [UInt8]
         /// A `completed` event with a `books` key.
         let hasBooks: Bool
+        /// Which step of the job's script it tells; nil for events that are none.
+        let step: Int?
 
         var id: String { EventLog.id(self.milliseconds, self.kind) }
 
@@ -26,14 +28,22 @@ struct EventLog: Sendable {
             let head = "id: \(EventLog.id(milliseconds, self.kind))\n"
             return Entry(
                 position: self.position, kind: self.kind, milliseconds: milliseconds, emitted: self.emitted,
-                bytes: Array(head.utf8) + tail, hasBooks: self.hasBooks)
+                bytes: Array(head.utf8) + tail, hasBooks: self.hasBooks, step: self.step)
         }
 
         /// The same event with other data, which hold no books.
         func with(data: [UInt8]) -> Entry {
             EventLog.entry(
                 position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data,
-                hasBooks: false)
+                hasBooks: false, step: self.step)
+        }
+
+        /// Another event of the same kind behind it in the log.
+        func follower(position: Int, milliseconds: Int64, emitted: Instant, data: [UInt8]?) -> Entry {
+            let entry = (data.map { self.with(data: $0) } ?? self).with(milliseconds: milliseconds)
+            return Entry(
+                position: position, kind: entry.kind, milliseconds: milliseconds, emitted: emitted,
+                bytes: entry.bytes, hasBooks: entry.hasBooks, step: nil)
         }
     }
 
@@ -44,9 +54,11 @@ struct EventLog: Sendable {
         let entries: [Entry]
     }
 
-    /// The id of a fresh replay, and which event it was given to.
+    /// An id that is no entry's: of a fresh replay, or of an event that a fault made up.
     private struct Alias: Hashable, Sendable {
         let milliseconds: Int64
+        let name: String
+        /// A stream that goes on behind this id goes on behind this event.
         let position: Int
         let given: Instant
     }
@@ -58,6 +70,8 @@ struct EventLog: Sendable {
     private var aliases: [Alias] = []
     /// Events ever appended.
     private(set) var count = 0
+    /// The buffer is lost: from now on only a terminal event is kept.
+    private(set) var isForgetful = false
     private var lastMilliseconds: Int64
 
     /// `epoch`: no id is older than that, in milliseconds since 1970.
@@ -69,8 +83,10 @@ struct EventLog: Sendable {
     var last: Entry? { self.entries.last }
 
     static func id(_ milliseconds: Int64, _ kind: EventKind) -> String {
-        "\(milliseconds)-\(kind.rawValue)"
+        Self.id(milliseconds, kind.rawValue)
     }
+
+    static func id(_ milliseconds: Int64, _ name: String) -> String { "\(milliseconds)-\(name)" }
 
     // MARK: Writing
 
@@ -81,14 +97,22 @@ struct EventLog: Sendable {
     }
 
     mutating func append(
-        _ kind: EventKind, data: [UInt8], hasBooks: Bool, wall: Int64, at now: Instant
+        _ kind: EventKind, data: [UInt8], hasBooks: Bool, step: Int?, wall: Int64, at now: Instant
     ) -> Entry {
         self.forget(at: now)
         let entry = Self.entry(
-            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data, hasBooks: hasBooks)
-        self.entries.append(entry)
+            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data, hasBooks: hasBooks,
+            step: step)
+        if !self.isForgetful || kind.isTerminal { self.entries.append(entry) }
         self.count += 1
         return entry
+    }
+
+    /// Everything so far is lost, and what is still to come will not be kept.
+    mutating func loseBuffer() {
+        self.isForgetful = true
+        self.entries = []
+        self.aliases = []
     }
 
     /// The job is over and its buffer too: only the last event stays, with these data.
@@ -98,17 +122,21 @@ struct EventLog: Sendable {
         self.entries = [lastData.map { last.with(data: $0) } ?? last]
     }
 
-    /// A fresh id for an event that is sent again.
-    mutating func alias(position: Int, wall: Int64, at now: Instant) -> Int64 {
+    /// The milliseconds of a fresh id for an event of this name that is sent beside the log; a stream that goes on behind
+    /// it goes on behind `position`.
+    mutating func alias(_ name: String, position: Int, wall: Int64, at now: Instant) -> Int64 {
         self.forget(at: now)
         let milliseconds = self.mint(wall: wall)
-        self.aliases.append(Alias(milliseconds: milliseconds, position: position, given: now))
+        if !self.isForgetful {
+            self.aliases.append(
+                Alias(milliseconds: milliseconds, name: name, position: position, given: now))
+        }
         return milliseconds
     }
 
     fileprivate static func entry(
         position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8],
-        hasBooks: Bool
+        hasBooks: Bool, step: Int?
     ) -> Entry {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(data.count + 80)
@@ -116,7 +144,7 @@ struct EventLog: Sendable {
             id: Self.id(milliseconds, kind), type: kind.rawValue, data: data, into: &bytes)
         return Entry(
             position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,
-            hasBooks: hasBooks)
+            hasBooks: hasBooks, step: step)
     }
 
     private mutating func forget(at now: Instant) {
@@ -139,27 +167,33 @@ struct EventLog: Sendable {
         self.forget(at: now)
         guard let last = self.entries.last else { return Replay(after: nil, entries: []) }
         guard let lastEventID, !lastEventID.isEmpty else { return Replay(after: nil, entries: [last]) }
-        guard let place = self.place(of: lastEventID) else {
-            let left = self.entries.filter { $0.emitted + self.buffer > now }
-            return Replay(after: nil, entries: left.isEmpty ? [last] : left)
-        }
+        guard let place = self.place(of: lastEventID) else { return self.replayFromStart(at: now) }
         let rest = self.entries.filter { $0.position > place }
-        return Replay(after: place, entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
+        return Replay(
+            after: place < 0 ? nil : place, entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
+    }
+
+    /// What is left in the buffer, whatever the client has seen; if nothing is left, the current state.
+    mutating func replayFromStart(at now: Instant) -> Replay {
+        self.forget(at: now)
+        let left = self.entries.filter { $0.emitted + self.buffer > now }
+        return Replay(after: nil, entries: left.isEmpty ? self.entries.suffix(1) : left)
     }
 
     /// The position of the event that has or had this id. A ping's id stands for the last event before it.
     private func place(of id: String) -> Int? {
-        guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]),
-            let kind = EventKind(rawValue: String(id[id.index(after: dash)...])),
-            id == Self.id(milliseconds, kind)
-        else { return nil }
-        if kind == .ping {
+        guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]) else { return nil }
+        let name = String(id[id.index(after: dash)...])
+        guard id == Self.id(milliseconds, name) else { return nil }
+        if name == EventKind.ping.rawValue {
             guard milliseconds <= self.lastMilliseconds else { return nil }
             return self.entries.last { $0.milliseconds < milliseconds }?.position
         }
-        if let entry = self.entries.last(where: { $0.milliseconds == milliseconds }), entry.kind == kind {
+        if let entry = self.entries.last(where: { $0.milliseconds == milliseconds }),
+            entry.kind.rawValue == name
+        {
             return entry.position
         }
-        return self.aliases.last { $0.milliseconds == milliseconds }?.position
+        return self.aliases.last { $0.milliseconds == milliseconds && $0.name == name }?.position
     }
 }

@@ -25,9 +25,22 @@ struct Job: Sendable {
         case settled(JobStatus, at: Instant)
     }
 
+    /// A stage that takes longer than its script says.
+    struct Delay: Hashable, Sendable {
+        /// The first step that is late, as is everything behind it.
+        let from: Int
+        let by: Interval
+    }
+
     let facts: Facts
     var token: Token
     var phase = Phase.running
+    /// The next step of the script. Its place in the log may be another: faults bring events of their own.
+    var step = 0
+    var delays: [Delay] = []
+    var degradation: Degradation?
+    /// Places on the shelf of the books that could not be looked up, in order.
+    var degradedBooks: [Int] = []
     var log: EventLog
     /// Open streams, in the order of their heads.
     var streams: [ExchangeID] = []
@@ -37,50 +50,48 @@ struct Job: Sendable {
     /// What the status endpoint says.
     var status: JobStatus {
         switch self.phase {
-        case .running: self.log.count <= 1 ? .initialized : .processing
+        case .running: self.step <= 1 ? .initialized : .processing
         case .finished(let status, at: _), .settled(let status, at: _): status
+        }
+    }
+
+    /// When the next step is due.
+    var nextStepDue: Instant {
+        self.delays.reduce(self.facts.accepted + self.facts.script.offset(at: self.step)) {
+            self.step < $1.from ? $0 : $0 + $1.by
         }
     }
 }
 
-/// One open stream of a job.
-struct Stream: Sendable {
-    let job: JobKey
-    let attempt: UInt32
-    /// Who asked for it; the faults count it by this.
-    let caller: Caller
-    let opened: Instant
-    /// Faults that may still act on it: `strip-books` and `expire-token`.
-    var faults: [ArmedFault]
-    var nextPing: Instant
-    /// The moment of the first armed `expire-token` that waits for a time.
-    var revocation: Instant?
-    /// Events written that were not replayed.
-    var newEvents = 0
-    /// Bytes written, without what the driver adds.
-    var bytes = 0
+/// A fault that keeps books of a job from being looked up.
+struct Degradation: Hashable, Sendable {
+    let books: Odds
+    /// Of the firing.
+    let draw: UInt64
 
-    /// The first armed `strip-books` whose trigger has been reached.
-    func stripping(at now: Instant) -> (fault: Int, form: StrippedForm)? {
-        for fault in self.faults {
-            if case .stripBooks(let form) = fault.kind, self.hasReached(fault.trigger, at: now) {
-                return (fault.fault, form)
-            }
-        }
-        return nil
+    /// Nil for a fault of another kind.
+    init?(_ fault: ArmedFault) {
+        guard case .degraded(let books) = fault.kind else { return nil }
+        self.books = books
+        self.draw = fault.draw
     }
 
-    /// The first armed `expire-token` whose trigger has been reached.
-    func expiring(at now: Instant) -> Int? {
-        self.faults.first { $0.kind == .expireToken && self.hasReached($0.trigger, at: now) }?.fault
+    /// Whether it takes the book at this place of the shelf.
+    func takes(_ ordinal: Int) -> Bool {
+        self.books.happens(KeyedRandom(seed: self.draw).draw(.cut, UInt64(ordinal)))
     }
+}
 
-    private func hasReached(_ trigger: ArmedTrigger, at now: Instant) -> Bool {
-        switch trigger {
-        case .atOnce: true
-        case .afterTime(let time): now - self.opened >= time
-        case .afterEvents(let count): self.newEvents >= count
-        case .afterBytes(let count): self.bytes >= count
+/// How a job comes to its end.
+enum JobEnding: Hashable, Sendable {
+    case completed, canceled
+    case failed(code: String, retryable: Bool)
+
+    var status: JobStatus {
+        switch self {
+        case .completed: .completed
+        case .canceled: .canceled
+        case .failed: .failed
         }
     }
 }

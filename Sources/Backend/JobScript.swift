@@ -1,3 +1,4 @@
+internal import Faults
 internal import SimBase
 internal import Talaria
 
@@ -28,6 +29,15 @@ struct JobScript: Hashable, Sendable {
         case 2: .identified
         case 3..<(3 + self.books): .enriched(position - 2)
         default: .completed
+        }
+    }
+
+    /// The position of the first event that waits for this part of the work.
+    func first(of phase: ScanPhase) -> Int {
+        switch phase {
+        case .analyzing: 1
+        case .identifying: 2
+        case .enriching: 3
         }
     }
 

@@ -391,7 +391,7 @@ final class Connection {
         let kind: StreamPiece
         switch mark {
         case .preamble: kind = .preamble
-        case .ping: kind = .ping
+        case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
             let stamp = self.server.loop.clock.zero + (replayed ? emitted : now).nanoseconds

@@ -231,8 +231,13 @@ struct SmallWorld {
             let draw = self.random.draw(
                 .test, UInt64(trace.scan.raw), UInt64(trace.attempt), UInt64(place))
             guard draw % 3 == 0 else { return nil }
-            return ArmedFault(
-                fault: place, kind: kind, trigger: .afterTime(.milliseconds(Int64(draw % 900))), draw: draw)
+            let trigger: ArmedTrigger =
+                switch draw >> 32 % 3 {
+                case 0: .atOnce
+                case 1: .afterEvents(Int(draw >> 40 % 4))
+                default: .afterTime(.milliseconds(Int64(draw % 900)))
+                }
+            return ArmedFault(fault: place, kind: kind, trigger: trigger, draw: draw)
         }
         self.tellBackend(
             .requested(

@@ -90,6 +90,56 @@ import Testing
         }
     }
 
+    private static let serverFaults: [FaultKind] = [
+        .httpError(
+            HTTPFault(
+                status: 503, code: nil, retryable: nil, retryAfter: .milliseconds(700), retryAfterPlace: .both
+            )
+        ),
+        .httpError(
+            HTTPFault(
+                status: 404, code: nil, retryable: nil, retryAfter: nil, retryAfterPlace: .neither)),
+        .stripBooks(.empty), .truncateResults, .jobGone(status: 404), .jobGone(status: 410),
+        .retryableError(code: "PROVIDER_TIMEOUT"), .finalError(code: "INVALID_FILE"),
+        .degraded(books: .percent(50)), .slowStage(.identifying, by: .zero...(.seconds(4))), .unknownEvent,
+        .badJSON(.extra), .badJSON(.progress), .badJSON(.completed), .noMessage,
+        .latePing(by: .seconds(2)), .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID,
+        .forgetEvents,
+    ]
+
+    @Test(arguments: Self.serverFaults.indices)
+    func `no fault of the server makes the phone or the backend break anything`(index: Int) {
+        let kind = Self.serverFaults[index]
+        var fired = 0
+        for seed: UInt64 in 1...6 {
+            var weather = SmallWorld.Weather()
+            // Books that come only with the results, and streams that end, so that every fault finds something to do.
+            weather.faults = [kind, .stripBooks(.absent), .endWithoutTerminal]
+            weather.reset = 4
+            weather.kills = 2
+            let world = self.world(seed, weather)
+            #expect(self.complaints(world) == [], "\(kind), seed \(seed)")
+            let scans = world.ledger.totals.scans
+            #expect(scans.isConserved && scans.lost == 0, "\(kind), seed \(seed)")
+            fired += world.observations.count {
+                if case .fault(.fired(fault: 0, _, _)) = $0.what { true } else { false }
+            }
+        }
+        #expect(fired > 0, "\(kind) never fired")
+    }
+
+    @Test func `all of the server's faults together break nothing either`() {
+        for seed: UInt64 in 1...20 {
+            var weather = SmallWorld.Weather()
+            weather.faults = Self.serverFaults
+            weather.reset = 3
+            let world = self.world(seed, weather) { $0.pingIDs = seed.isMultiple(of: 2) }
+            #expect(self.complaints(world) == [], "seed \(seed)")
+            let scans = world.ledger.totals.scans
+            #expect(scans.isConserved && scans.lost == 0, "seed \(seed)")
+        }
+    }
+
     @Test func `a limit, ids of pings, fresh ids of replays and a short buffer break nothing`() {
         var weather = SmallWorld.Weather()
         weather.reset = 12

@@ -1,0 +1,163 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+internal import Wire
+
+// The server's faults that change what is written to one stream. The job and its log stay what they are.
+
+extension Backend {
+    // MARK: Events
+
+    /// The event in the form that the stream's faults give it. Data that are no JSON are what is left of any other form.
+    mutating func distorted(
+        _ entry: EventLog.Entry, _ exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [BackendEffect]
+    ) -> EventLog.Entry {
+        let bad: BadJSONPlace? =
+            switch entry.kind {
+            case .progress: .progress
+            case .completed: .completed
+            case .error, .ping, .enrichmentDegraded: nil
+            }
+        if let bad,
+            self.takeFault(of: exchange, where: { $0.kind == .badJSON(bad) }, into: &effects) != nil
+        {
+            return entry.with(data: Self.badJSON(entry.kind, facts))
+        }
+        if entry.hasBooks, let form = self.strippedForm(exchange, into: &effects) {
+            return entry.with(data: self.completedData(facts, stripped: form))
+        }
+        if entry.kind == .progress, let step = entry.step,
+            self.meetFault(of: exchange, where: { $0.kind == .noMessage }, into: &effects) != nil
+        {
+            return entry.with(
+                data: self.progressData(facts, step: step, hasMessage: false, at: entry.emitted))
+        }
+        return entry
+    }
+
+    private mutating func strippedForm(
+        _ exchange: ExchangeID, into effects: inout [BackendEffect]
+    ) -> StrippedForm? {
+        let fault = self.takeFault(
+            of: exchange,
+            where: { fault in
+                if case .stripBooks = fault.kind { true } else { false }
+            }, into: &effects)
+        guard case .stripBooks(let form) = fault?.kind else { return nil }
+        return form
+    }
+
+    /// Events of no job, each with an id of its own: to resume behind one is to resume before `entry`.
+    mutating func writeExtras(
+        before entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [BackendEffect]
+    ) {
+        while let fault = self.takeFault(
+            of: exchange, where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) }, into: &effects)
+        {
+            let isUnknown = fault.kind == .unknownEvent
+            let name = isUnknown ? UnknownData.name : EventKind.progress.rawValue
+            let (wall, now) = (self.wall, self.now)
+            let milliseconds = self.jobs.update(facts.key) {
+                $0.log.alias(name, position: entry.position - 1, wall: wall, at: now)
+            }
+            var bytes: [UInt8] = []
+            SSEWriter.event(
+                id: EventLog.id(milliseconds ?? wall, name), type: name,
+                data: isUnknown
+                    ? JSON.encode(UnknownData(jobId: facts.id, timestamp: self.timestamp))
+                    : Self.badJSON(.progress, facts),
+                into: &bytes)
+            self.send(bytes, .extra, to: exchange, into: &effects)
+        }
+    }
+
+    /// JSON that breaks off.
+    private static func badJSON(_ kind: EventKind, _ facts: Job.Facts) -> [UInt8] {
+        Array("{\"jobId\":\"\(facts.id)\",\"type\":\"\(kind.rawValue)\",".utf8)
+    }
+
+    /// The live backend's second end: a `completed` without books, behind the first (CONTRACT.md section 2.4). A job that
+    /// failed fails again.
+    mutating func writeSecondTerminal(
+        after entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [BackendEffect]
+    ) {
+        guard self.takeFault(of: exchange, where: { $0.kind == .twoTerminals }, into: &effects) != nil else {
+            return
+        }
+        let data = entry.kind == .completed ? self.completedData(facts, stripped: .absent) : nil
+        let (wall, now) = (self.wall, self.now)
+        let place = self.jobs.update(facts.key) { job in
+            (
+                job.log.count,
+                job.log.alias(entry.kind.rawValue, position: job.log.count, wall: wall, at: now)
+            )
+        }
+        guard let (position, milliseconds) = place else { return }
+        let second = entry.follower(
+            position: position, milliseconds: milliseconds, emitted: now, data: data)
+        self.observe(second, facts, replayed: false, into: &effects)
+        let mark = StreamMark.event(position: position, kind: entry.kind, replayed: false, emitted: now)
+        self.send(second.bytes, mark, to: exchange, into: &effects)
+    }
+
+    // MARK: Pings
+
+    /// By how much the ping that is due now is to be later, once for each ping.
+    mutating func delay(
+        ofPingOf exchange: ExchangeID, into effects: inout [BackendEffect]
+    ) -> Interval? {
+        let isLate = self.streams.update(exchange) { stream in
+            defer { stream.isPingLate = false }
+            return stream.isPingLate
+        }
+        guard isLate == false else { return nil }
+        let fault = self.meetFault(
+            of: exchange,
+            where: { fault in
+                if case .latePing = fault.kind { true } else { false }
+            }, into: &effects)
+        guard case .latePing(let by) = fault?.kind else { return nil }
+        self.streams.update(exchange) { $0.isPingLate = true }
+        return min(max(.zero, by), BackendConfiguration.intervalMax)
+    }
+
+    // MARK: The faults of a stream
+
+    /// The first that applies and whose trigger has been reached: it fires, and is used up.
+    mutating func takeFault(
+        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
+    ) -> ArmedFault? {
+        guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
+        let now = self.now
+        guard let fault = self.streams.update(exchange, { $0.take(at: now, where: applies) }) ?? nil else {
+            return nil
+        }
+        self.observeFired(fault.fault, stream, into: &effects)
+        return fault
+    }
+
+    /// The same for one that lasts as long as the stream: it fires the first time.
+    mutating func meetFault(
+        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
+    ) -> ArmedFault? {
+        guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
+        let now = self.now
+        guard
+            let (fault, isFirst) = self.streams.update(exchange, { $0.meet(at: now, where: applies) }) ?? nil
+        else { return nil }
+        if isFirst { self.observeFired(fault.fault, stream, into: &effects) }
+        return fault
+    }
+}
+
+/// `data` of an event that no contract has.
+private struct UnknownData: Encodable {
+    static let name = "telemetry"
+
+    var type = UnknownData.name
+    var jobId: String
+    var timestamp: String
+}
