@@ -17,7 +17,7 @@ extension Backend {
             switch entry.kind {
             case .progress: .progress
             case .completed: .completed
-            case .error, .ping, .enrichmentDegraded: nil
+            default: nil
             }
         if let bad,
             self.takeFault(of: exchange, where: { $0.kind == .badJSON(bad) }, into: &effects) != nil

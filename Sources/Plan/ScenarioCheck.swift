@@ -142,7 +142,7 @@ package enum ScenarioCheck {
             return finding(
                 "count", "every attempt ends at once, so no scan ever gets anywhere",
                 "leave `count` out (once per scan), or give the stream time with `after: 1s`")
-        case .httpError, .refuse, .truncateResults, .endWithoutTerminal, .badJSON(.completed),
+        case .httpError, .refuse, .truncateResults, .endWithoutTerminal,
             .reset(_, .request), .close(_, .request), .silence(_, .request):
             guard isEndless, fault.place != .cleanup else { return nil }
             return finding(
