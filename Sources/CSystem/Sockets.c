@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -99,6 +100,20 @@ int shim_listen(const char *host, uint16_t port, int backlog) {
     return fd;
 }
 
+int shim_bind(const char *host, uint16_t port) {
+    struct sockaddr_storage address;
+    int length = shim_address(host, port, &address);
+    if (length < 0) return length;
+    int fd = shim_socket(address.ss_family, SOCK_STREAM, 0);
+    if (fd < 0) return fd;
+    if (bind(fd, (struct sockaddr *)&address, (socklen_t)length) < 0) {
+        int code = errno;
+        close(fd);
+        return -code;
+    }
+    return fd;
+}
+
 int shim_connect(const char *host, uint16_t port) {
     struct sockaddr_storage address;
     int length = shim_address(host, port, &address);
@@ -185,6 +200,18 @@ int shim_socket_error(int fd) {
 }
 
 int shim_shut_down_sending(int fd) { return shim_result(shutdown(fd, SHUT_WR)); }
+
+int shim_peer_is_gone(int fd) {
+#ifdef POLLRDHUP
+    struct pollfd ready = {.fd = fd, .events = POLLRDHUP};
+    const short gone = POLLRDHUP | POLLHUP | POLLERR;
+#else
+    struct pollfd ready = {.fd = fd, .events = 0}; // macOS: POLLHUP is reported when the peer has sent FIN.
+    const short gone = POLLHUP | POLLERR;
+#endif
+    return poll(&ready, 1, 0) > 0 && (ready.revents & gone) != 0;
+}
+
 int shim_shut_down(int fd) { return shim_result(shutdown(fd, SHUT_RDWR)); }
 
 int shim_unsent_bytes(int fd) {

@@ -93,8 +93,10 @@ extension Transfer {
         self.connectTo = TextList("::\(line.alias):\(port)")
         self.easy.set(CURLOPT_CONNECT_TO, self.connectTo)
         // Once looked at, the entry stays in the multi's cache for ever.
-        guard !line.isResolved || port != target.port else { return }
-        let addresses = target.addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+        guard !line.isResolved || request.connectPort != nil else { return }
+        // A closed port is certain to be closed on this host only.
+        let hosts = request.connectPort == nil ? target.addresses : ["127.0.0.1"]
+        let addresses = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
         self.resolve = TextList("\(line.alias):\(port):\(addresses.joined(separator: ","))")
         self.easy.set(CURLOPT_RESOLVE, self.resolve)
     }

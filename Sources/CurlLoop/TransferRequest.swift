@@ -53,7 +53,7 @@ package struct TransferRequest: Sendable {
     package var headers: [HeaderField]
     package var body: Body
     package var receiveBuffer: ReceiveBuffer
-    /// Connect to this port of the target's address instead of the URL's (the `refuse` fault).
+    /// Connect to this port of loopback, on a new connection, instead of the target (the `refuse` fault).
     package var connectPort: UInt16?
     /// When the exchange should have begun; for the stats only.
     package var scheduled: Instant?

@@ -91,6 +91,16 @@ package enum StreamSocket {
         return code >= 0 ? code : -code
     }
 
+    /// Whether the peer has closed its end, or the connection is dead; nothing is read to find out. Bytes that were not
+    /// read may hide it.
+    package static func isPeerGone(_ socket: Int32) -> Bool { shim_peer_is_gone(socket) != 0 }
+
+    /// Takes a port on loopback that nobody listens on and nobody else gets while the descriptor is open: connecting
+    /// to it is refused.
+    package static func reserveClosedPort() throws(SystemError) -> Descriptor {
+        Descriptor(owning: try SystemError.check("bind", unsafe shim_bind("127.0.0.1", 0)))
+    }
+
     /// Closes a socket given out by `accept` or `Descriptor.release`.
     package static func close(_ socket: Int32) { shim_close(socket) }
 }

@@ -31,7 +31,8 @@ package struct FaultDesk: Sendable {
     /// Observes one `.decided` for every fault that acts on such an operation: whether scope and chance choose this
     /// key, whatever the time is and whatever has fired before. Armed are of those the ones that are awake and have
     /// firings left. A fault whose window opens later in the life of the exchange is armed if its trigger is a time
-    /// (or none): it then waits for its window; a trigger of events or bytes must be awake when the exchange opens.
+    /// (or none): it then waits for its window; a trigger of events or bytes must be awake when the exchange opens. What
+    /// troubles the link for as long as its window is open (`FaultKind.lasts`) is armed until that is over.
     package mutating func open(
         _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
     ) -> [ArmedFault] {
@@ -49,7 +50,7 @@ package struct FaultDesk: Sendable {
             else { continue }
             armed.append(
                 ArmedFault(
-                    fault: index, kind: spec.kind, trigger: trigger,
+                    fault: index, kind: spec.kind, trigger: trigger, window: spec.window,
                     draw: self.random.draw(
                         .cut, self.digests[index], Self.scanKey(key), Self.attemptKey(key))))
         }
@@ -127,6 +128,7 @@ package struct FaultDesk: Sendable {
     /// The trigger with its value drawn, or nil when the window rules it out.
     private func trigger(_ fault: Int, _ key: ExchangeKey, at now: Instant) -> ArmedTrigger? {
         let spec = self.specs[fault]
+        if spec.kind.lasts { return spec.window.end.map { now < $0 } ?? true ? .atOnce : nil }
         let draw = self.random.draw(
             .faultTrigger, self.digests[fault], Self.scanKey(key), Self.attemptKey(key))
         switch spec.trigger {
@@ -190,12 +192,5 @@ package struct PhoneWindow: Hashable, Sendable {
         self.kind = kind
         self.from = from
         self.to = to
-    }
-}
-
-extension Instant {
-    fileprivate func plusSaturating(_ interval: Interval) -> Instant {
-        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(interval.nanoseconds)
-        return overflow ? .distantFuture : Instant(nanoseconds: sum)
     }
 }

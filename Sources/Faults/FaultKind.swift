@@ -124,6 +124,23 @@ package enum FaultKind: Hashable, Sendable {
         }
     }
 
+    /// Whether it changes how bytes pass for as long as its window is open, instead of happening at one place.
+    package var lasts: Bool {
+        switch self {
+        case .slice, .delay, .bandwidth, .loss: true
+        default: false
+        }
+    }
+
+    /// Whether it is itself the end of the exchange that it fires on: nothing that comes later in the list happens to
+    /// that exchange then.
+    package var endsExchange: Bool {
+        switch self {
+        case .rateLimit, .httpError, .truncateResults, .jobGone, .reset, .close, .silence, .refuse: true
+        default: false
+        }
+    }
+
     /// Whether the phone's own side applies it to an exchange.
     package var isMetByPhone: Bool { self == .refuse }
 }

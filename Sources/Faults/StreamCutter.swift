@@ -14,11 +14,11 @@ package enum StreamPiece: Hashable, Sendable {
 /// What becomes of one piece.
 package enum CutVerdict: Hashable, Sendable {
     case pass
-    /// The first `bytes` bytes of the piece are sent (perhaps none, perhaps all), then the connection is reset.
+    /// The first `bytes` bytes of the piece are sent (perhaps none, perhaps all), then the connection is cut.
     case cut(bytes: Int)
 }
 
-/// Finds the byte of one event stream at which an armed `reset` lands.
+/// Finds the byte of one event stream at which an armed `reset`, `close` or `silence` lands.
 ///
 /// It is shown every piece that is about to be sent, whole, in order: an event with its stamp comment is one piece.
 /// Places are in payload bytes, before any chunk framing. First the trigger must be reached; what counts as an event
@@ -45,6 +45,7 @@ package struct StreamCutter: Hashable, Sendable {
 
     /// The fault's place in the scenario's list.
     package let fault: Int
+    package let ending: CutEnding
     private let cut: Cut
     private let trigger: ArmedTrigger
     private let draw: UInt64
@@ -54,10 +55,9 @@ package struct StreamCutter: Hashable, Sendable {
 
     /// Nil when the fault cuts nothing off in what the server sends.
     package init?(_ armed: ArmedFault) {
-        switch armed.kind {
-        case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply): self.cut = cut
-        default: return nil
-        }
+        guard let cutting = armed.kind.cutting, cutting.side == .reply else { return nil }
+        self.cut = cutting.cut
+        self.ending = cutting.ending
         self.fault = armed.fault
         self.trigger = armed.trigger
         self.draw = armed.draw
@@ -71,7 +71,7 @@ package struct StreamCutter: Hashable, Sendable {
         return time
     }
 
-    /// The time of the trigger has passed. Answers whether the connection is to be reset at once.
+    /// The time of the trigger has passed. Answers whether the connection is to be cut at once.
     package mutating func triggerTimePassed() -> Bool {
         guard self.dueAfter != nil else { return false }
         self.phase = self.placing
@@ -101,7 +101,7 @@ package struct StreamCutter: Hashable, Sendable {
             return self.cutHere() ? .cut(bytes: piece.count) : .pass
         }
         // Counted from the very byte, not from the end of its piece.
-        return self.place(in: piece, .preamble, bytesLeft: Self.sum(mark - before, ahead))
+        return self.place(in: piece, .preamble, bytesLeft: (mark - before).addingSaturating(ahead))
     }
 
     private mutating func place(in piece: [UInt8], _ kind: StreamPiece, bytesLeft: Int) -> CutVerdict {
@@ -144,10 +144,5 @@ package struct StreamCutter: Hashable, Sendable {
         case .afterBytes(let count): bytes >= count
         case .afterTime: false
         }
-    }
-
-    private static func sum(_ left: Int, _ right: Int) -> Int {
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : sum
     }
 }

@@ -64,6 +64,8 @@ package final class BackendServer {
     private var effects: [BackendEffect] = []
     private var isHandling = false
     private var waiting: [BackendEvent] = []
+    /// The exchange of the event that is being handled.
+    private var cause: ExchangeID?
 
     /// Connections closed at once because there were too many, or no descriptor was left.
     package private(set) var connectionsRefused = 0
@@ -166,14 +168,6 @@ package final class BackendServer {
         }
         guard let caller = self.exchanges[exchange.id]?.caller else { return }
         if connection.isFirstRequest() { self.emit(.connected(connection: connection.id), caller, at: now) }
-        var armed: [ArmedFault] = []
-        if let key = exchange.key {
-            var decisions: [Observation] = []
-            armed = self.desk.open(
-                key, group: self.links.group(of: key.device).name, at: now, into: &decisions)
-            for decision in decisions { self.emit(decision) }
-            connection.arm(armed)
-        }
         let length: Int? = if case .length(let length) = head.body { length } else { nil }
         let request = BackendRequest(
             method: head.method, path: head.path, query: head.query,
@@ -181,7 +175,19 @@ package final class BackendServer {
             authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID])
-        self.tell(.requested(exchange.id, request, caller, connection: connection.id, faults: armed), at: now)
+        self.tell(
+            .requested(exchange.id, request, caller, connection: connection.id, faults: exchange.faults),
+            at: now)
+    }
+
+    /// What a request is to meet. Decided when its head is read, before its link has carried it: some of it happens
+    /// to its bytes on their way.
+    func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
+        var decisions: [Observation] = []
+        let armed = self.desk.open(
+            key, group: self.links.group(of: key.device).name, at: now, into: &decisions)
+        for decision in decisions { self.emit(decision) }
+        return armed.untilFirstEnd
     }
 
     /// Nothing more is to be heard of an exchange that was answered in full.
@@ -253,6 +259,7 @@ package final class BackendServer {
         while next < self.waiting.count {
             let event = self.waiting[next]
             next += 1
+            self.cause = event.exchange
             var effects: [BackendEffect] = []
             swap(&effects, &self.effects)
             self.backend.handle(event, at: now, into: &effects)
@@ -292,6 +299,9 @@ package final class BackendServer {
                     ExchangeKey(
                         device: observation.device, scan: observation.scan, operation: operation,
                         attempt: attempt))
+                if self.desk.specs[fault].kind.endsExchange, let id = self.cause {
+                    self.exchanges[id]?.connection.serverFaultFired(id, fault)
+                }
             }
             self.emit(observation)
         }
@@ -304,6 +314,17 @@ package final class BackendServer {
     private func emit(_ observation: Observation) {
         self.callers.saw(observation)
         self.observe(observation)
+    }
+}
+
+extension BackendEvent {
+    fileprivate var exchange: ExchangeID? {
+        switch self {
+        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _),
+            .aborted(let id):
+            id
+        case .woke: nil
+        }
     }
 }
 

@@ -25,14 +25,49 @@ struct Exchange {
     let head: RequestHead
     let key: ExchangeKey?
     var upload: Upload
+    /// The last byte of the request has been read; the link may still delay it.
+    var isRead = false
     /// The last byte of the request has arrived.
     var isComplete = false
     /// The backend waits for the body.
     var wantsUpload = false
     var answer = Answer.pending
-    var cutters: [StreamCutter] = []
     /// When the head of the answer went to the link.
     var answeredAt: Instant?
+
+    /// What faults may do to it, in the order of the scenario's list.
+    private(set) var faults: [ArmedFault] = []
+    var cutters: [StreamCutter] = []
+    var requestCut: MessageCut?
+    private(set) var replyCuts: [MessageCut] = []
+    var slicers: [Slicer] = []
+    var up = LinkTroubles()
+    var down = LinkTroubles()
+    /// The faults that have changed how its bytes pass.
+    var acted: [Int] = []
+    /// The first fault of the list that has ended it; what comes later in the list does nothing any more.
+    var endedBy: Int?
+
+    init(id: ExchangeID, head: RequestHead, key: ExchangeKey?, upload: Upload) {
+        self.id = id
+        self.head = head
+        self.key = key
+        self.upload = upload
+    }
+
+    mutating func arm(_ faults: [ArmedFault], roundTrip: Interval) {
+        guard !faults.isEmpty else { return }
+        self.faults = faults
+        self.cutters = faults.compactMap { StreamCutter($0) }
+        self.requestCut = faults.lazy.compactMap { MessageCut($0, on: .request) }.first
+        self.replyCuts = faults.compactMap { MessageCut($0, on: .reply) }
+        self.slicers = faults.compactMap { Slicer($0) }
+        self.up = LinkTroubles(faults, way: .up, roundTrip: roundTrip)
+        self.down = LinkTroubles(faults, way: .down, roundTrip: roundTrip)
+    }
+
+    /// Whether a fault before this one in the list has ended the exchange.
+    func isOvertaken(_ fault: Int) -> Bool { self.endedBy.map { $0 < fault } ?? false }
 
     /// Reads a piece of the body, in place.
     mutating func receive(_ piece: ArraySlice<UInt8>) {

@@ -22,9 +22,16 @@ package enum ServerLimits {
     package static let lingerTime = Interval.seconds(2)
     /// A refused body is read to its end if it is no longer than this.
     package static let drainBytesMax = 12 << 20
-    /// How long a reset waits for the kernel's send queue to empty.
-    package static let resetWaitMax = Interval.seconds(2)
+    /// How long a cut waits for the peer to take what is before it: only a peer that does not read at all makes it
+    /// land elsewhere.
+    package static let cutWaitMax = Interval.seconds(15)
+    /// How often a reset looks whether the kernel's send queue is empty, at first and at last.
     package static let resetPoll = Interval.microseconds(500)
+    package static let resetPollMax = Interval.milliseconds(50)
+    /// How long a half-open connection is kept. No phone waits that long.
+    package static let silenceTime = Interval.seconds(300)
+    /// How often it is looked at whether its peer has given up.
+    package static let silencePoll = Interval.seconds(1)
     /// Accepted connections; more are closed at once and counted.
     package static let connectionsMax = 19_000
 

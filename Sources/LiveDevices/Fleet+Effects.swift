@@ -1,6 +1,7 @@
 import CurlLoop
 import Device
 import EventLoop
+import Faults
 import Imaging
 import Plan
 import SimBase
@@ -87,8 +88,26 @@ extension Fleet {
                 phone: phone, method: method, url: url,
                 headers: request.headers.map { HeaderField($0.name, $0.value) },
                 body: self.body(of: request, phone: phone),
-                receiveBuffer: request.operation == .stream ? .stream : .reply))
+                receiveBuffer: request.operation == .stream ? .stream : .reply,
+                connectPort: self.portRefusing(request, of: phone)))
         self.phones[phone].requests.append((request.id, transfer))
+    }
+
+    /// The port that a `refuse` fault of the scenario sends this request to; nil for the target's own.
+    private func portRefusing(_ request: DeviceRequest, of phone: Int) -> UInt16? {
+        guard let refusals = self.refusals else { return nil }
+        let key = ExchangeKey(
+            device: self.phones[phone].number, scan: request.scan, operation: request.operation,
+            attempt: request.attempt)
+        var seen: [Observation] = []
+        defer { for observation in seen { self.observe(observation) } }
+        do throws(SystemError) {
+            return try refusals.port(
+                for: key, group: self.plan.phones[phone].group, at: self.loop.now(), into: &seen)
+        } catch {
+            self.fail(.other("no closed port for a `refuse` fault: \(error)"))
+            return nil
+        }
     }
 
     /// An absolute URL must be the target's own.

@@ -17,6 +17,8 @@ final class Fleet {
     let pool: CurlPool
     let journal: StateJournal
     let desk: PhotoDesk.Intake
+    /// Nil where the scenario refuses nothing.
+    let refusals: Refusals?
     private let reports: Mailbox<ShardReport>
     private var orders: MailboxReader<FleetOrder>?
 
@@ -74,6 +76,7 @@ final class Fleet {
         self.journal = journal
         self.prepared = Array(repeating: nil, count: plan.photos.count)
         self.desk = desk
+        self.refusals = Refusals(plan.faults, seed: plan.seed)
         self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
         self.pool.delegate = self
         self.pool.keepsIdleBelow = plan.socketsKept / plan.shard.count

@@ -1,6 +1,7 @@
 package import CurlLoop
 package import Device
 package import EventLoop
+package import Faults
 package import Imaging
 package import Plan
 package import SimBase
@@ -10,6 +11,8 @@ package struct FleetPlan: Sendable {
     /// One phone.
     package struct Phone: Sendable {
         package var number: DeviceNumber
+        /// For the scope of faults.
+        package var group = ""
         package var profile: ClientProfile
         /// The photos that it takes, by their places in `FleetPlan.photos`.
         package var photos: Range<Int>
@@ -64,6 +67,8 @@ package struct FleetPlan: Sendable {
     package var socketsKept: Int
     /// How long unfinished scans get after the last arrival.
     package var drain: Interval
+    /// The scenario's whole list; the phones' side meets what `FaultKind.isMetByPhone`.
+    package var faults: [FaultSpec] = []
     /// Which of the phones a thread has; the plan of a whole fleet has the whole.
     var shard = Shard(index: 0, count: 1)
 

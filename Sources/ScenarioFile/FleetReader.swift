@@ -8,7 +8,7 @@ struct FleetReader {
     static let keys = [
         "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
         "preprocess", "resume",
-        "cleanup", "inline-books", "streams-max", "idle-timeout",
+        "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
     ]
     static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
     private static let plannedLinks = ["very-bad", "3g-lossy", "edge-lossy", "loss-100", "high-latency-dns"]
@@ -91,6 +91,12 @@ struct FleetReader {
         profile.streamsMax = map.value("streams-max", default: profile.streamsMax) {
             text throws(ValueError) in
             try Values.integer(text, 1...Self.streamsMax, what: "the number of streams")
+        }
+        profile.requestTimeout = map.value("request-timeout", default: profile.requestTimeout) {
+            text throws(ValueError) in
+            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard time > .zero else { throw ValueError("a timeout of no time gives up every request") }
+            return time
         }
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }

@@ -58,6 +58,7 @@ package enum ScenarioSchema {
             "streams-max": .integer(1...100).described("how many streams at once"),
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
                 .described("how long a stream may be silent"),
+            "request-timeout": .duration.described("how long any other answer may take"),
         ]
     }
 

@@ -41,6 +41,7 @@ package enum ScenarioWriter {
                 ("inline-books", self.text(profile.inlineBooks)),
                 ("streams-max", String(profile.streamsMax)),
                 ("idle-timeout", group.idleTimeout == .automatic ? "auto" : Units.text(profile.idleTimeout)),
+                ("request-timeout", Units.text(profile.requestTimeout)),
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),

@@ -101,21 +101,24 @@ final class LiveRun {
         let phones = self.plan.groups.enumerated().flatMap { place, group in
             group.devices.map { number in
                 let device = DeviceNumber(number)
-                return FleetPlan.Phone(
+                var phone = FleetPlan.Phone(
                     number: device, profile: group.profile, photos: photos.ranges[place],
                     preprocess: group.spec.preprocess,
                     offline: desk.phoneSchedule(device: device, group: group.spec.name)
                         .filter { $0.kind == .offline }.map {
                             .init(fault: $0.fault, from: $0.from, to: $0.to)
                         })
+                phone.group = group.spec.name
+                return phone
             }
         }
-        let plan = FleetPlan(
+        var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
             run: self.runID, phones: phones, arrivals: self.plan.arrivals,
             lastArrival: self.preparation.census.lastArrival, photos: photos.photos, target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
+        plan.faults = self.plan.scenario.faults
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.heard($0)
         }

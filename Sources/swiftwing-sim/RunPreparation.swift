@@ -1,6 +1,7 @@
 import CurlLoop
 import Device
 import EventLoop
+import Faults
 import Foundation
 import LiveDevices
 import Plan
@@ -49,7 +50,8 @@ struct RunPreparation {
         if let target = request.target {
             try Self.check(
                 target, curl: Self.curlTarget(self.plan, port: target.port, addresses: target.addresses))
-            if !self.plan.scenario.faults.isEmpty {
+            if self.plan.scenario.faults.contains(where: { $0.kind.layer != .phone && !$0.kind.isMetByPhone })
+            {
                 self.warnings.append(
                     "faults of server and link are not applied to a --target: they are the simulated backend's"
                 )

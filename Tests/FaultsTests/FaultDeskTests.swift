@@ -202,4 +202,37 @@ struct FiringBookTests {
         }
         #expect(book.count(2, device: DeviceNumber(1), scan: ScanNumber(19_998)) == 1)
     }
+
+    @Test func `what lasts is armed until its window is over, on any exchange`() {
+        let window = FaultWindow(at: .seconds(5), length: .seconds(2))
+        for kind in [
+            FaultKind.delay(by: .zero ... .zero), .bandwidth(bitsPerSecond: 1_000), .loss(.always),
+            .slice(bytes: 1...1),
+        ] {
+            var desk = desk(spec("x", kind, on: .link, window: window, count: .eachAttempt))
+            for operation in [Talaria.Operation.upload, .stream] {
+                for moment in [0, 5, 6] {
+                    let armed = desk.opened(key(1, 1, operation), at: seconds(Int64(moment)))
+                    #expect(armed.map(\.window) == [window])
+                    #expect(armed.map(\.trigger) == [.atOnce])
+                }
+                let late = desk.opened(key(1, 1, operation), at: seconds(7))
+                #expect(late.isEmpty)
+            }
+        }
+    }
+
+    @Test func `the phone's side and the backend's meet different faults`() {
+        let specs = [
+            spec("refuse-1", .refuse, on: .link), spec("reset-1"), spec("offline-1", .offline, on: .link),
+        ]
+        var phone = FaultDesk(specs: specs, random: KeyedRandom(seed: 1), side: .phone)
+        var backend = FaultDesk(specs: specs, random: KeyedRandom(seed: 1))
+        let (atPhone, atBackend) = (phone.opened(key(1, 1)), backend.opened(key(1, 1)))
+        #expect(atPhone.map(\.fault) == [0])
+        #expect(atBackend.map(\.fault) == [1])
+        phone.fired(0, key(1, 1))
+        let again = phone.opened(key(1, 1, attempt: 2))
+        #expect(again.isEmpty)
+    }
 }

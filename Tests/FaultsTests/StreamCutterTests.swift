@@ -122,8 +122,15 @@ struct StreamCutterTests {
         #expect(inside.admit(Self.event, .event) != .pass)
     }
 
-    @Test func `only a reset has a cutter`() {
-        #expect(StreamCutter(ArmedFault(fault: 0, kind: .expireToken, trigger: .atOnce, draw: 0)) == nil)
+    @Test func `only what cuts a reply off has a cutter, with the ending of its kind`() {
+        func ending(_ kind: FaultKind) -> CutEnding? {
+            StreamCutter(ArmedFault(fault: 0, kind: kind, trigger: .atOnce, draw: 0))?.ending
+        }
+        #expect(ending(.expireToken) == nil)
+        #expect(ending(.reset(.betweenEvents, .reply)) == .reset)
+        #expect(ending(.close(.insideEvent, .reply)) == .close)
+        #expect(ending(.silence(.insideUTF8, .reply)) == .silence)
+        #expect(ending(.reset(.betweenEvents, .request)) == nil)
         #expect(cutter(.betweenEvents, .atOnce).fault == 4)
     }
 

@@ -305,6 +305,7 @@ struct ScenarioReaderTests {
         ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
         ("fleet.phones.resume=yes", "a switch is `on` or `off`, not `yes`"),
         ("fleet.phones.idle-timeout=0s", "a timeout of no time loses every stream"),
+        ("fleet.phones.request-timeout=0s", "a timeout of no time gives up every request"),
         ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),
         (
             "fleet.phones.photos=../../etc",

@@ -28,7 +28,7 @@ struct ScenarioWriterTests {
                 drain: 1500us
                 duration: 90s
                 fleet:
-                  on: {devices: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m}
+                  on: {devices: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m, request-timeout: 8s}
                   b: {devices: 2, network: {up: {delay: 1ns, rate: 1001bps}}, arrivals: 1/h, photos: {paint: 2}, resume: off}
                   staged: {devices: 4, arrivals: [{rate: 5/3s, for: 1m}, {ramp: 0/s..2.5/m, over: 1ms}, {rate: 0/s, for: 3ns}]}
                   closed: {devices: 4, think: 1ms..4s}
@@ -82,6 +82,7 @@ struct ScenarioWriterTests {
                 inline-books: on
                 streams-max: 5
                 idle-timeout: auto
+                request-timeout: 30s
                 network: perfect
                 scans: 1
                 photos: shelves

@@ -56,6 +56,9 @@ int shim_socket_pair(int *first, int *second);
 /// A non-blocking listening socket. Never SO_REUSEPORT: two servers would share a port unseen.
 int shim_listen(const char *host, uint16_t port, int backlog);
 
+/// A socket that has a port and does not listen.
+int shim_bind(const char *host, uint16_t port);
+
 /// Starts connecting a new non-blocking socket.
 int shim_connect(const char *host, uint16_t port);
 
@@ -83,6 +86,9 @@ int shim_receive_buffer(int fd, int bytes);
 int shim_socket_error(int fd);
 
 int shim_shut_down_sending(int fd);
+
+/// Whether the peer has closed its end, or the connection is dead, without reading.
+int shim_peer_is_gone(int fd);
 
 int shim_shut_down(int fd);
 

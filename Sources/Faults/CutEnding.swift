@@ -1,0 +1,51 @@
+import SimBase
+
+/// How a connection ends, or stops, where a fault cuts it.
+package enum CutEnding: Hashable, Sendable {
+    /// RST, as soon as what is before has been sent.
+    case reset
+    /// FIN.
+    case close
+    /// Half-open: nothing passes any more, and neither side is told.
+    case silence
+}
+
+extension FaultKind {
+    /// What cuts an exchange off: how, where and on which side.
+    package var cutting: (ending: CutEnding, cut: Cut, side: ExchangeSide)? {
+        switch self {
+        case .reset(let cut, let side): (.reset, cut, side)
+        case .close(let cut, let side): (.close, cut, side)
+        case .silence(let cut, let side): (.silence, cut, side)
+        default: nil
+        }
+    }
+}
+
+extension [ArmedFault] {
+    /// Without those that can do nothing to their exchange, because one before them in the list ends it as soon as it
+    /// begins: the first that ends an exchange wins.
+    package var untilFirstEnd: [ArmedFault] {
+        guard let first = self.firstIndex(where: \.isCertainEnd) else { return self }
+        return self[...first] + self[(first + 1)...].filter { !$0.kind.endsExchange }
+    }
+}
+
+extension ArmedFault {
+    private var isAtOnce: Bool {
+        switch self.trigger {
+        case .atOnce, .afterBytes(0), .afterEvents(0), .afterTime(.zero): true
+        case .afterBytes, .afterEvents, .afterTime: false
+        }
+    }
+
+    /// Whether the exchange ends by this fault whatever else is in it.
+    fileprivate var isCertainEnd: Bool {
+        guard self.isAtOnce else { return false }
+        if case .httpError = self.kind { return true }
+        switch self.kind.cutting?.cut {
+        case .betweenEvents, .afterBytes(0): return true
+        case .insideEvent, .insideUTF8, .insideLineEnd, .afterBytes, nil: return false
+        }
+    }
+}

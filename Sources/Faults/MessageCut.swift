@@ -1,0 +1,50 @@
+package import SimBase
+
+/// Where an armed `reset`, `close` or `silence` lands in a message of a known length: a request, or an answer with a
+/// whole body. What an event stream has instead is `StreamCutter`.
+///
+/// Bytes are those of the whole message, its head included. A message that ends at the place or before it is not cut:
+/// it got through. At once means
+///
+/// - for a request: after its head, by which alone it is known whose it is; the server does not act on it;
+/// - for an answer: before its first byte. The server has acted, and the phone does not hear of it.
+///
+/// A time counts from the head of the request, or from the moment at which the answer was given.
+package struct MessageCut: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
+        case byte(Int)
+        /// The message is cut if it is still under way then.
+        case after(Interval)
+    }
+
+    /// The fault's place in the scenario's list.
+    package let fault: Int
+    package let ending: CutEnding
+    package let place: Place
+
+    /// Nil when the fault cuts nothing off on that side, or where only a stream has places.
+    package init?(_ armed: ArmedFault, on side: ExchangeSide) {
+        guard let cutting = armed.kind.cutting, cutting.side == side else { return nil }
+        let ahead: Int
+        switch cutting.cut {
+        case .betweenEvents: ahead = 0
+        case .afterBytes(let bytes): ahead = bytes
+        case .insideEvent, .insideUTF8, .insideLineEnd: return nil
+        }
+        switch armed.trigger {
+        case .atOnce: self.place = .byte(ahead)
+        case .afterBytes(let bytes): self.place = .byte(bytes.addingSaturating(ahead))
+        case .afterTime(let time): self.place = .after(time)
+        case .afterEvents: return nil
+        }
+        self.fault = armed.fault
+        self.ending = cutting.ending
+    }
+}
+
+extension Int {
+    func addingSaturating(_ other: Int) -> Int {
+        let (sum, overflow) = self.addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

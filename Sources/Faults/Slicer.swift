@@ -1,0 +1,52 @@
+package import SimBase
+
+/// Cuts what is handed over at once into the pieces of an armed `slice`.
+///
+/// Each piece has a length of its own, drawn by its number. At most `piecesMax` pieces come of one block: where the
+/// lengths that the scenario states would make more, all of them are taken so many times as long. So an event of half
+/// a kilobyte is cut as finely as asked for, and a large answer does not keep the processor busy for seconds.
+package struct Slicer: Hashable, Sendable {
+    package static let piecesMax = 512
+    /// Between two pieces, so that the receiver has the time to see them apart.
+    package static let spacing = Interval.microseconds(500)
+
+    /// The fault's place in the scenario's list.
+    package let fault: Int
+    private let bytes: ClosedRange<Int>
+    private let window: FaultWindow
+    private let random: KeyedRandom
+    private var pieces: UInt64 = 0
+
+    /// Nil when the fault does not slice.
+    package init?(_ armed: ArmedFault) {
+        guard case .slice(let bytes) = armed.kind else { return nil }
+        precondition(bytes.lowerBound > 0, "a piece has a byte")
+        self.fault = armed.fault
+        self.bytes = bytes
+        self.window = armed.window
+        self.random = KeyedRandom(seed: armed.draw)
+    }
+
+    /// The lengths of the pieces of a block, of which there is one at least; nil when the fault sleeps, or leaves the
+    /// block in one piece.
+    package mutating func cut(_ count: Int, at now: Instant) -> [Int]? {
+        guard self.window.contains(now), count > 1 else { return nil }
+        let finest = (count + self.bytes.lowerBound - 1) / self.bytes.lowerBound
+        let factor = (finest + Self.piecesMax - 1) / Self.piecesMax
+        var lengths: [Int] = []
+        var left = count
+        while left > 0 {
+            let drawn = self.random.draw(.link, self.pieces)
+            self.pieces += 1
+            let length = self.bytes.lowerBound + Int(drawn.scaled(below: UInt64(self.bytes.count)))
+            lengths.append(min(left, length * factor))
+            left -= lengths[lengths.count - 1]
+        }
+        return lengths.count > 1 ? lengths : nil
+    }
+}
+
+extension UInt64 {
+    /// These 64 uniform bits as a number below `bound`.
+    func scaled(below bound: UInt64) -> UInt64 { self.multipliedFullWidth(by: bound).high }
+}

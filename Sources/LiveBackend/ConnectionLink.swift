@@ -1,0 +1,80 @@
+import Faults
+import SimBase
+
+/// The phone's link as one connection has it, both ways, with what faults do to the bytes of the present exchange.
+///
+/// Until the first request tells whose link it is, bytes are only counted: they are charged with the first that come
+/// after.
+struct ConnectionLink {
+    private struct Lanes {
+        var up, down: LinkQueue
+    }
+
+    private let acceptedAt: Instant
+    private var lanes: Lanes?
+    private(set) var roundTrip = Interval.zero
+    private var bytesBefore = 0
+    /// The last arrival in each direction: faults come and go, and nothing may overtake.
+    private var lastUp = Instant.zero
+    private var lastDown = Instant.zero
+
+    init(acceptedAt: Instant) { self.acceptedAt = acceptedAt }
+
+    var isKnown: Bool { self.lanes != nil }
+
+    mutating func identify(_ profile: LinkProfile) {
+        let (up, down) = profile.connection(acceptedAt: self.acceptedAt)
+        self.lanes = Lanes(up: up, down: down)
+        self.roundTrip = profile.roundTrip
+    }
+
+    /// When bytes that the phone has sent reach the backend.
+    mutating func arrivalUp(
+        of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
+    ) -> Instant {
+        guard self.lanes != nil else {
+            self.bytesBefore += bytes
+            return now
+        }
+        let count = bytes + self.bytesBefore
+        self.bytesBefore = 0
+        let arrival =
+            self.lanes.flatMapMutating {
+                troubles.admit(bytes: count, at: now, through: &$0.up, acted: &acted)
+            } ?? now
+        self.lastUp = max(self.lastUp, arrival)
+        return self.lastUp
+    }
+
+    /// When bytes that the backend has sent reach the phone.
+    mutating func arrivalDown(
+        of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
+    ) -> Instant {
+        let arrival =
+            self.lanes.flatMapMutating {
+                troubles.admit(bytes: bytes, at: now, through: &$0.down, acted: &acted)
+            } ?? now
+        self.lastDown = max(self.lastDown, arrival)
+        return self.lastDown
+    }
+
+    /// Nothing more arrives at the phone before.
+    mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
+
+    /// When the phone may send on, while its link is too far behind; nil when it is not.
+    func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
+        guard let up = self.lanes?.up else { return nil }
+        let idle = max(up.idleAt, troubles?.idleAt ?? .zero)
+        return idle - now > ServerLimits.linkBacklogMax ? idle - ServerLimits.linkBacklogMax : nil
+    }
+}
+
+extension Optional {
+    /// Changes the wrapped value where it stands.
+    fileprivate mutating func flatMapMutating<Result>(_ body: (inout Wrapped) -> Result) -> Result? {
+        guard var value = self else { return nil }
+        self = nil
+        defer { self = value }
+        return body(&value)
+    }
+}
