@@ -37,6 +37,7 @@ extension Fleet {
         case .store(let change, let ticket):
             self.journal.store(change, of: self.phones[phone].number)
             self.wantFlush(ticket, of: phone)
+            if case .settled(let scan, _) = change { self.settled(scan, of: phone) }
         case .preparePhoto(let scan, let photo):
             self.prepare(photo, for: scan, of: phone)
         case .releasePhoto(let scan):

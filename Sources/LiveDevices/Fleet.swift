@@ -37,6 +37,10 @@ final class Fleet {
     private var storers: [Int] = []
     private var arrivals: ArrivalSchedule
     private var nextArrival: Arrival?
+    /// What the phones of closed groups will capture, once they have thought.
+    private var thinking = EventHeap<Arrival>()
+    private var closedDue = 0
+    private var arrivalsLate = 0
     private var acts = EventHeap<PathAct>()
     private var lateness = HDRHistogram()
     private var phase = Phase.running
@@ -49,9 +53,10 @@ final class Fleet {
 
     /// What the fleet is about.
     private enum Phase {
-        /// Captures are made. Leaves to `draining` after the last, or to `suspending`.
+        /// Captures are made. Leaves to `draining` when none is scheduled, or to `suspending`.
         case running
-        /// Unfinished scans get until then. Leaves to `suspending`.
+        /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group
+        /// has settled one and thinks of the next.
         case draining(until: Instant)
         /// Every phone says goodbye. Leaves to `over`.
         case suspending(until: Instant)
@@ -127,6 +132,7 @@ final class Fleet {
                 self.acts.insert(PathAct(phone: index, fault: window.fault, isLoss: false), at: window.to)
             }
             self.tell(index, .launched(restored: restored.scans, pathAvailable: true))
+            self.think(index, settled: .zero)
         }
         self.flushStore()
     }
@@ -139,12 +145,16 @@ final class Fleet {
         while let act = self.acts.popDue(at: now) { self.perform(act.element, at: now) }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
-            self.capture(arrival)
+            self.capture(arrival, at: now)
+        }
+        while case .running = self.phase, let due = self.thinking.popDue(at: now) {
+            self.closedDue += 1
+            self.capture(due.element, at: now)
         }
         var next = self.acts.nextAt ?? .distantFuture
         if case .running = self.phase {
-            if let arrival = self.nextArrival {
-                next = min(next, arrival.scheduled)
+            if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
+                next = min(next, due)
             } else {
                 self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
@@ -161,13 +171,38 @@ final class Fleet {
         return nil
     }
 
-    private func capture(_ arrival: Arrival) {
+    /// A scan of a phone was settled: in a closed group it begins to think of its next.
+    func settled(_ scan: ScanNumber, of phone: Int) {
+        // What an earlier run left behind counts for nothing.
+        guard self.phones[phone].captures > 0, scan == self.phones[phone].lastScan else { return }
+        self.think(phone, settled: self.loop.now())
+    }
+
+    private func think(_ phone: Int, settled: Instant) {
+        switch self.phase {
+        case .running, .draining: break
+        case .suspending, .over: return
+        }
+        guard
+            let arrival = self.plan.phones[phone].think?.arrival(
+                self.phones[phone].captures + 1, of: self.phones[phone].number, settled: settled)
+        else { return }
+        self.thinking.insert(arrival, at: arrival.scheduled)
+        self.phase = .running
+        if self.schedule?.armedFor.map({ arrival.scheduled < $0 }) ?? true {
+            self.schedule?.arm(at: arrival.scheduled)
+        }
+    }
+
+    private func capture(_ arrival: Arrival, at now: Instant) {
         guard let phone = self.place(of: arrival.device) else {
             preconditionFailure("a capture for a phone that is not here")
         }
         let scan = ScanNumber(self.phones[phone].lastScan.raw + 1)
         self.phones[phone].lastScan = scan
+        self.phones[phone].captures += 1
         self.captured += 1
+        if now - arrival.scheduled > FleetLimits.arrivalLatenessMax { self.arrivalsLate += 1 }
         self.journal.use(scan, of: arrival.device)
         let photos = self.plan.phones[phone].photos
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
@@ -261,7 +296,8 @@ final class Fleet {
         self.tellMain(
             .finished(
                 FleetOutcome(
-                    failure: self.failure, captured: self.captured, farewellsCut: self.farewellsCut,
+                    failure: self.failure, captured: self.captured, closedDue: self.closedDue,
+                    arrivalsLate: self.arrivalsLate, farewellsCut: self.farewellsCut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
         self.loop.stop()
     }
@@ -328,6 +364,8 @@ struct Phone {
     let number: DeviceNumber
     var device: Device
     var lastScan: ScanNumber
+    /// Captures of this run.
+    var captures = 0
     /// How many faults hold its path down.
     var lossesOfPath = 0
     /// Its requests in libcurl's hands.

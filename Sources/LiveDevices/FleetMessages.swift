@@ -65,6 +65,10 @@ package struct FleetOutcome: Sendable {
     package var failure: FleetFailure?
     /// Captures that were made.
     package var captured: Int
+    /// Captures of closed groups that were due.
+    package var closedDue: Int
+    /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
+    package var arrivalsLate: Int
     /// Phones that were still saying goodbye when their time was over.
     package var farewellsCut: Int
     /// How late timers ran.
@@ -73,12 +77,14 @@ package struct FleetOutcome: Sendable {
     package var photosRejected: Int
 
     package init(
-        failure: FleetFailure?, captured: Int, farewellsCut: Int, lateness: HDRHistogram,
-        curl: CurlPoolCounts,
+        failure: FleetFailure?, captured: Int, closedDue: Int, arrivalsLate: Int, farewellsCut: Int,
+        lateness: HDRHistogram, curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
         self.captured = captured
+        self.closedDue = closedDue
+        self.arrivalsLate = arrivalsLate
         self.farewellsCut = farewellsCut
         self.lateness = lateness
         self.curl = curl
@@ -88,13 +94,16 @@ package struct FleetOutcome: Sendable {
     /// Of phones that never started.
     init(failure: FleetFailure?) {
         self.init(
-            failure: failure, captured: 0, farewellsCut: 0, lateness: HDRHistogram(),
+            failure: failure, captured: 0, closedDue: 0, arrivalsLate: 0, farewellsCut: 0,
+            lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
     }
 
     mutating func add(_ other: FleetOutcome) {
         self.failure = self.failure ?? other.failure
         self.captured += other.captured
+        self.closedDue += other.closedDue
+        self.arrivalsLate += other.arrivalsLate
         self.farewellsCut += other.farewellsCut
         self.lateness.add(other.lateness)
         self.curl.add(other.curl)

@@ -19,10 +19,12 @@ package struct FleetPlan: Sendable {
         package var preprocess: Preprocessing
         /// When it has no path, in order.
         package var offline: [OfflineWindow]
+        /// Of a phone in a closed group, which captures again once its last scan was settled.
+        package var think: ThinkTimes?
 
         package init(
             number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
-            offline: [OfflineWindow]
+            offline: [OfflineWindow], think: ThinkTimes?
         ) {
             precondition(!photos.isEmpty, "a phone without a photo to take")
             self.number = number
@@ -30,6 +32,7 @@ package struct FleetPlan: Sendable {
             self.photos = photos
             self.preprocess = preprocess
             self.offline = offline
+            self.think = think
         }
     }
 
@@ -123,4 +126,6 @@ package enum FleetLimits {
     package static let handOverInterval = Interval.milliseconds(50)
     /// What a suspended phone gets to say goodbye to the backend.
     package static let farewellTime = Interval.seconds(3)
+    /// A capture that is handed to its phone later than this did not start in time.
+    package static let arrivalLatenessMax = Interval.seconds(1)
 }

@@ -30,6 +30,12 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case descriptorsRefused = "descriptors.refused"
     /// Scans that a reinstallation took, or a kill before they were durable.
     case scansDiscarded = "scans.discarded"
+    /// Captures that were due: by the schedule, and after thinking.
+    case arrivalsPlanned = "arrivals.planned"
+    /// Captures that were made.
+    case arrivalsAchieved = "arrivals.achieved"
+    /// Captures that were made more than a second after their moment.
+    case arrivalsLate = "arrivals.late"
 }
 
 extension CountMetric: MetricCase {
@@ -62,18 +68,22 @@ extension CountMetric: MetricCase {
         case .cleanupAttempts: 23
         case .descriptorsRefused: 24
         case .scansDiscarded: 25
+        case .arrivalsPlanned: 26
+        case .arrivalsAchieved: 27
+        case .arrivalsLate: 28
         }
     }
 
     package var better: Better {
         switch self {
-        case .scansCompleted, .booksReceived, .jobsCleaned: .higher
+        case .scansCompleted, .booksReceived, .jobsCleaned, .arrivalsAchieved: .higher
         case .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing, .booksDuplicated,
             .jobsAbandoned,
-            .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .descriptorsRefused:
+            .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .descriptorsRefused,
+            .arrivalsLate:
             .lower
         case .scansCaptured, .booksExpected, .jobsAccepted, .sseEvents, .ssePings, .uploadAttempts,
-            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts:
+            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .arrivalsPlanned:
             .neither
         }
     }
@@ -86,7 +96,8 @@ extension CountMetric: MetricCase {
             .booksReceived,
             .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
             .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,
-            .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused:
+            .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused,
+            .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate:
             false
         }
     }

@@ -231,7 +231,15 @@ extension SummaryWriter {
                     ", timers late by \(Figures.time(lateness.p99)) (p99), \(Figures.time(lateness.maximum)) (max)"
                 ))
         }
-        let refused = self.result.metrics.everything(of: .fleet).count(.descriptorsRefused)
+        let counts = self.result.metrics.everything(of: .fleet)
+        let planned = counts.count(.arrivalsPlanned)
+        if planned > 0 {
+            pieces.append(
+                Piece(", captured \(counts.count(.arrivalsAchieved)) of \(planned) as planned"))
+        }
+        let late = counts.count(.arrivalsLate)
+        if late > 0 { pieces.append(Piece(", \(late) of them late", .warning)) }
+        let refused = counts.count(.descriptorsRefused)
         if refused > 0 {
             pieces.append(Piece(", "))
             pieces.append(

@@ -21,6 +21,9 @@ extension LiveRun {
         if let lateness = self.outcome?.lateness {
             var driver = MetricSet()
             driver.add(lateness, to: .generatorLateness)
+            driver.add(Int64(self.arrivals.planned), to: .arrivalsPlanned)
+            driver.add(Int64(self.arrivals.achieved), to: .arrivalsAchieved)
+            driver.add(Int64(self.arrivals.late), to: .arrivalsLate)
             findings.metrics.add(driver, in: .none)
         }
         let slos = self.plan.scenario.slos.map { $0.evaluate(against: findings.metrics) }
@@ -80,7 +83,17 @@ extension LiveRun {
             complaints.append(
                 "\(outcome.curl.descriptorsExhausted) connections were not opened for lack of descriptors")
         }
+        if let complaint = self.arrivals.complaint { complaints.append(complaint) }
         return GeneratorHealth(complaints: complaints)
+    }
+
+    private var arrivals: ArrivalAccount {
+        let scheduled = zip(self.plan.groups, self.preparation.census.scansByGroup).reduce(0) {
+            if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
+        }
+        return ArrivalAccount(
+            planned: scheduled + (self.outcome?.closedDue ?? 0), achieved: self.outcome?.captured ?? 0,
+            late: self.outcome?.arrivalsLate ?? 0)
     }
 
     private var fleetWarnings: [String] {
@@ -89,7 +102,7 @@ extension LiveRun {
         if outcome.farewellsCut > 0 {
             warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")
         }
-        let skipped = self.preparation.census.scans - outcome.captured
+        let skipped = self.arrivals.planned - outcome.captured
         if skipped > 0 {
             warnings.append("\(skipped) captures were left out because the run was stopped")
         }

@@ -107,7 +107,8 @@ final class LiveRun {
                     offline: desk.phoneSchedule(device: device, group: group.spec.name)
                         .filter { $0.kind == .offline }.map {
                             .init(fault: $0.fault, from: $0.from, to: $0.to)
-                        })
+                        },
+                    think: self.plan.thinkTimes(of: group))
                 phone.group = group.spec.name
                 return phone
             }

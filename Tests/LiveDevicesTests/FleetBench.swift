@@ -30,7 +30,9 @@ final class FleetBench {
     private final class Log { var observations: [Observation] = [] }
 
     init(
-        devices: Int, scans: Int = 1, threads: Int, state: String, jobTime: Interval = .milliseconds(30),
+        devices: Int, scans: Int = 1,
+        load: LoadModel = .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
+        threads: Int, state: String, jobTime: Interval = .milliseconds(30),
         faults: [FaultSpec] = [], drain: Interval = .seconds(5)
     ) throws {
         var settings = ServerSettings.contract
@@ -38,8 +40,7 @@ final class FleetBench {
         let group = FleetGroup(
             name: "all", devices: devices, profile: .contract, idleTimeout: .automatic,
             network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: scans,
-            load: .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
-            photos: .folder("none"), preprocess: .once)
+            load: load, photos: .folder("none"), preprocess: .once)
         self.run = RunPlan(
             Scenario(
                 name: "bench", description: "", seed: 3, groups: [group], server: settings, faults: faults,
@@ -59,6 +60,7 @@ final class FleetBench {
         let port = try self.server.port()
         let desk = self.run.faultDesk
         let profile = self.run.groups[0].profile
+        let think = self.run.thinkTimes(of: self.run.groups[0])
         self.plan = FleetPlan(
             clock: clock, wallClockAtZero: wall, seed: 3, run: 9,
             phones: (0..<devices).map { index in
@@ -67,7 +69,8 @@ final class FleetBench {
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
                     offline: desk.phoneSchedule(device: number, group: "all").map {
                         .init(fault: $0.fault, from: $0.from, to: $0.to)
-                    })
+                    },
+                    think: think)
             },
             arrivals: self.run.arrivals, lastArrival: self.run.census.lastArrival,
             photos: [try Self.photo()],

@@ -1,0 +1,25 @@
+/// Whether a run's captures were made when they were due. A generator that cannot keep up measures itself.
+package struct ArrivalAccount: Hashable, Sendable {
+    /// What was due: the schedule of the open groups, and what the closed ones came to.
+    package var planned: Int
+    package var achieved: Int
+    /// Made more than a second after their moment.
+    package var late: Int
+
+    package init(planned: Int, achieved: Int, late: Int) {
+        self.planned = planned
+        self.achieved = achieved
+        self.late = late
+    }
+
+    /// One late capture is a hiccup, also in a small run; beyond it, 1 % of what was due.
+    package var lateMax: Int { max(1, self.planned / 100) }
+
+    /// Why the load was not the one that was asked for; nil when it was. What was left out because a run was stopped
+    /// was not late.
+    package var complaint: String? {
+        guard self.late > self.lateMax else { return nil }
+        return
+            "\(self.late) of \(self.planned) captures did not start in time (more than 1 s late; \(self.lateMax) may be): the load was not the one that was asked for"
+    }
+}
