@@ -48,9 +48,9 @@ extension Backend {
         return form
     }
 
-    /// Events of no job, each with an id of its own: to resume behind one is to resume before `entry`.
+    /// Events of no job, each with an id of its own: to resume behind one is to go on with the event at `position`.
     mutating func writeExtras(
-        before entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
+        before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [BackendEffect]
     ) {
         while let fault = self.takeFault(
@@ -60,7 +60,7 @@ extension Backend {
             let name = isUnknown ? UnknownData.name : EventKind.progress.rawValue
             let (wall, now) = (self.wall, self.now)
             let milliseconds = self.jobs.update(facts.key) {
-                $0.log.alias(name, position: entry.position - 1, wall: wall, at: now)
+                $0.log.alias(name, position: position - 1, wall: wall, at: now)
             }
             var bytes: [UInt8] = []
             SSEWriter.event(

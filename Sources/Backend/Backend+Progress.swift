@@ -166,15 +166,18 @@ extension Backend {
         _ kind: EventKind, _ data: [UInt8], hasBooks: Bool = false, step: Int? = nil, _ facts: Job.Facts,
         into effects: inout [BackendEffect]
     ) {
-        let wall = self.wall
-        let now = self.now
-        let emitted = self.jobs.update(facts.key) { job in
-            (
-                job.log.append(kind, data: data, hasBooks: hasBooks, step: step, wall: wall, at: now),
-                job.streams
-            )
+        guard let (position, streams) = self.jobs.update(facts.key, { ($0.log.count, $0.streams) }) else {
+            return
         }
-        guard let (entry, streams) = emitted else { return }
+        // Before the event has its id, so that ids increase on every stream.
+        for exchange in streams {
+            self.writeExtras(before: position, to: exchange, facts, into: &effects)
+        }
+        let (wall, now) = (self.wall, self.now)
+        let emitted = self.jobs.update(facts.key) {
+            $0.log.append(kind, data: data, hasBooks: hasBooks, step: step, wall: wall, at: now)
+        }
+        guard let entry = emitted else { return }
         for exchange in streams {
             self.write(entry, to: exchange, facts, replayed: false, into: &effects)
         }

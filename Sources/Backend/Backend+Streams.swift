@@ -111,7 +111,7 @@ extension Backend {
     ) {
         // A fault may have ended the stream while the events before were written.
         guard self.streams[exchange] != nil else { return }
-        self.writeExtras(before: entry, to: exchange, facts, into: &effects)
+        if replayed { self.writeExtras(before: entry.position, to: exchange, facts, into: &effects) }
         if entry.kind.isTerminal,
             self.takeFault(of: exchange, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
         {

@@ -47,6 +47,10 @@ struct Summary: Decodable {
         var received, duplicated: Int
     }
 
+    struct Jobs: Decodable {
+        var abandoned_by_cause: [String: Int]
+    }
+
     struct Loss: Decodable {
         var cause: String
         var count, resumed, restarted, gave_up: Int
@@ -70,6 +74,7 @@ struct Summary: Decodable {
     var devices: Int
     var scans: Scans
     var books: Books
+    var jobs: Jobs
     var disconnections: [Loss]
     var counters: [String: Figure]
     var faults: [String: Figure]

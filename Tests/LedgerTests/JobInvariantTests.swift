@@ -72,6 +72,7 @@ import Testing
             }
         ),
         ("an expired job", { $0.backend(.expired(job: $0.job)) }),
+        ("a job that a fault took away", { $0.backend(.vanished(job: $0.job)) }),
         (
             "a lost path",
             {
