@@ -5,10 +5,12 @@ package import SimBase
 package struct DeviceIdentity: Hashable, Sendable {
     package let text: String
 
-    /// The identity that (seed, device) gives.
-    package static func draw(_ random: KeyedRandom, _ device: DeviceNumber) -> DeviceIdentity {
-        let high = random.draw(.deviceIdentity, UInt64(device.raw), 0)
-        let low = random.draw(.deviceIdentity, UInt64(device.raw), 1)
+    /// The identity that (seed, device) gives; `installation` counts those before it, each of which had its own.
+    package static func draw(
+        _ random: KeyedRandom, _ device: DeviceNumber, installation: UInt64 = 0
+    ) -> DeviceIdentity {
+        let high = random.draw(.deviceIdentity, UInt64(device.raw), 0, installation)
+        let low = random.draw(.deviceIdentity, UInt64(device.raw), 1, installation)
         let versioned = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let variant = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         let digits = Array(

@@ -18,6 +18,13 @@ package struct DurableState: Sendable {
     /// What `.launched` hands to a fresh phone, in no particular order.
     package var scans: [DurableScan] { self.records.values }
 
+    /// Lets go of the library and of the settled scans. What a fresh phone starts from stays.
+    package mutating func forgetHistory() {
+        self.books = OrderedTable()
+        self.booksDoubled = 0
+        self.settled = []
+    }
+
     package mutating func apply(_ change: StoreChange) {
         switch change {
         case .put(let record):

@@ -18,6 +18,7 @@ extension Fleet {
         while next < self.waiting.count {
             let (phone, event) = self.waiting[next]
             next += 1
+            guard self.phones[phone].life.isAlive else { continue }
             self.effects.removeAll(keepingCapacity: true)
             self.phones[phone].device.handle(event, at: self.loop.now(), into: &self.effects)
             for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
@@ -34,6 +35,8 @@ extension Fleet {
         case .abort(let id):
             guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
             self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
+        case .store(let change, let ticket) where self.phones[phone].life.timesFull > 0:
+            self.holdBack(change, ticket, of: phone)
         case .store(let change, let ticket):
             self.journal.store(change, of: self.phones[phone].number)
             self.wantFlush(ticket, of: phone)
@@ -55,7 +58,8 @@ extension Fleet {
             return
         }
         let job = PhotoDesk.Job(
-            device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess)
+            device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
+            process: self.phones[phone].life.process)
         if !self.desk.work(on: job) {
             self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
         }
@@ -63,9 +67,13 @@ extension Fleet {
 
     func photoDone(_ done: PhotoDesk.Done) {
         guard let phone = self.place(of: done.job.device) else { return }
+        if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
+            self.prepared[done.job.photo] = photo
+        }
+        let life = self.phones[phone].life
+        guard life.isAlive, life.process == done.job.process else { return }
         switch done.outcome {
         case .prepared(let photo):
-            if done.job.preprocess == .once { self.prepared[done.job.photo] = photo }
             self.phones[phone].photos.append((done.job.scan, photo))
             self.tell(phone, .photoPrepared(scan: done.job.scan, bytes: photo.jpeg.count, took: done.took))
         case .rejected(let reason):

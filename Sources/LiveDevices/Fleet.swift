@@ -1,6 +1,7 @@
 import CurlLoop
 import Device
 import EventLoop
+import Faults
 import Imaging
 import Metrics
 import Plan
@@ -41,7 +42,8 @@ final class Fleet {
     private var thinking = EventHeap<Arrival>()
     private var closedDue = 0
     private var arrivalsLate = 0
-    private var acts = EventHeap<PathAct>()
+    var acts = EventHeap<(phone: Int, act: LifeAct)>()
+    let random: KeyedRandom
     private var lateness = HDRHistogram()
     private var phase = Phase.running
     private var failure: FleetFailure?
@@ -63,18 +65,13 @@ final class Fleet {
         case over
     }
 
-    private struct PathAct {
-        var phone: Int
-        var fault: Int
-        var isLoss: Bool
-    }
-
     /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
     init(
         _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal, desk: PhotoDesk.Intake,
         orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>
     ) {
         self.plan = plan
+        self.random = KeyedRandom(seed: plan.seed)
         self.arrivals = plan.arrivals
         self.loop = loop
         self.reports = reports
@@ -112,37 +109,39 @@ final class Fleet {
     }
 
     private func launch(_ state: StateFolder) {
-        let random = KeyedRandom(seed: self.plan.seed)
         for (index, setup) in self.plan.phones.enumerated() {
             let restored = state.restored(setup.number)
+            let installation = UInt64(max(0, restored.installations - 1))
             let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
-            let identity = kept ?? DeviceIdentity.draw(random, setup.number)
+            let identity =
+                kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
             if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
+            let device = Device(
+                number: setup.number, identity: identity, profile: setup.profile, random: self.random,
+                run: self.plan.run, clockZero: self.plan.clock.zero,
+                wallClockAtZero: self.plan.wallClockAtZero)
             self.phones.append(
                 Phone(
-                    number: setup.number,
-                    device: Device(
-                        number: setup.number, identity: identity, profile: setup.profile, random: random,
-                        run: self.plan.run, clockZero: self.plan.clock.zero,
-                        wallClockAtZero: self.plan.wallClockAtZero),
-                    lastScan: restored.lastScan))
-            for window in setup.offline {
-                self.acts.insert(PathAct(phone: index, fault: window.fault, isLoss: true), at: window.from)
-                guard window.to != .distantFuture else { continue }
-                self.acts.insert(PathAct(phone: index, fault: window.fault, isLoss: false), at: window.to)
+                    number: setup.number, device: device, lastScan: restored.lastScan,
+                    life: PhoneLife(identity: identity, installation: installation)))
+            for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
+            if setup.faults.contains(where: \.kind.endsProcess) {
+                self.journal.remember(restored.scans, of: setup.number)
             }
-            self.tell(index, .launched(restored: restored.scans, pathAvailable: true))
+            self.start(index, restored: restored.scans)
             self.think(index, settled: .zero)
         }
         self.flushStore()
     }
+
+    func profile(of phone: Int) -> ClientProfile { self.plan.phones[phone].profile }
 
     // MARK: Time
 
     /// Does what the schedule wants now, and waits for the next.
     private func followSchedule() {
         let now = self.loop.now()
-        while let act = self.acts.popDue(at: now) { self.perform(act.element, at: now) }
+        while let act = self.acts.popDue(at: now) { self.perform(act.element.act, of: act.element.phone) }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
             self.capture(arrival, at: now)
@@ -174,7 +173,8 @@ final class Fleet {
     /// A scan of a phone was settled: in a closed group it begins to think of its next.
     func settled(_ scan: ScanNumber, of phone: Int) {
         // What an earlier run left behind counts for nothing.
-        guard self.phones[phone].captures > 0, scan == self.phones[phone].lastScan else { return }
+        guard scan == self.phones[phone].life.awaited else { return }
+        self.phones[phone].life.awaited = nil
         self.think(phone, settled: self.loop.now())
     }
 
@@ -194,13 +194,19 @@ final class Fleet {
         }
     }
 
-    private func capture(_ arrival: Arrival, at now: Instant) {
+    /// There is a shutter only while the app is on the screen: a capture that is due before is made then.
+    func capture(_ arrival: Arrival, at now: Instant) {
         guard let phone = self.place(of: arrival.device) else {
             preconditionFailure("a capture for a phone that is not here")
+        }
+        guard self.phones[phone].life.isOnScreen else {
+            self.phones[phone].life.deferred.append(arrival)
+            return
         }
         let scan = ScanNumber(self.phones[phone].lastScan.raw + 1)
         self.phones[phone].lastScan = scan
         self.phones[phone].captures += 1
+        self.phones[phone].life.awaited = scan
         self.captured += 1
         if now - arrival.scheduled > FleetLimits.arrivalLatenessMax { self.arrivalsLate += 1 }
         self.journal.use(scan, of: arrival.device)
@@ -214,29 +220,6 @@ final class Fleet {
         guard self.plan.shard.has(device) else { return nil }
         let place = self.plan.shard.place(of: device)
         return self.phones.indices.contains(place) ? place : nil
-    }
-
-    private func perform(_ act: PathAct, at now: Instant) {
-        let number = self.phones[act.phone].number
-        func observe(_ sighting: FaultSighting) {
-            self.observations.append(
-                Observation(at: now, device: number, scan: .none, what: .fault(sighting)))
-        }
-        if act.isLoss {
-            observe(.began(fault: act.fault))
-            self.phones[act.phone].lossesOfPath += 1
-            guard self.phones[act.phone].lossesOfPath == 1 else { return }
-            // Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
-            self.pool.park(phone: act.phone)
-            self.phones[act.phone].requests.removeAll()
-            self.tell(act.phone, .pathLost)
-        } else {
-            observe(.ended(fault: act.fault))
-            self.phones[act.phone].lossesOfPath -= 1
-            guard self.phones[act.phone].lossesOfPath == 0 else { return }
-            self.pool.unpark(phone: act.phone)
-            self.tell(act.phone, .pathReturned)
-        }
     }
 
     private func follow(_ order: FleetOrder) {
@@ -276,6 +259,14 @@ final class Fleet {
 
     private var isQuiescent: Bool { self.phones.allSatisfy { $0.device.isQuiescent } }
 
+    /// Phones say goodbye, or have: nothing new happens to them.
+    var isEnding: Bool {
+        switch self.phase {
+        case .running, .draining: false
+        case .suspending, .over: true
+        }
+    }
+
     func fail(_ failure: FleetFailure) {
         if self.failure == nil { self.tellMain(.failing) }
         self.failure = self.failure ?? failure
@@ -296,8 +287,10 @@ final class Fleet {
         self.tellMain(
             .finished(
                 FleetOutcome(
-                    failure: self.failure, captured: self.captured, closedDue: self.closedDue,
-                    arrivalsLate: self.arrivalsLate, farewellsCut: self.farewellsCut,
+                    failure: self.failure, captured: self.captured,
+                    capturesDeferred: self.phones.reduce(0) { $0 + $1.life.deferred.count },
+                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
+                    farewellsCut: self.farewellsCut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
         self.loop.stop()
     }
@@ -317,8 +310,8 @@ final class Fleet {
         self.tellMain(.observations(batch, upTo: self.loop.now()))
         var gauges = FleetGauges()
         gauges.captured = self.captured
-        gauges.phonesBusy = self.phones.count { !$0.device.isQuiescent }
-        gauges.phonesOffline = self.phones.count { $0.lossesOfPath > 0 }
+        gauges.phonesBusy = self.phones.count(where: \.isBusy)
+        gauges.phonesOffline = self.phones.count { $0.life.lossesOfPath > 0 }
         switch self.phase {
         case .running: gauges.isIdle = false
         case .draining, .suspending, .over: gauges.isIdle = gauges.phonesBusy == 0
@@ -333,16 +326,26 @@ final class Fleet {
     func wantFlush(_ ticket: StoreTicket, of phone: Int) {
         if self.phones[phone].unacknowledged == nil { self.storers.append(phone) }
         self.phones[phone].unacknowledged = ticket
+        self.wantFlush()
+    }
+
+    func wantFlush() {
         if self.storing?.armedFor == nil { self.storing?.arm(at: self.loop.now()) }
     }
 
-    private func flushStore() {
+    /// False when that ends the fleet.
+    func flushJournal() -> Bool {
         do throws(SystemError) {
             try self.journal.flush()
+            return true
         } catch {
             self.fail(.storage("cannot write the state folder: \(error)"))
-            return
+            return false
         }
+    }
+
+    private func flushStore() {
+        guard self.flushJournal() else { return }
         var storers: [Int] = []
         swap(&storers, &self.storers)
         for phone in storers {
@@ -366,12 +369,23 @@ struct Phone {
     var lastScan: ScanNumber
     /// Captures of this run.
     var captures = 0
-    /// How many faults hold its path down.
-    var lossesOfPath = 0
+    var life: PhoneLife
     /// Its requests in libcurl's hands.
     var requests: [(id: RequestID, transfer: TransferID)] = []
     /// The last write that has not been acknowledged.
     var unacknowledged: StoreTicket?
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
+
+    /// Something is under way, or will be when the user takes the phone up again.
+    var isBusy: Bool {
+        if !self.device.isQuiescent { return true }
+        guard self.life.isComingBack else { return false }
+        return !self.life.deferred.isEmpty || self.life.left > 0 || self.device.unsettledCount > 0
+    }
+}
+
+extension FaultKind {
+    /// Whether the app starts anew after it, from what is durable.
+    var endsProcess: Bool { self == .kill || self == .reinstall }
 }

@@ -65,6 +65,8 @@ package struct FleetOutcome: Sendable {
     package var failure: FleetFailure?
     /// Captures that were made.
     package var captured: Int
+    /// Captures that were due while their phone was away, and that it did not come back to make.
+    package var capturesDeferred: Int
     /// Captures of closed groups that were due.
     package var closedDue: Int
     /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
@@ -77,12 +79,13 @@ package struct FleetOutcome: Sendable {
     package var photosRejected: Int
 
     package init(
-        failure: FleetFailure?, captured: Int, closedDue: Int, arrivalsLate: Int, farewellsCut: Int,
-        lateness: HDRHistogram, curl: CurlPoolCounts,
+        failure: FleetFailure?, captured: Int, capturesDeferred: Int, closedDue: Int, arrivalsLate: Int,
+        farewellsCut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
         self.captured = captured
+        self.capturesDeferred = capturesDeferred
         self.closedDue = closedDue
         self.arrivalsLate = arrivalsLate
         self.farewellsCut = farewellsCut
@@ -94,14 +97,15 @@ package struct FleetOutcome: Sendable {
     /// Of phones that never started.
     init(failure: FleetFailure?) {
         self.init(
-            failure: failure, captured: 0, closedDue: 0, arrivalsLate: 0, farewellsCut: 0,
-            lateness: HDRHistogram(),
+            failure: failure, captured: 0, capturesDeferred: 0, closedDue: 0, arrivalsLate: 0,
+            farewellsCut: 0, lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
     }
 
     mutating func add(_ other: FleetOutcome) {
         self.failure = self.failure ?? other.failure
         self.captured += other.captured
+        self.capturesDeferred += other.capturesDeferred
         self.closedDue += other.closedDue
         self.arrivalsLate += other.arrivalsLate
         self.farewellsCut += other.farewellsCut

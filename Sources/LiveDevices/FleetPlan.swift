@@ -17,35 +17,22 @@ package struct FleetPlan: Sendable {
         /// The photos that it takes, by their places in `FleetPlan.photos`.
         package var photos: Range<Int>
         package var preprocess: Preprocessing
-        /// When it has no path, in order.
-        package var offline: [OfflineWindow]
+        /// What happens to it by the scenario's faults.
+        package var faults: [PhoneWindow]
         /// Of a phone in a closed group, which captures again once its last scan was settled.
         package var think: ThinkTimes?
 
         package init(
             number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
-            offline: [OfflineWindow], think: ThinkTimes?
+            faults: [PhoneWindow], think: ThinkTimes?
         ) {
             precondition(!photos.isEmpty, "a phone without a photo to take")
             self.number = number
             self.profile = profile
             self.photos = photos
             self.preprocess = preprocess
-            self.offline = offline
+            self.faults = faults
             self.think = think
-        }
-    }
-
-    package struct OfflineWindow: Sendable {
-        /// The fault's place in the scenario's list.
-        package var fault: Int
-        package var from: Instant
-        package var to: Instant
-
-        package init(fault: Int, from: Instant, to: Instant) {
-            self.fault = fault
-            self.from = from
-            self.to = to
         }
     }
 
@@ -128,4 +115,7 @@ package enum FleetLimits {
     package static let farewellTime = Interval.seconds(3)
     /// A capture that is handed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
+    /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
+    /// goes nowhere.
+    static let oldPathTime = Interval.seconds(30)
 }

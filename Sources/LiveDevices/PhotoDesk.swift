@@ -15,12 +15,17 @@ package final class PhotoDesk {
         /// Its place in the corpus.
         package var photo: Int
         package var preprocess: Preprocessing
+        /// Which of the phone's processes wants it: given back as it is.
+        package var process: UInt32
 
-        package init(device: DeviceNumber, scan: ScanNumber, photo: Int, preprocess: Preprocessing) {
+        package init(
+            device: DeviceNumber, scan: ScanNumber, photo: Int, preprocess: Preprocessing, process: UInt32 = 0
+        ) {
             self.device = device
             self.scan = scan
             self.photo = photo
             self.preprocess = preprocess
+            self.process = process
         }
     }
 

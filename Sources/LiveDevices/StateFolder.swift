@@ -18,6 +18,8 @@ package struct StateFolder: Sendable {
     package struct Restored: Sendable {
         /// The device id, if the phone ever had one.
         package var identity: String?
+        /// How many device ids it has ever had.
+        package var installations = 0
         package var lastScan: ScanNumber
         /// Unsettled scans, oldest first.
         package var scans: [DurableScan]
@@ -128,6 +130,7 @@ package struct StateFolder: Sendable {
             guard let device = line.d.map({ DeviceNumber($0) }) else { continue }
             if let identity = line.identity {
                 self.restored[device, default: .nothing].identity = identity
+                self.restored[device, default: .nothing].installations += 1
             }
             if let scan = line.scan { self.used(scan, by: device) }
         }
@@ -154,6 +157,8 @@ package struct StateFolder: Sendable {
             } else if let scan = line.scan, line.settled != nil {
                 records[device]?[scan] = nil
                 self.used(scan, by: device)
+            } else if line.wiped == true {
+                records[device] = nil
             }
         }
     }

@@ -102,7 +102,12 @@ extension LiveRun {
         if outcome.farewellsCut > 0 {
             warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")
         }
-        let skipped = self.arrivals.planned - outcome.captured
+        if outcome.capturesDeferred > 0 {
+            warnings.append(
+                "\(outcome.capturesDeferred) captures were left out because their phones did not come back to make them"
+            )
+        }
+        let skipped = self.arrivals.planned - outcome.captured - outcome.capturesDeferred
         if skipped > 0 {
             warnings.append("\(skipped) captures were left out because the run was stopped")
         }

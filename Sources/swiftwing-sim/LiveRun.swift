@@ -104,10 +104,7 @@ final class LiveRun {
                 var phone = FleetPlan.Phone(
                     number: device, profile: group.profile, photos: photos.ranges[place],
                     preprocess: group.spec.preprocess,
-                    offline: desk.phoneSchedule(device: device, group: group.spec.name)
-                        .filter { $0.kind == .offline }.map {
-                            .init(fault: $0.fault, from: $0.from, to: $0.to)
-                        },
+                    faults: desk.phoneSchedule(device: device, group: group.spec.name),
                     think: self.plan.thinkTimes(of: group))
                 phone.group = group.spec.name
                 return phone

@@ -19,7 +19,7 @@ extension FleetThreadsTests {
         let outcome = try bench.finish()
         #expect(outcome.failure == nil)
         #expect(outcome.captured == 20 && outcome.closedDue == 20 && outcome.arrivalsLate == 0)
-        let (merged, ledger) = bench.judge()
+        let (merged, ledger) = try bench.judge()
         #expect(ledger.totals.scans.completed == 20)
         for device in 0..<4 {
             let mine = merged.filter { $0.device == DeviceNumber(UInt32(device)) }
@@ -65,6 +65,6 @@ extension FleetThreadsTests {
         let second = try FleetBench(devices: 2, scans: 2, load: Self.think, threads: 1, state: folder.path)
         try second.start()
         #expect(try second.finish().captured == 4)
-        #expect(second.judge().ledger.totals.scans.completed == 6)
+        #expect(try second.judge().ledger.totals.scans.completed == 6)
     }
 }

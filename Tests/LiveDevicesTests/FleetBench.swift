@@ -67,10 +67,7 @@ final class FleetBench {
                 let number = DeviceNumber(UInt32(index))
                 return .init(
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
-                    offline: desk.phoneSchedule(device: number, group: "all").map {
-                        .init(fault: $0.fault, from: $0.from, to: $0.to)
-                    },
-                    think: think)
+                    faults: desk.phoneSchedule(device: number, group: "all"), think: think)
             },
             arrivals: self.run.arrivals, lastArrival: self.run.census.lastArrival,
             photos: [try Self.photo()],
@@ -125,7 +122,7 @@ final class FleetBench {
     }
 
     /// What both sides saw, in one order, and what the ledger makes of it.
-    func judge() -> (merged: [Observation], ledger: Ledger) {
+    func judge() throws -> (merged: [Observation], ledger: Ledger) {
         var merge = ObservationMerge(sources: self.threads + 1)
         for report in self.reports {
             for observation in report.observations { merge.add(observation, of: report.thread) }
@@ -142,7 +139,17 @@ final class FleetBench {
             merged.append(observation)
             ledger.saw(observation)
         }
-        ledger.finish(waitingOnDisk: [], at: self.loop.now())
+        ledger.finish(waitingOnDisk: try self.waitingOnDisk(), at: self.loop.now())
         return (merged, ledger)
+    }
+
+    /// What fresh phones find in the state folder.
+    private func waitingOnDisk() throws -> [WaitingRecord] {
+        try StateFolder(path: self.plan.stateFolder).unsettled()
+            .filter { !$0.scan.completed && $0.scan.refusal == nil }.map {
+                WaitingRecord(
+                    device: $0.device, scan: ScanNumber($0.scan.scan),
+                    cause: WaitingCause(rawValue: $0.scan.cause) ?? .interrupted)
+            }
     }
 }

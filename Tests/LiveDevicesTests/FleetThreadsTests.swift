@@ -19,7 +19,7 @@ import Testing
         #expect(outcome.failure == nil)
         #expect(outcome.captured == 14)
         #expect(outcome.farewellsCut == 0)
-        let (merged, ledger) = bench.judge()
+        let (merged, ledger) = try bench.judge()
         #expect(ledger.totals.scans.completed == 14)
         #expect(ledger.verdicts.allSatisfy { $0.standing == .held })
         #expect(zip(merged, merged.dropFirst()).allSatisfy { $0.at <= $1.at }, "in the order of time")
@@ -51,7 +51,7 @@ import Testing
         let third = try FleetBench(devices: 7, threads: 2, state: folder.path)
         try third.start()
         #expect(try third.finish().captured == 7)
-        let (_, ledger) = third.judge()
+        let (_, ledger) = try third.judge()
         #expect(ledger.totals.scans.restored == 14)
         #expect(ledger.totals.scans.completed == 21)
         let state = try StateFolder(path: folder.path)
@@ -68,7 +68,7 @@ import Testing
         #expect(isBusy)
         bench.stop()
         #expect(try bench.finish().farewellsCut == 0)
-        #expect(bench.judge().ledger.totals.jobs.cleaned == 7)
+        #expect(try bench.judge().ledger.totals.jobs.cleaned == 7)
         #expect(try StateFolder(path: folder.path).unsettled().count == 7)
     }
 
@@ -83,7 +83,7 @@ import Testing
             devices: 2, threads: 2, state: folder.path, jobTime: .milliseconds(500), faults: [away])
         try bench.start()
         _ = try bench.finish()
-        let began = bench.judge().merged.count { $0.what == .fault(.began(fault: 0)) }
+        let began = try bench.judge().merged.count { $0.what == .fault(.began(fault: 0)) }
         #expect(began == 2)
     }
 
