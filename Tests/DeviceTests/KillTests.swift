@@ -19,6 +19,8 @@ struct KillTests {
         var pending: [DeviceEvent] = []
         var seen: [PhoneSighting] = []
         var steps = 0
+        /// Writes for which there is no room; nil while there is.
+        var held: [(change: StoreChange, ticket: StoreTicket)]?
 
         init(_ backend: StubTalaria, scans: UInt32) {
             self.backend = backend
@@ -39,6 +41,9 @@ struct KillTests {
                 case .releasePhoto: break
                 case .send(let request): self.pending += self.backend.steps(request)
                 case .abort: break  // Late answers keep coming; the phone does not mind.
+                case .store(let change, let ticket) where self.held != nil:
+                    self.held?.append((change, ticket))
+                    self.pending.append(.storeFailed(ticket))
                 case .store(let change, let ticket):
                     self.journal.append(change)
                     self.pending.append(.stored(ticket))
@@ -82,6 +87,20 @@ struct KillTests {
             self.journalAtLaunch = self.journal.count
             self.phone = TestPhone.device()
             self.tell(.launched(restored: self.store.scans, pathAvailable: true))
+        }
+
+        /// There is room again: what was held back is written, in its order.
+        mutating func free() {
+            let held = self.held ?? []
+            self.held = nil
+            self.journal += held.map(\.change)
+            if let last = held.last { self.pending.append(.stored(last.ticket)) }
+        }
+
+        /// Everything that happens until only the outside world can go on.
+        mutating func settle() {
+            let limit = self.steps + 1_000
+            while self.steps < limit, self.step() {}
         }
 
         var store: DurableState {
@@ -161,6 +180,71 @@ struct KillTests {
                 }
             }
             world.check(scans: 3, "\(kind), every \(every)")
+        }
+    }
+
+    /// Runs two scans to the end, with something done to the phone before every step in turn.
+    private func disturb(_ kind: String, _ what: String, _ disturbance: (inout World) -> Void) {
+        var step = 0
+        while true {
+            var world = World(backend(kind), scans: 2)
+            while world.steps < step, world.step() {}
+            guard world.steps == step else { break }
+            disturbance(&world)
+            world.settle()
+            world.check(scans: 2, "\(kind), \(what) at step \(step)")
+            step += 1
+        }
+        #expect(step > 30)
+    }
+
+    @Test(arguments: kinds, [0, 3, 1_000])
+    func `sent to the background at any step, it gets there after its return`(kind: String, steps: Int) {
+        disturb(kind, "in the background for \(steps) steps") { world in
+            world.tell(.suspended)
+            let end = world.steps + steps
+            while world.steps < end, world.step() {}
+            world.tell(.resumed)
+        }
+    }
+
+    @Test(arguments: kinds, [true, false])
+    func `with its network changed at any step, it goes on over the new one`(kind: String, isThere: Bool) {
+        disturb(kind, "another network") { world in
+            world.tell(.pathChanged(isAvailable: isThere))
+            // What was under way on the old path never comes.
+            world.pending.removeAll { event in
+                switch event {
+                case .replyHead, .replyBytes, .replyEnded, .replyFailed: true
+                default: false
+                }
+            }
+            if !isThere {
+                world.settle()
+                world.tell(.pathReturned)
+            }
+        }
+    }
+
+    @Test(arguments: kinds, [false, true])
+    func `with its storage full from any step on, it waits for room, and a kill costs it nothing`(
+        kind: String, isKilled: Bool
+    ) {
+        disturb(kind, "full") { world in
+            guard world.durable >= 2 else { return }  // The captures themselves have room.
+            world.held = []
+            world.settle()
+            if kind != "failing" {
+                let durable = world.store.settled.count + world.store.scans.count { $0.completed }
+                #expect(
+                    world.backend.effectiveDeletes <= durable, "a job was deleted before its books had room")
+            }
+            if isKilled {
+                world.held = nil
+                world.killAndRelaunch(losing: true)
+            } else {
+                world.free()
+            }
         }
     }
 }

@@ -33,12 +33,13 @@ struct RunReport {
 /// `summary.json`, as far as the tests read it.
 struct Summary: Decodable {
     struct Scans: Decodable {
-        var captured, restored, completed, refused, waiting, lost: Int
+        var captured, restored, completed, refused, waiting, discarded, lost: Int
         var waiting_by_cause: [String: Int]
 
         /// Every scan is in one class, and a scan that waits says why.
         var isConserved: Bool {
-            self.captured + self.restored == self.completed + self.refused + self.waiting + self.lost
+            self.captured + self.restored
+                == self.completed + self.refused + self.waiting + self.discarded + self.lost
                 && self.waiting == self.waiting_by_cause.values.reduce(0, +)
         }
     }
