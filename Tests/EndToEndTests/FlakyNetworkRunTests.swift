@@ -46,7 +46,9 @@ extension EndToEnd {
             let check = try await Binary.run(["check", resolved])
             #expect(check == Outcome(code: 0, output: "\(resolved): ok\n", complaint: ""))
             let left = try FileManager.default.contentsOfDirectory(atPath: process.folder.folder.path)
-            #expect(left.sorted() == ["complaint", "output", "report"], "temporary state went with the run")
+            #expect(
+                left.sorted() == ["Images", "complaint", "output", "report"],
+                "temporary state went with the run")
         }
 
         // MARK: What the server saw

@@ -16,6 +16,10 @@ final class RunProcess: Sendable {
         self.folder = try Scratch()
         self.output = try self.folder.file("output")
         self.complaint = try self.folder.file("complaint")
+        // The smallest of the photographs alone: pixels are most of a run's work, and not what is tested here.
+        let photos = self.folder.folder.appending(path: "Images/shelves")
+        try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: Package.photo, to: photos.appending(path: "shelf.jpg"))
         let process = Process()
         process.executableURL = Binary.path
         process.arguments =
@@ -23,7 +27,7 @@ final class RunProcess: Sendable {
                 "--output", self.folder.folder.appending(path: "report").path, "--quiet", "--no-color",
             ]
         process.environment = Subprocess.environment.merging(["TMPDIR": self.folder.folder.path]) { $1 }
-        process.currentDirectoryURL = Package.root
+        process.currentDirectoryURL = self.folder.folder
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: self.output)
         process.standardError = try FileHandle(forWritingTo: self.complaint)
