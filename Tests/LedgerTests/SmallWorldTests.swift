@@ -111,7 +111,7 @@ import Testing
     func `no fault of the server makes the phone or the backend break anything`(index: Int) {
         let kind = Self.serverFaults[index]
         var fired = 0
-        for seed: UInt64 in 1...6 {
+        for seed: UInt64 in 1...3 {
             var weather = SmallWorld.Weather()
             // Books that come only with the results, and streams that end, so that every fault finds something to do.
             weather.faults = [kind, .stripBooks(.absent), .endWithoutTerminal]
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `all of the server's faults together break nothing either`() {
-        for seed: UInt64 in 1...20 {
+        for seed: UInt64 in 1...8 {
             var weather = SmallWorld.Weather()
             weather.faults = Self.serverFaults
             weather.reset = 3
