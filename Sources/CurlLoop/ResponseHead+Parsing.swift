@@ -2,6 +2,9 @@ extension ResponseHead {
     /// Whether raw header lines begin with a 1xx status line.
     static func isInterim(_ bytes: [UInt8]) -> Bool { (100..<200).contains(Self.status(in: bytes[...])) }
 
+    /// Whether raw header lines begin with the status line of `101 Switching Protocols`.
+    static func isSwitching(_ bytes: [UInt8]) -> Bool { Self.status(in: bytes[...]) == 101 }
+
     /// Reads header lines as libcurl delivered them, which has checked the status line.
     init(parsing bytes: [UInt8]) {
         self.init(status: 0, fields: [])

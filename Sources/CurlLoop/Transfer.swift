@@ -9,6 +9,9 @@ import SimBase
 final class Transfer {
     /// A response head longer than this ends the exchange.
     static let headBytesMax = 128 * 1_024
+    /// A body that brings more than this before libcurl returns ends the exchange. What libcurl reads from a socket in
+    /// one turn is below 2 MB; more comes only of a transfer coding that it undoes by itself, such as a bomb of gzip.
+    static let undeliveredBytesMax = 4 << 20
 
     let slot: UInt32
     var generation: UInt32 = 0
@@ -87,6 +90,8 @@ final class Transfer {
         unsafe self.head.append(contentsOf: line)
         guard line.count <= 2, unsafe line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
         else { return true }
+        // A 101 is the end of HTTP on this connection, and no one here asked for that.
+        guard !ResponseHead.isSwitching(self.head) else { return false }
         guard !ResponseHead.isInterim(self.head) else {
             self.head.removeAll(keepingCapacity: true)
             return true
@@ -97,13 +102,17 @@ final class Transfer {
         return true
     }
 
-    private func receivedBody(_ bytes: UnsafeRawBufferPointer) {
+    private func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard self.isHeadComplete, self.body.count + bytes.count <= Self.undeliveredBytesMax else {
+            return false
+        }
         if self.body.isEmpty {
             self.bodyMoment = self.clock.now()
             self.inbox.lend(&self.body)
         }
         unsafe self.body.append(contentsOf: bytes)
         self.inbox.queue(self)
+        return true
     }
 
     /// Called when a connection stands and the request is about to be sent, also when libcurl by itself sends it
@@ -148,8 +157,8 @@ final class Transfer {
         _ = unsafe shim_easy_set_receiver(raw, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
             let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            unsafe transfer.receivedBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            return size * count
+            let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe transfer.receivedBody(piece) ? size * count : 0
         }
         _ = unsafe shim_easy_set_before_send(raw) { context, _, _, _, _ in
             guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }

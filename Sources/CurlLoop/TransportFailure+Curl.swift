@@ -35,6 +35,7 @@ extension Transfer {
         case CURLE_GOT_NOTHING:
             return .connectionDied
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND:
+            if self.isRefusedByParser(result) { return .protocolBroken }
             if code == SystemCode.connectionReset || code == SystemCode.brokenPipe { return .connectionReset }
             return self.replied == nil ? .connectionDied : .truncated
         case CURLE_PARTIAL_FILE:
@@ -48,9 +49,19 @@ extension Transfer {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP3,
             CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED, CURLE_WRITE_ERROR:
             return .protocolBroken
+        case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete:
+            return .protocolBroken  // libcurl's word for a field beyond its own limit (100 KB).
         default:
             // CURLcode is open: the rest are bad options, no memory, and protocols that are switched off.
             return .internalError
         }
+    }
+
+    /// Whether a failure to receive is none of the system's: libcurl says the same of chunks that it cannot read and of
+    /// heads that do not end, and only its words tell them apart (its errno may be that of an earlier exchange). Under
+    /// TLS it also says so of a connection that ended without its goodbye.
+    private func isRefusedByParser(_ result: CURLcode) -> Bool {
+        result == CURLE_RECV_ERROR && self.request?.url.hasPrefix("http:") == true
+            && !self.easy.message.hasPrefix("Recv failure")
     }
 }

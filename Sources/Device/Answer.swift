@@ -20,7 +20,7 @@ struct Answer: Sendable {
     var badness: BadAnswer {
         if self.isTooLarge { return .tooLarge }
         let isJSON = self.head.contentType.isEmpty || self.head.contentType.hasSuffix("json")
-        return isJSON ? .undecodable : .wrongContentType
+        return isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
     }
 
     /// How long the server asks to wait: `retryAfterMs` of the body, then the header in seconds or as a date. A wait

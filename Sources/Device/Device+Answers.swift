@@ -24,7 +24,7 @@ extension Device {
             of: exchange.scan, at: now, into: &effects)
         switch exchange.purpose {
         case .stream where head.status == 200:
-            guard head.contentType == "text/event-stream" else {
+            guard head.contentType == "text/event-stream", !head.isEncoded else {
                 // Its body may be endless; what it says does not matter.
                 self.exchanges.remove(at: index)
                 effects.append(.abort(id))

@@ -63,6 +63,8 @@ package struct ReplyHead: Hashable, Sendable {
     package var contentType: String
     /// The header `Retry-After` as it was sent.
     package var retryAfter: String?
+    /// The body has a content coding, which no phone asks for: it cannot be read.
+    package var isEncoded = false
 
     package init(status: Int, contentType: String, retryAfter: String?) {
         self.status = status

@@ -154,13 +154,12 @@ extension Fleet: TransferDelegate {
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
         let type = head.first("Content-Type")?.split(separator: ";").first.map { $0.lowercased() } ?? ""
-        self.tell(
-            phone,
-            .replyHead(
-                id,
-                ReplyHead(
-                    status: head.status, contentType: String(type.filter { !$0.isWhitespace }),
-                    retryAfter: head.first(HeaderName.retryAfter))))
+        var reply = ReplyHead(
+            status: head.status, contentType: String(type.filter { !$0.isWhitespace }),
+            retryAfter: head.first(HeaderName.retryAfter))
+        let coding = head.first("Content-Encoding") ?? ""
+        reply.isEncoded = !coding.isEmpty && coding.lowercased() != "identity"
+        self.tell(phone, .replyHead(id, reply))
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {

@@ -159,6 +159,7 @@ package enum TransportFailure: String, CaseIterable, Hashable, Sendable {
 /// How an answer failed above HTTP.
 package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     case undecodable
+    /// Another type, or a content coding that was not asked for.
     case wrongContentType = "wrong-content-type"
     case tooLarge = "too-large"
     case notSuccess = "not-success"

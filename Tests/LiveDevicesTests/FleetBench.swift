@@ -23,6 +23,8 @@ final class FleetBench {
     private(set) var reports: [(thread: Int, observations: [Observation], upTo: Instant)] = []
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
+    /// What the phones connect to instead of the server, if anything.
+    let front: HostileFront?
     private let server: BackendServer
     private let backendSaw: Log
     private var fleet: FleetThreads?
@@ -33,7 +35,9 @@ final class FleetBench {
         devices: Int, scans: Int = 1,
         load: LoadModel = .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
         threads: Int, state: String, jobTime: Interval = .milliseconds(30),
-        faults: [FaultSpec] = [], drain: Interval = .seconds(5)
+        faults: [FaultSpec] = [], drain: Interval = .seconds(5),
+        profile change: (Int, inout ClientProfile) -> Void = { _, _ in },
+        front makeFront: (Loop, UInt16) throws -> HostileFront? = { _, _ in nil }
     ) throws {
         var settings = ServerSettings.contract
         settings.backend.jobTime = jobTime...jobTime
@@ -57,7 +61,8 @@ final class FleetBench {
                 shelf: self.run.shelf, random: self.run.random, faults: faults,
                 links: FleetLinks(groups: []), nonce: "bench"), loop: self.loop
         ) { log.observations.append($0) }
-        let port = try self.server.port()
+        self.front = try makeFront(self.loop, try self.server.port())
+        let port = try self.front?.port ?? self.server.port()
         let desk = self.run.faultDesk
         let profile = self.run.groups[0].profile
         let think = self.run.thinkTimes(of: self.run.groups[0])
@@ -65,6 +70,8 @@ final class FleetBench {
             clock: clock, wallClockAtZero: wall, seed: 3, run: 9,
             phones: (0..<devices).map { index in
                 let number = DeviceNumber(UInt32(index))
+                var profile = profile
+                change(index, &profile)
                 return .init(
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
                     faults: desk.phoneSchedule(device: number, group: "all"), think: think)
@@ -101,9 +108,9 @@ final class FleetBench {
 
     func stop() { self.fleet?.stop() }
 
-    /// Turns the loop until something holds, 20 seconds at most; tells whether it held.
-    func turn(until holds: () -> Bool) -> Bool {
-        let end = self.loop.now() + .seconds(20)
+    /// Turns the loop until something holds, so long at most; tells whether it held.
+    func turn(until holds: () -> Bool, atMost time: Interval = .seconds(20)) -> Bool {
+        let end = self.loop.now() + time
         let tick = LoopTimer(loop: self.loop) { _ in }
         while !holds() {
             guard self.loop.now() < end else { return false }
@@ -114,8 +121,8 @@ final class FleetBench {
     }
 
     /// Runs to the end of the fleet.
-    func finish() throws -> FleetOutcome {
-        let isOver = self.turn(until: { self.outcome != nil })
+    func finish(atMost time: Interval = .seconds(20)) throws -> FleetOutcome {
+        let isOver = self.turn(until: { self.outcome != nil }, atMost: time)
         #expect(isOver, "the fleet came to its end")
         self.fleet?.join()
         return try #require(self.outcome)

@@ -1,0 +1,106 @@
+import CurlLoop
+import EventLoop
+import SimBase
+import Testing
+
+/// Replies that are wrong in ways of their own.
+@Suite struct HostileReplyTests {
+    private func outcome(of sent: [[UInt8]], closing: Bool = true) throws -> [Seen]? {
+        let bench = try Bench(phones: 1)
+        bench.server.answer = { connection, _ in
+            for piece in sent { connection.send(piece) }
+            if closing { connection.close() }
+        }
+        let transfer = bench.get(0)
+        #expect(bench.finish(transfer))
+        return bench.seen[transfer]
+    }
+
+    private func outcome(of text: String, closing: Bool = true) throws -> [Seen]? {
+        try self.outcome(of: [Array(text.utf8)], closing: closing)
+    }
+
+    @Test func `a switch to another protocol brings no body without a head`() throws {
+        let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nbytes of another protocol"
+        #expect(try self.outcome(of: switching, closing: false) == [.failed(.protocolBroken)])
+    }
+
+    @Test(arguments: ["zz\r\nhalf\r\n", "\r\n", "fffffffffffffffff\r\nhalf\r\n"])
+    func `chunks that cannot be read are a broken protocol`(chunks: String) throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        #expect(
+            try self.outcome(of: head + chunks, closing: false) == [.head(200), .failed(.protocolBroken)])
+    }
+
+    @Test func `what an earlier exchange failed of is not said of a later one`() throws {
+        let bench = try Bench(phones: 1)
+        bench.server.answer = { connection, request in
+            guard request.line.contains("/second") else { return connection.reset() }
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+        }
+        for _ in 0..<3 {
+            let first = bench.get(0, "/first")
+            #expect(bench.finish(first))
+            #expect(bench.seen[first] == [.failed(.connectionReset)])
+            let second = bench.get(0, "/second")
+            #expect(bench.finish(second))
+            #expect(bench.seen[second] == [.head(200), .failed(.protocolBroken)])
+        }
+    }
+
+    @Test func `a head may be 128 KiB long and not a byte more`() throws {
+        let status = "HTTP/1.1 204 No Content\r\n"
+        let line = "X: " + String(repeating: "x", count: 1_019) + "\r\n"
+        func head(_ bytes: Int) -> String {
+            var text = status
+            // The last field takes what is left, its name and the two line ends apart.
+            while bytes - text.utf8.count > 2 * line.utf8.count { text += line }
+            return text + "X: " + String(repeating: "y", count: bytes - text.utf8.count - 7) + "\r\n\r\n"
+        }
+        #expect(head(131_072).utf8.count == 131_072)
+        #expect(try self.outcome(of: head(131_072)) == [.head(204), .complete])
+        #expect(try self.outcome(of: head(131_073)) == [.failed(.protocolBroken)])
+    }
+
+    @Test func `one field without end is a broken protocol`() throws {
+        let field = [Array("HTTP/1.1 200 OK\r\nX: ".utf8), [UInt8](repeating: 0x78, count: 1 << 20)]
+        #expect(try self.outcome(of: field) == [.failed(.protocolBroken)])
+    }
+
+    @Test func `a storm of interim heads is a broken protocol`() throws {
+        let storm = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 40_000)
+        #expect(try self.outcome(of: storm) == [.failed(.protocolBroken)])
+    }
+
+    /// libcurl undoes a transfer coding that nobody asked for.
+    @Test func `a bomb of gzip is cut off before it fills the memory`() throws {
+        let before = ResourceUsage.own().residentMax
+        let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n".utf8)
+        let seen = try self.outcome(of: [head, Self.bomb(bytes: 512 << 20)], closing: false)
+        #expect(seen?.last == .failed(.protocolBroken))
+        #expect(ResourceUsage.own().residentMax - before < 64 << 20)
+    }
+
+    /// So many zeros by gzip: one literal, then the longest match over and over in the fixed code (RFC 1951, section
+    /// 3.2.6), 158 bytes for each.
+    private static func bomb(bytes: Int) -> [UInt8] {
+        var deflated: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+        var (pending, count) = (UInt64(0), UInt64(0))
+        func add(_ bits: String) {
+            for bit in bits.utf8 {
+                pending |= (bit == 0x31 ? 1 : 0) << count
+                count += 1
+                guard count == 8 else { continue }
+                deflated.append(UInt8(pending))
+                (pending, count) = (0, 0)
+            }
+        }
+        add("110" + "00110000")
+        // Eight matches of thirteen bits end where a byte ends.
+        while count != 0 { add("1100010100000") }
+        let start = deflated.count
+        for _ in 0..<8 { add("1100010100000") }
+        let block = Array(deflated[start...])
+        return deflated + Array(repeatElement(block, count: bytes / (8 * 258)).joined())
+    }
+}

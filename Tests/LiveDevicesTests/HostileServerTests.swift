@@ -1,0 +1,149 @@
+import Device
+import EventLoop
+import Foundation
+import Ledger
+import LiveDevices
+import SimBase
+import SimTestSupport
+import Talaria
+import Testing
+
+/// Everything that a server can answer. It has a name and is counted, it costs a bounded amount of memory, and no scan is
+/// lost by it: once the server is good again, the scan is completed.
+@Suite(.serialized) struct HostileServerTests {
+    /// Phones that lose no time, so that many answers can be tried.
+    private static func hasten(_ profile: inout ClientProfile) {
+        profile.backoff = BackoffPolicy(base: .milliseconds(2), cap: .milliseconds(20))
+        profile.connectTimeout = .milliseconds(800)
+        profile.idleTimeout = .milliseconds(800)
+        profile.requestTimeout = .milliseconds(800)
+        profile.retryableErrorDelay = .milliseconds(5)
+    }
+
+    /// A fleet of as many phones as there are hostile answers; each gets one, then a good server.
+    private func run(_ answers: [HostileAnswer], _ path: String) throws -> FleetBench {
+        let bench = try FleetBench(
+            devices: answers.count, threads: 1, state: path, drain: .seconds(15),
+            profile: { index, profile in
+                Self.hasten(&profile)
+                // Results are asked for only where no books came with the event.
+                profile.inlineBooks = answers[index].operation != .results
+            },
+            front: { loop, port in
+                try HostileFront(loop: loop, upstream: port) { trace in
+                    let answer = answers[Int(trace.device.raw)]
+                    guard trace.operation == answer.operation, trace.attempt == 1 else { return nil }
+                    return .instead(answer.acts)
+                }
+            })
+        try bench.start()
+        let outcome = try bench.finish()
+        #expect(outcome.failure == nil)
+        #expect(bench.front?.replaced.count == answers.count, "every answer was given")
+        return bench
+    }
+
+    private func check(_ answers: [HostileAnswer]) throws {
+        let folder = TemporaryFolder()
+        let before = ResourceUsage.own().residentMax
+        let bench = try self.run(answers, folder.path)
+        let after = ResourceUsage.own().residentMax
+        let (merged, ledger) = bench.judge()
+        for (index, answer) in answers.enumerated() {
+            let sightings = merged.compactMap { observation -> PhoneSighting? in
+                guard observation.device.raw == UInt32(index), case .phone(let sighting) = observation.what
+                else {
+                    return nil
+                }
+                return sighting
+            }
+            let named = HostileAnswer.outcomes(of: answer.operation, in: sightings)
+            #expect(named == answer.named, "\(answer.title)")
+            let isCompleted = sightings.contains { if case .completed = $0 { true } else { false } }
+            #expect(isCompleted, "\(answer.title)")
+        }
+        #expect(ledger.totals.scans.completed == answers.count)
+        #expect(ledger.totals.scans.isConserved)
+        let broken = ledger.verdicts.filter { $0.standing == .broken }
+        #expect(broken.isEmpty, "\(broken)")
+        #expect(after - before < 128 << 20, "bytes kept")
+    }
+
+    @Test func `what is no answer has a name, and the scan is completed`() throws {
+        try self.check(HostileAnswer.broken)
+    }
+
+    @Test func `what is no stream has a name, and the scan is completed`() throws {
+        try self.check(HostileAnswer.streams)
+    }
+
+    @Test func `what accepts no upload has a name, and the scan is completed`() throws {
+        try self.check(HostileAnswer.uploads)
+    }
+
+    @Test func `what is no result has a name, and the scan is completed`() throws {
+        try self.check(HostileAnswer.others)
+    }
+
+    /// Each phone's first answer of one kind ends after its own number of bytes.
+    @Test func `an answer that ends early at any byte is noticed and loses nothing`() throws {
+        let lengths: [(operation: Talaria.Operation, bytes: Int)] = [
+            (.upload, 1_000), (.stream, 3_600), (.results, 2_600), (.cleanup, 300),
+        ]
+        let step = Fuzz.isLong ? 1 : 13
+        let cuts = lengths.flatMap { length in
+            (stride(from: 0, to: length.bytes, by: step) + [length.bytes]).map { (length.operation, $0) }
+        }
+        let folder = TemporaryFolder()
+        let bench = try FleetBench(
+            devices: cuts.count, threads: 1, state: folder.path, drain: .seconds(60),
+            profile: { index, profile in
+                Self.hasten(&profile)
+                profile.requestTimeout = .seconds(20)
+                profile.connectTimeout = .seconds(20)
+                profile.idleTimeout = .seconds(20)
+                profile.inlineBooks = cuts[index].0 != .results
+            },
+            front: { loop, port in
+                try HostileFront(loop: loop, upstream: port) { trace in
+                    let cut = cuts[Int(trace.device.raw)]
+                    return trace.operation == cut.0 && trace.attempt == 1 ? .cut(after: cut.1) : nil
+                }
+            })
+        try bench.start()
+        let outcome = try bench.finish(atMost: .seconds(120))
+        #expect(outcome.failure == nil)
+        let (merged, ledger) = bench.judge()
+        #expect(ledger.totals.scans.completed == cuts.count)
+        let broken = ledger.verdicts.filter { $0.standing == .broken }
+        #expect(broken.isEmpty, "\(broken)")
+
+        var noticed: Set<DeviceNumber> = []
+        for observation in merged {
+            guard case .phone(let sighting) = observation.what else { continue }
+            let operation = cuts[Int(observation.device.raw)].0
+            if !HostileAnswer.outcomes(of: operation, in: [sighting]).isEmpty {
+                noticed.insert(observation.device)
+            }
+        }
+        let front = try #require(bench.front)
+        for (index, cut) in cuts.enumerated() {
+            let device = DeviceNumber(UInt32(index))
+            guard let sent = front.cuts[device]?.sent else {
+                #expect(!noticed.contains(device), "\(cut): nothing was cut")
+                continue
+            }
+            // What comes behind the last event matters to nobody.
+            let isOver =
+                String(decoding: sent, as: UTF8.self).split(separator: "event: completed\n").last?
+                .contains("\n\n") == true && cut.0 == .stream
+                && String(decoding: sent, as: UTF8.self).contains("event: completed\n")
+            #expect(noticed.contains(device) != isOver, "\(cut) of \(sent.count)")
+        }
+        // Every byte of every answer had its turn.
+        for length in lengths {
+            let longest = cuts.lastIndex { $0.0 == length.operation && $0.1 == length.bytes } ?? 0
+            #expect(front.cuts[DeviceNumber(UInt32(longest))] == nil, "\(length.operation) is longer")
+        }
+    }
+}
