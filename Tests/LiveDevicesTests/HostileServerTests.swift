@@ -52,7 +52,7 @@ import Testing
         let before = ResourceUsage.own().residentMax
         let bench = try self.run(answers, folder.path)
         let after = ResourceUsage.own().residentMax
-        let (merged, ledger) = bench.judge()
+        let (merged, ledger) = try bench.judge()
         for (index, answer) in answers.enumerated() {
             let sightings = merged.compactMap { observation -> PhoneSighting? in
                 guard observation.device.raw == UInt32(index), case .phone(let sighting) = observation.what
@@ -114,7 +114,7 @@ import Testing
         try bench.start()
         let outcome = try bench.finish(atMost: .seconds(120))
         #expect(outcome.failure == nil)
-        let (merged, ledger) = bench.judge()
+        let (merged, ledger) = try bench.judge()
         #expect(ledger.totals.scans.completed == cuts.count)
         let broken = ledger.verdicts.filter { $0.standing == .broken }
         #expect(broken.isEmpty, "\(broken)")
