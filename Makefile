@@ -53,7 +53,7 @@ fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from 
 	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
 	@SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
-		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter FuzzTests \
+		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
 
 install: build ## puts binary and scenarios under PREFIX (/usr/local)

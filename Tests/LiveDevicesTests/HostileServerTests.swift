@@ -89,26 +89,37 @@ import Testing
         try self.check(HostileAnswer.others)
     }
 
-    /// Each phone's first answer of one kind ends after its own number of bytes.
+    /// More than any answer of the kind has, so that every byte of every answer has its turn.
+    private static let lengths: [(operation: Talaria.Operation, bytes: Int)] = [
+        (.upload, 1_000), (.stream, 3_600), (.results, 2_600), (.cleanup, 300),
+    ]
+    /// So many at once: a cut takes six descriptors.
+    private static let cutsAtOnceMax = 600
+
     @Test func `an answer that ends early at any byte is noticed and loses nothing`() throws {
-        let lengths: [(operation: Talaria.Operation, bytes: Int)] = [
-            (.upload, 1_000), (.stream, 3_600), (.results, 2_600), (.cleanup, 300),
-        ]
         let step = Fuzz.isLong ? 1 : 13
-        let cuts = lengths.flatMap { length in
+        let cuts = Self.lengths.flatMap { length in
             (stride(from: 0, to: length.bytes, by: step) + [length.bytes]).map { (length.operation, $0) }
         }
+        for start in stride(from: 0, to: cuts.count, by: Self.cutsAtOnceMax) {
+            try self.check(cuts: Array(cuts[start..<min(start + Self.cutsAtOnceMax, cuts.count)]))
+        }
+    }
+
+    /// Each phone's first answer of one kind ends after its own number of bytes.
+    private func check(cuts: [(operation: Talaria.Operation, bytes: Int)]) throws {
         let folder = TemporaryFolder()
         let bench = try FleetBench(
             devices: cuts.count, threads: 1, state: folder.path, drain: .seconds(60),
             profile: { index, profile in
                 Self.hasten(&profile, patience: .seconds(20))
-                profile.inlineBooks = cuts[index].0 != .results
+                profile.inlineBooks = cuts[index].operation != .results
             },
             front: { loop, port in
                 try HostileFront(loop: loop, upstream: port) { trace in
                     let cut = cuts[Int(trace.device.raw)]
-                    return trace.operation == cut.0 && trace.attempt == 1 ? .cut(after: cut.1) : nil
+                    return trace.operation == cut.operation && trace.attempt == 1
+                        ? .cut(after: cut.bytes) : nil
                 }
             })
         try bench.start()
@@ -122,7 +133,7 @@ import Testing
         var noticed: Set<DeviceNumber> = []
         for observation in merged {
             guard case .phone(let sighting) = observation.what else { continue }
-            let operation = cuts[Int(observation.device.raw)].0
+            let operation = cuts[Int(observation.device.raw)].operation
             if !HostileAnswer.outcomes(of: operation, in: [sighting]).isEmpty {
                 noticed.insert(observation.device)
             }
@@ -135,16 +146,13 @@ import Testing
                 continue
             }
             // What comes behind the last event matters to nobody.
-            let isOver =
-                String(decoding: sent, as: UTF8.self).split(separator: "event: completed\n").last?
-                .contains("\n\n") == true && cut.0 == .stream
-                && String(decoding: sent, as: UTF8.self).contains("event: completed\n")
+            let last = String(decoding: sent, as: UTF8.self).split(separator: "event: completed\n")
+                .dropFirst().last
+            let isOver = cut.operation == .stream && last?.contains("\n\n") == true
             #expect(noticed.contains(device) != isOver, "\(cut) of \(sent.count)")
         }
-        // Every byte of every answer had its turn.
-        for length in lengths {
-            let longest = cuts.lastIndex { $0.0 == length.operation && $0.1 == length.bytes } ?? 0
-            #expect(front.cuts[DeviceNumber(UInt32(longest))] == nil, "\(length.operation) is longer")
+        for (index, cut) in cuts.enumerated() where Self.lengths.contains(where: { $0 == cut }) {
+            #expect(front.cuts[DeviceNumber(UInt32(index))] == nil, "\(cut.operation) is longer")
         }
     }
 }
