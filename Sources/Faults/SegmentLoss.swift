@@ -28,10 +28,12 @@ package struct SegmentLoss: Hashable, Sendable {
 
     /// How much later a block arrives; nil when none of its segments is lost.
     package mutating func stall(of bytes: Int) -> Interval? {
-        var isLost = false
-        for _ in 0..<(bytes + Self.segmentBytes - 1) / Self.segmentBytes {
-            if self.share.happens(self.random.draw(.link, self.way.rawValue, self.segments)) { isLost = true }
-            self.segments += 1
+        let first = self.segments
+        self.segments += UInt64((bytes + Self.segmentBytes - 1) / Self.segmentBytes)
+        guard self.share > .never else { return nil }
+        // Draws are keyed by number, so that none depends on one before: the first loss settles it.
+        let isLost = (first..<self.segments).contains {
+            self.share.happens(self.random.draw(.link, self.way.rawValue, $0))
         }
         return isLost ? self.time : nil
     }
