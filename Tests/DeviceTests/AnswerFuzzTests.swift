@@ -84,7 +84,9 @@ import Testing
             try #require(phone.device.unsettledCount == store.scans.count)
             let unsound = store.scans.filter { !$0.isSound }
             try #require(unsound == [], "a record that would not be read again")
-            try #require(TestPhone(restored: store.scans).device.unsettledCount == store.scans.count)
+            // A scan that only waits for the DELETE of a job it gave up is settled by the next process at once.
+            let open = store.scans.filter { $0.job != nil || !$0.completed && $0.refusal == nil }
+            try #require(TestPhone(restored: store.scans).device.unsettledCount == open.count)
 
             // A fresh process and a server that keeps to the contract: the scan is completed or was refused.
             phone.tell(.suspended)

@@ -53,6 +53,17 @@ import Testing
         #expect(read.isEmpty)
     }
 
+    @Test func `a frame of 4096 bytes is waited for, a longer one is out of step`() throws {
+        var reader = BackendReportReader()
+        var read: [BackendReport] = []
+        try reader.receive([0x00, 0x10, 0, 0], into: &read)
+        #expect(throws: BackendReportReader.OutOfStep.self) {
+            var reader = BackendReportReader()
+            try reader.receive([0x01, 0x10, 0, 0], into: &read)
+        }
+        #expect(ObservationCodec.frameBytesMax == 0x1000)
+    }
+
     @Test func `a damaged frame never traps`() {
         var bytes: [UInt8] = []
         for report in Self.reports { ObservationCodec.encode(report, into: &bytes) }

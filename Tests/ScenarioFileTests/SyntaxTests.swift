@@ -34,6 +34,14 @@ struct SyntaxTests {
     @Test func `nesting has a limit`() {
         let deep = "a: " + String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
         #expect(messages(minimal + deep) == ["nested deeper than 32 levels"])
+        // The file itself is the first level.
+        func nested(_ levels: Int) -> [String] {
+            messages(
+                minimal + "a: " + String(repeating: "[", count: levels - 1)
+                    + String(repeating: "]", count: levels - 1))
+        }
+        #expect(!nested(YAMLReader.depthMax - 1).contains { $0.hasPrefix("nested deeper") })
+        #expect(nested(YAMLReader.depthMax + 1) == ["nested deeper than 32 levels"])
         let deeper = "a: " + String(repeating: "[", count: 200_000)
         #expect(messages(minimal + deeper) == ["nested deeper than 32 levels"])
     }
@@ -41,6 +49,10 @@ struct SyntaxTests {
     @Test func `a file has a limit`() {
         let large = minimal + "#" + String(repeating: "x", count: 1 << 20)
         #expect(messages(large) == ["larger than 1MiB: no scenario"])
+        let most = minimal + "#" + String(repeating: "x", count: YAMLReader.bytesMax - minimal.utf8.count - 1)
+        #expect(most.utf8.count == YAMLReader.bytesMax)
+        #expect(messages(most) == [])
+        #expect(messages(most + "x") == ["larger than 1MiB: no scenario"])
     }
 
     @Test func `what is not UTF-8 is rejected at its place`() {
