@@ -27,7 +27,7 @@ import Testing
                 "schema", "tool", "scenario", "seed", "world", "started", "seconds", "devices", "scans",
                 "books",
                 "jobs", "disconnections", "metrics", "counters", "faults", "slos", "invariants", "groups",
-                "resources", "passed", "exit",
+                "gauges", "resources", "passed", "exit",
             ])
     }
 
