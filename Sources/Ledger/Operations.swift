@@ -8,13 +8,14 @@ extension PhoneSighting {
     /// Most observations, and all that come once for each event, do not.
     var concernsOperations: Bool {
         switch self {
-        case .launched, .killed, .suspended, .refused, .completed, .requestSent, .replied, .requestFailed,
+        case .launched, .killed, .reinstalled, .suspended, .refused, .completed, .requestSent, .replied,
+            .requestFailed,
             .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
             .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .reinstalled, .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
-            .clockSet, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+        case .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
+            .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
             .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
             false
         }
@@ -102,6 +103,9 @@ struct PhoneOperations: Sendable {
         case .killed, .suspended:
             self.stopped(isKilled: sighting == .killed, into: &measured)
             return
+        case .reinstalled:
+            self.forgotten(into: &measured)
+            return
         default:
             break
         }
@@ -119,6 +123,12 @@ struct PhoneOperations: Sendable {
             self.scans[index].isStreaming = false
             if isKilled { self.scans[index].isLost = false }
         }
+    }
+
+    /// The app is gone with all that it was about: nothing has failed, and no stream is taken up again.
+    private mutating func forgotten(into measured: inout Measurements) {
+        for scan in self.scans where scan.wasKilled { measured.disconnections.gaveUp(.killed) }
+        self.scans = []
     }
 
     mutating func close(into measured: inout Measurements, _ group: MetricGroup) {

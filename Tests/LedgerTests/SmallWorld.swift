@@ -16,6 +16,10 @@ struct SmallWorld {
         /// How often each phone is killed, and goes without a path.
         var kills = 0
         var outages = 0
+        /// How often the app leaves the screen, the network changes, and the app is installed anew.
+        var aways = 0
+        var handovers = 0
+        var reinstalls = 0
         var faults: [FaultKind] = []
         /// Changes the observations on their way to the ledger, as a planted bug would; nil drops one.
         var plant: @Sendable (Observation) -> Observation? = { $0 }
@@ -23,7 +27,7 @@ struct SmallWorld {
 
     private enum Happening: Sendable {
         case capture(ScanNumber)
-        case kill, relaunch, pathLost, pathReturned, suspend, wake
+        case kill, relaunch, pathLost, pathReturned, suspend, resume, handover, reinstall, wake
         case prepared(ScanNumber, process: Int)
         case stored(StoreTicket, process: Int)
         case asked(DeviceRequest, process: Int)
@@ -111,6 +115,19 @@ struct SmallWorld {
             self.agenda.insert(.pathLost, at: at)
             self.agenda.insert(.pathReturned, at: at + .seconds(3))
         }
+        for index in 0..<self.weather.aways {
+            let at = self.moment(4, index)
+            self.agenda.insert(.suspend, at: at)
+            self.agenda.insert(.resume, at: at + .milliseconds(Int64(index) * 2_500))
+        }
+        for index in 0..<self.weather.handovers {
+            self.agenda.insert(.handover, at: self.moment(5, index))
+        }
+        for index in 0..<self.weather.reinstalls {
+            let at = self.moment(6, index)
+            self.agenda.insert(.reinstall, at: at)
+            self.agenda.insert(.relaunch, at: at + .milliseconds(700))
+        }
         self.agenda.insert(.suspend, at: .zero + Self.length)
         let end = Instant.zero + Self.length + .seconds(60)
         while let (at, happening) = self.agenda.popDue(at: end) {
@@ -142,6 +159,16 @@ struct SmallWorld {
             self.observe(.fault(.ended(fault: 0)))
             if self.isAlive { self.tell(.pathReturned) }
         case .suspend: if self.isAlive { self.tell(.suspended) }
+        case .resume: if self.isAlive { self.tell(.resumed) }
+        case .handover:
+            guard self.isAlive else { return }
+            for index in self.exchanges.indices { self.cut(index, tellsPhone: false) }
+            self.tell(.pathChanged(isAvailable: true))
+        case .reinstall:
+            self.kill()
+            let discarded = self.store.scans.count { !$0.completed && $0.refusal == nil }
+            self.observe(.phone(.reinstalled(discarded: discarded)))
+            self.store = DurableState()
         case .wake: if self.isAlive { self.tell(.woke) }
         case .prepared(let scan, let process):
             guard process == self.process else { return }

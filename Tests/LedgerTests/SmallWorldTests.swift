@@ -59,6 +59,24 @@ import Testing
             }()
         ),
         (
+            "the background",
+            {
+                var weather = SmallWorld.Weather(); weather.aways = 8; return weather
+            }()
+        ),
+        (
+            "other networks",
+            {
+                var weather = SmallWorld.Weather(); weather.handovers = 8; return weather
+            }()
+        ),
+        (
+            "reinstallations",
+            {
+                var weather = SmallWorld.Weather(); weather.reinstalls = 2; return weather
+            }()
+        ),
+        (
             "server faults",
             {
                 var weather = SmallWorld.Weather()
@@ -73,6 +91,9 @@ import Testing
                 weather.reset = 4
                 weather.kills = 3
                 weather.outages = 2
+                weather.aways = 3
+                weather.handovers = 2
+                weather.reinstalls = 1
                 weather.faults = [.stripBooks(.null), .expireToken]
                 return weather
             }()

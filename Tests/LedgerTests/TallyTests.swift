@@ -84,6 +84,20 @@ import Testing
         #expect(self.times(.sseEventLatency, measured) == [])
     }
 
+    @Test func `a stream that a reinstallation ended is given up`() {
+        let measured = self.measured {
+            $0.streaming()
+            $0.phone(.killed)
+            $0.phone(.reinstalled(discarded: 1))
+            $0.launch()
+            $0.scan = ScanNumber(2)
+            $0.job = "job-2"
+            $0.wholeScan()
+        }
+        let row = measured.disconnections[.killed]
+        #expect([row.count, row.gaveUp, row.unresolved] == [1, 1, 0])
+    }
+
     // MARK: Counts
 
     @Test func `a whole scan counts what it did`() {
