@@ -18,6 +18,16 @@ struct RunReport {
             Summary.self, from: Data(contentsOf: self.folder.appending(path: "summary.json")))
     }
 
+    /// How many values a latency has.
+    func metricCount(_ name: String) throws -> Int {
+        struct Latencies: Decodable {
+            struct Latency: Decodable { var count: Int }
+            var metrics: [String: Latency]
+        }
+        let summary = try Data(contentsOf: self.folder.appending(path: "summary.json"))
+        return try JSONDecoder().decode(Latencies.self, from: summary).metrics[name]?.count ?? 0
+    }
+
     /// The observations so far. The last line of a run that goes on may be half written.
     func log() throws -> [LogLine] {
         let file = self.folder.appending(path: "events.ndjson")
@@ -119,7 +129,7 @@ struct LogLine: Decodable {
     var device: Int
     var scan: Int?
     var side, what: String
-    var fault, operation, problem, cause, job, last_event_id: String?
+    var fault, operation, problem, failure, cause, job, last_event_id: String?
     var attempt, connection, status: Int?
     var scheduled_ns: Int64?
     var fires: Bool?

@@ -15,7 +15,7 @@ final class TestServer {
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
-        jobTime: Interval = .milliseconds(60)
+        jobTime: Interval = .milliseconds(60), books: Int = 3
     ) throws {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = jobTime...jobTime
@@ -23,7 +23,7 @@ final class TestServer {
         self.loop = try Loop(clock: .startingNow())
         let setup = ServerSetup(
             host: "127.0.0.1", port: 0, backend: configuration,
-            shelf: Shelf(seed: 7, booksMin: 3, booksMax: 3),
+            shelf: Shelf(seed: 7, booksMin: books, booksMax: books),
             random: KeyedRandom(seed: 7), faults: faults,
             links: FleetLinks(groups: [.init(name: "all", devices: 0..<100, link: link)]), nonce: "nonce-7")
         let sink = Sink()
@@ -54,6 +54,24 @@ final class TestServer {
         #expect(holds(), what, sourceLocation: sourceLocation)
     }
 
+    /// Turns the loop for so long, to see that nothing happens.
+    func run(for time: Interval) {
+        let timer = LoopTimer(loop: self.loop) { _ in }
+        let end = self.loop.now() + time
+        while self.loop.now() < end {
+            timer.arm(at: min(end, self.loop.now() + .milliseconds(5)))
+            self.loop.runOnce()
+        }
+    }
+
+    /// The moments at which a fault took effect.
+    func firings(of fault: Int, _ operation: Talaria.Operation) -> [Instant] {
+        self.sink.observations.filter {
+            guard case .fault(.fired(fault, operation, _)) = $0.what else { return false }
+            return true
+        }.map(\.at)
+    }
+
     /// A new connection.
     func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
 }
@@ -65,7 +83,19 @@ final class TestClient {
     private let socket: Int32
     private var watch: Watch?
     private(set) var bytes: [UInt8] = []
+    /// How many bytes each read brought.
+    private(set) var reads: [Int] = []
     private(set) var end = End.open
+    /// A client that does not read is one whose window closes.
+    var isReading = true {
+        didSet {
+            if self.isReading {
+                self.watch?.interest.insert(.read)
+            } else {
+                self.watch?.interest.remove(.read)
+            }
+        }
+    }
     private var unsent: [UInt8] = []
 
     init(port: UInt16, loop: Loop) throws {
@@ -92,7 +122,15 @@ final class TestClient {
 
     func endSending() { StreamSocket.endSending(self.socket) }
 
-    func clear() { self.bytes = [] }
+    func clear() {
+        self.bytes = []
+        self.reads = []
+    }
+
+    /// Bytes that were sent and that no kernel has taken yet, ours or the server's.
+    var stuckBytes: Int { self.unsent.count + (StreamSocket.unsentBytes(self.socket) ?? 0) }
+
+    func setReceiveBuffer(_ bytes: Int32) { StreamSocket.setReceiveBuffer(self.socket, bytes: bytes) }
 
     private func flush() {
         if !self.unsent.isEmpty, case .bytes(let count) = StreamSocket.send(self.socket, self.unsent[...]) {
@@ -103,7 +141,8 @@ final class TestClient {
 
     private func read() {
         switch StreamSocket.receive(self.socket, appendingTo: &self.bytes, limit: 65_536) {
-        case .bytes, .wouldBlock: break
+        case .bytes(let count): self.reads.append(count)
+        case .wouldBlock: break
         case .end:
             self.end = .fin
             self.watch?.interest.remove(.read)

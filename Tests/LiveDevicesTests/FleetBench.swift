@@ -66,7 +66,7 @@ final class FleetBench {
         let desk = self.run.faultDesk
         let profile = self.run.groups[0].profile
         let think = self.run.thinkTimes(of: self.run.groups[0])
-        self.plan = FleetPlan(
+        var plan = FleetPlan(
             clock: clock, wallClockAtZero: wall, seed: 3, run: 9,
             phones: (0..<devices).map { index in
                 let number = DeviceNumber(UInt32(index))
@@ -82,6 +82,8 @@ final class FleetBench {
                 port: port, addresses: ["127.0.0.1"], certificateAuthorities: nil, version: .http1,
                 connectTimeout: .seconds(5), sourceAddresses: []),
             base: "http://127.0.0.1:\(port)", stateFolder: state, socketsKept: 1_000, drain: drain)
+        plan.faults = faults
+        self.plan = plan
     }
 
     deinit { self.server.shutDown() }
