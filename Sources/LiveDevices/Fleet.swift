@@ -34,6 +34,7 @@ final class Fleet {
     private var ending: LoopTimer?
 
     private var observations: [Observation] = []
+    private var handOvers = 0
     /// Phones with a write that has not been acknowledged.
     private var storers: [Int] = []
     private var arrivals: ArrivalSchedule
@@ -257,7 +258,9 @@ final class Fleet {
         }
     }
 
-    private var isQuiescent: Bool { self.phones.allSatisfy { $0.device.isQuiescent } }
+    private var isQuiescent: Bool {
+        self.phones.indices.allSatisfy { self.phones[$0].device.isQuiescent }
+    }
 
     /// Phones say goodbye, or have: nothing new happens to them.
     var isEnding: Bool {
@@ -308,16 +311,24 @@ final class Fleet {
         swap(&batch, &self.observations)
         self.observations.reserveCapacity(batch.count)
         self.tellMain(.observations(batch, upTo: self.loop.now()))
+        self.handOver?.arm(after: FleetLimits.handOverInterval)
+        self.handOvers += 1
+        if self.handOvers % FleetLimits.handOversPerGauge == 1 || self.isEnding { self.reportGauges() }
+    }
+
+    private func reportGauges() {
         var gauges = FleetGauges()
         gauges.captured = self.captured
-        gauges.phonesBusy = self.phones.count(where: \.isBusy)
-        gauges.phonesOffline = self.phones.count { $0.life.lossesOfPath > 0 }
+        // By place: to pass each phone on would copy it.
+        for place in self.phones.indices {
+            if self.phones[place].isBusy { gauges.phonesBusy += 1 }
+            if self.phones[place].life.lossesOfPath > 0 { gauges.phonesOffline += 1 }
+        }
         switch self.phase {
         case .running: gauges.isIdle = false
         case .draining, .suspending, .over: gauges.isIdle = gauges.phonesBusy == 0
         }
         self.tellMain(.gauges(gauges))
-        self.handOver?.arm(after: FleetLimits.handOverInterval)
     }
 
     // MARK: Storage

@@ -111,6 +111,8 @@ extension FleetPlan {
 package enum FleetLimits {
     /// How often observations are handed to the main thread.
     package static let handOverInterval = Interval.milliseconds(50)
+    /// With every so many of them the phones are counted.
+    package static let handOversPerGauge = 4
     /// What a suspended phone gets to say goodbye to the backend.
     package static let farewellTime = Interval.seconds(3)
     /// A capture that is handed to its phone later than this did not start in time.

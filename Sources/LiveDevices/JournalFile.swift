@@ -26,24 +26,31 @@ final class JournalFile {
 
     var isEmpty: Bool { lseek(self.descriptor, 0, SEEK_END) == 0 }
 
-    /// Every whole line so far. `torn` tells whether an unfinished one was cut off behind them.
-    func takeLines() throws(SystemError) -> (lines: [ArraySlice<UInt8>], torn: Bool) {
+    private static let pieceBytes = 1 << 18
+
+    /// Goes through every whole line so far, without ever holding all of them. Tells whether an unfinished one was cut
+    /// off behind them.
+    func eachLine(_ body: (ArraySlice<UInt8>) -> Void) throws(SystemError) -> Bool {
+        let newline = UInt8(ascii: "\n")
         var bytes: [UInt8] = []
+        var whole = 0
         reading: while true {
-            switch DescriptorIO.read(self.descriptor, appendingTo: &bytes, limit: 1 << 20) {
-            case .bytes: continue
+            let unread = bytes.count
+            switch DescriptorIO.read(self.descriptor, appendingTo: &bytes, limit: Self.pieceBytes) {
+            case .bytes: break
             case .end, .wouldBlock: break reading
             case .failed(let code): throw SystemError(call: "read \(self.path)", code: code)
             }
+            guard let last = bytes[unread...].lastIndex(of: newline) else { continue }
+            for line in bytes[...last].split(separator: newline) { body(line) }
+            bytes.removeFirst(last + 1)
+            whole += last + 1
         }
-        let newline = UInt8(ascii: "\n")
-        let end = (bytes.lastIndex(of: newline) ?? -1) + 1
-        if end < bytes.count {
-            guard ftruncate(self.descriptor, off_t(end)) == 0 else {
-                throw SystemError(call: "ftruncate \(self.path)", code: errno)
-            }
+        guard !bytes.isEmpty else { return false }
+        guard ftruncate(self.descriptor, off_t(whole)) == 0 else {
+            throw SystemError(call: "ftruncate \(self.path)", code: errno)
         }
-        return (bytes[..<end].split(separator: newline), end < bytes.count)
+        return true
     }
 
     /// Appends everything or throws; after a failure every call throws, because what follows a gap means nothing.

@@ -82,34 +82,30 @@ package struct StateFolder: Sendable {
         return places
     }
 
-    /// Deletes the journals and the folder.
-    package func remove() {
-        for (layout, threads) in self.layouts.enumerated() {
-            for thread in 0..<threads {
-                let place = StateJournal.Place(folder: self.path, layout: layout, thread: thread)
-                for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
-            }
+    /// Deletes the journals of a folder, and the folder.
+    package static func remove(path: String) {
+        for place in StateJournal.Place.all(in: path) {
+            for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
         }
-        FileTree.removeFolder(self.path)
+        FileTree.removeFolder(path)
     }
 
     // MARK: Reading
 
+    /// Of each scan that is not settled, the lines that tell its story.
+    private typealias Stories = [DeviceNumber: OrderedTable<UInt32, [[UInt8]]>]
+
     private mutating func restore() throws(Failure) {
-        var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
-        var places: [StateJournal.Place] = []
-        while true {
-            let layout = self.layouts.count
-            var thread = 0
-            while let place = StateJournal.Place(folder: self.path, layout: layout, thread: thread).ifThere {
-                try self.restoreDevices(place)
-                try self.restoreScans(place, into: &records)
-                places.append(place)
-                thread += 1
-            }
-            guard thread > 0 else { break }
-            self.layouts.append(thread)
+        let places = StateJournal.Place.all(in: self.path)
+        for place in places where place.thread == 0 {
+            self.layouts.append(places.count { $0.layout == place.layout })
         }
+        var stories: Stories = [:]
+        for place in places {
+            try self.restoreDevices(place)
+            try self.collectScans(place, into: &stories)
+        }
+        var records = self.tell(stories)
         for place in places { try self.restoreLibrary(place, into: &records) }
         for device in records.keys {
             let scans = (records[device]?.values ?? []).sorted {
@@ -121,45 +117,89 @@ package struct StateFolder: Sendable {
     }
 
     private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
-        let lines: [StateJournal.DeviceLine] = try self.lines(of: place.path(of: .devices))
-        if let first = lines.first, first.version != StateJournal.version {
-            throw .otherVersion(
-                "\(self.path) was written in form \(first.version ?? "0"), not \(StateJournal.version)")
-        }
-        for line in lines {
-            guard let device = line.d.map({ DeviceNumber($0) }) else { continue }
+        var version: String??
+        try self.eachLine(of: place.path(of: .devices)) { folder, bytes in
+            guard let line = folder.decode(StateJournal.DeviceLine.self, bytes) else { return }
+            if version == nil { version = .some(line.version) }
+            guard let device = line.d.map({ DeviceNumber($0) }) else { return }
             if let identity = line.identity {
-                self.restored[device, default: .nothing].identity = identity
-                self.restored[device, default: .nothing].installations += 1
+                folder.restored[device, default: .nothing].identity = identity
+                folder.restored[device, default: .nothing].installations += 1
             }
-            if let scan = line.scan { self.used(scan, by: device) }
+            if let scan = line.scan { folder.used(scan, by: device) }
+        }
+        if let version, version != StateJournal.version {
+            throw .otherVersion(
+                "\(self.path) was written in form \(version ?? "0"), not \(StateJournal.version)")
         }
     }
 
-    private mutating func restoreScans(
-        _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
-    ) throws(Failure) {
-        for line: StateJournal.ScanLine in try self.lines(of: place.path(of: .scans)) {
-            let device = DeviceNumber(line.d)
-            if let record = line.put {
-                guard record.isSound else {
-                    self.linesSkipped += 1
-                    continue
-                }
-                records[device, default: OrderedTable()][record.scan] = record
-                self.used(record.scan, by: device)
-            } else if let scan = line.scan, let id = line.id {
-                records[device]?.update(scan) { record in
-                    var moved = record
-                    moved.job?.lastEventID = id
-                    if moved.isSound { record = moved } else { self.linesSkipped += 1 }
-                }
-            } else if let scan = line.scan, line.settled != nil {
-                records[device]?[scan] = nil
-                self.used(scan, by: device)
-            } else if line.wiped == true {
-                records[device] = nil
+    /// Keeps the lines of scans that nobody has settled: those that were need not be decoded.
+    private mutating func collectScans(_ place: StateJournal.Place, into stories: inout Stories)
+        throws(Failure)
+    {
+        try self.eachLine(of: place.path(of: .scans)) { folder, bytes in
+            guard let subject = JournalSubject(bytes) else {
+                folder.collect(bytes, into: &stories)
+                return
             }
+            guard !subject.isCompleted else {
+                stories[subject.device]?[subject.scan] = nil
+                folder.used(subject.scan, by: subject.device)
+                return
+            }
+            stories[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
+        }
+    }
+
+    /// A line that is in another form than we write.
+    private mutating func collect(_ bytes: ArraySlice<UInt8>, into stories: inout Stories) {
+        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+        let device = DeviceNumber(line.d)
+        if let record = line.put {
+            stories[device, default: OrderedTable()].append(Array(bytes), to: record.scan)
+        } else if let scan = line.scan, line.id != nil {
+            stories[device, default: OrderedTable()].append(Array(bytes), to: scan)
+        } else if let scan = line.scan, line.settled != nil {
+            stories[device]?[scan] = nil
+            self.used(scan, by: device)
+        } else if line.wiped == true {
+            stories[device] = nil
+        }
+    }
+
+    private mutating func tell(_ stories: Stories) -> [DeviceNumber: OrderedTable<UInt32, DurableScan>] {
+        var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
+        for (device, scans) in stories {
+            for (scan, lines) in scans.entries {
+                var record: DurableScan?
+                for line in lines { self.tell(line[...], of: device, into: &record) }
+                guard let record, record.scan == scan else { continue }
+                records[device, default: OrderedTable()][scan] = record
+            }
+        }
+        return records
+    }
+
+    private mutating func tell(
+        _ bytes: ArraySlice<UInt8>, of device: DeviceNumber, into record: inout DurableScan?
+    ) {
+        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+        if let put = line.put {
+            guard put.isSound, put.scan == line.scan ?? put.scan else {
+                self.linesSkipped += 1
+                return
+            }
+            record = put
+            self.used(put.scan, by: device)
+        } else if let id = line.id {
+            var moved = record
+            moved?.job?.lastEventID = id
+            if moved?.isSound ?? true { record = moved } else { self.linesSkipped += 1 }
+        } else if let scan = line.scan, line.settled != nil {
+            // A refusal, which is rare: its story was kept.
+            record = nil
+            self.used(scan, by: device)
         }
     }
 
@@ -167,12 +207,17 @@ package struct StateFolder: Sendable {
     private mutating func restoreLibrary(
         _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
     ) throws(Failure) {
-        for line: StateJournal.BookLine in try self.lines(of: place.path(of: .library)) {
-            guard (0..<DeviceLimit.booksPerScanMax).contains(line.ordinal) else {
-                self.linesSkipped += 1
-                continue
+        try self.eachLine(of: place.path(of: .library)) { folder, bytes in
+            if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil {
+                folder.used(subject.scan, by: subject.device)
+                return
             }
-            self.used(line.scan, by: DeviceNumber(line.d))
+            guard let line = folder.decode(StateJournal.BookLine.self, bytes) else { return }
+            guard (0..<DeviceLimit.booksPerScanMax).contains(line.ordinal) else {
+                folder.linesSkipped += 1
+                return
+            }
+            folder.used(line.scan, by: DeviceNumber(line.d))
             records[DeviceNumber(line.d)]?.update(line.scan) { record in
                 if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
             }
@@ -189,19 +234,24 @@ package struct StateFolder: Sendable {
         self.restored[device, default: .nothing].lastScan = max(last, ScanNumber(scan))
     }
 
-    private mutating func lines<Line: Decodable>(of path: String) throws(Failure) -> [Line] {
+    /// A line that means nothing is counted.
+    private mutating func decode<Line: Decodable>(_ type: Line.Type, _ bytes: ArraySlice<UInt8>) -> Line? {
+        let line = JSON.decode(type, from: Array(bytes))
+        if line == nil { self.linesSkipped += 1 }
+        return line
+    }
+
+    private mutating func eachLine(
+        of path: String, _ body: (inout StateFolder, ArraySlice<UInt8>) -> Void
+    ) throws(Failure) {
         do throws(SystemError) {
-            let (lines, torn) = try JournalFile(path: path).takeLines()
-            if torn { self.linesSkipped += 1 }
-            var decoded: [Line] = []
-            for line in lines {
-                if let value = JSON.decode(Line.self, from: Array(line)) {
-                    decoded.append(value)
-                } else {
-                    self.linesSkipped += 1
-                }
-            }
-            return decoded
+            if try JournalFile(path: path).eachLine({ body(&self, $0) }) { self.linesSkipped += 1 }
         } catch { throw .system(error) }
+    }
+}
+
+extension OrderedTable where Value == [[UInt8]] {
+    fileprivate mutating func append(_ line: [UInt8], to key: Key) {
+        if self.update(key, { $0.append(line) }) == nil { self[key] = [line] }
     }
 }

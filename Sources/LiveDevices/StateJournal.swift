@@ -24,8 +24,20 @@ package final class StateJournal {
             return "\(self.folder)/\(kind.rawValue)\(suffix).journal"
         }
 
-        /// Nil when nothing was ever written there.
-        var ifThere: Place? { FileTree.exists(self.path(of: .devices)) ? self : nil }
+        /// All that are in a folder: by layout, and in it by thread.
+        static func all(in folder: String) -> [Place] {
+            var places: [Place] = []
+            for layout in 0... {
+                let before = places.count
+                for thread in 0... {
+                    let place = Place(folder: folder, layout: layout, thread: thread)
+                    guard FileTree.exists(place.path(of: .devices)) else { break }
+                    places.append(place)
+                }
+                if places.count == before { break }
+            }
+            return places
+        }
     }
 
     /// The form of the lines; a folder of another form is refused, not guessed at.
@@ -58,7 +70,7 @@ package final class StateJournal {
     private let devices: JournalFile
     private let library: JournalFile
     private let scans: JournalFile
-    private var pending = (devices: [UInt8](), library: [UInt8](), scans: [UInt8]())
+    private var pending = (devices: JournalText(), library: JournalText(), scans: JournalText())
     /// Of the phones whose process may end before the run does: what a fresh one starts from.
     private var remembered: [DeviceNumber: DurableState] = [:]
     /// Their writes since the last flush, in order.
@@ -69,16 +81,19 @@ package final class StateJournal {
         self.devices = try JournalFile(path: place.path(of: .devices))
         self.library = try JournalFile(path: place.path(of: .library))
         self.scans = try JournalFile(path: place.path(of: .scans))
-        if self.devices.isEmpty { self.add(DeviceLine(version: Self.version), to: &self.pending.devices) }
+        if self.devices.isEmpty { self.pending.devices.writeHead(version: Self.version) }
     }
 
     package func keep(identity: String, of device: DeviceNumber) {
-        self.add(DeviceLine(d: device.raw, identity: identity), to: &self.pending.devices)
+        self.pending.devices.begin(device)
+        self.pending.devices.member("identity", identity)
+        self.pending.devices.end()
     }
 
     /// The scan's number is used from now on, whatever becomes of it.
     package func use(_ scan: ScanNumber, of device: DeviceNumber) {
-        self.add(DeviceLine(d: device.raw, scan: scan.raw), to: &self.pending.devices)
+        self.pending.devices.begin(device, scan.raw)
+        self.pending.devices.end()
     }
 
     /// From now on it is known what a fresh process of this phone would find; `scans` is what it would find now.
@@ -99,7 +114,9 @@ package final class StateJournal {
     /// Whatever a phone that is remembered had stored is gone, and it has another device id.
     package func wipe(_ device: DeviceNumber, newIdentity identity: String) {
         self.forgetUnflushed(of: device)
-        self.add(ScanLine(d: device.raw, wiped: true), to: &self.pending.scans)
+        self.pending.scans.begin(device)
+        self.pending.scans.member("wiped", true)
+        self.pending.scans.end()
         self.keep(identity: identity, of: device)
         self.remembered[device] = DurableState()
     }
@@ -115,20 +132,27 @@ package final class StateJournal {
     private func write(_ change: StoreChange, of device: DeviceNumber) {
         switch change {
         case .put(let record):
-            self.add(ScanLine(d: device.raw, put: record), to: &self.pending.scans)
+            self.pending.scans.begin(device, record.scan)
+            self.pending.scans.member("put", record)
+            self.pending.scans.end()
         case .lastEventID(let scan, let id):
-            self.add(ScanLine(d: device.raw, scan: scan.raw, id: id), to: &self.pending.scans)
+            self.pending.scans.begin(device, scan.raw)
+            self.pending.scans.member("id", id)
+            self.pending.scans.end()
         case .settled(let scan, let outcome):
             let text =
                 switch outcome {
                 case .completed: "completed"
                 case .refused(let code): "refused \(code)"
                 }
-            self.add(ScanLine(d: device.raw, scan: scan.raw, settled: text), to: &self.pending.scans)
+            self.pending.scans.begin(device, scan.raw)
+            self.pending.scans.member("settled", text)
+            self.pending.scans.end()
         case .book(let key, let book):
-            self.add(
-                BookLine(d: device.raw, scan: key.scan.raw, ordinal: key.ordinal, book: book),
-                to: &self.pending.library)
+            self.pending.library.begin(device, key.scan.raw)
+            self.pending.library.member("ordinal", Int64(key.ordinal))
+            self.pending.library.member("book", book)
+            self.pending.library.end()
         }
     }
 
@@ -153,14 +177,9 @@ package final class StateJournal {
         self.scans.sync()
     }
 
-    private func add(_ line: some Encodable, to bytes: inout [UInt8]) {
-        bytes += JSON.encode(line)
-        bytes.append(UInt8(ascii: "\n"))
-    }
-
-    private func write(_ bytes: inout [UInt8], to file: JournalFile) throws(SystemError) {
-        guard !bytes.isEmpty else { return }
-        try file.append(bytes)
-        bytes.removeAll(keepingCapacity: true)
+    private func write(_ text: inout JournalText, to file: JournalFile) throws(SystemError) {
+        guard !text.isEmpty else { return }
+        try file.append(text.bytes)
+        text.removeAll()
     }
 }

@@ -2,20 +2,25 @@
 ///
 /// Not for secrets: for comparing runs and for naming unknown callers.
 package struct Digest: Hashable, Sendable {
-    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+    @usableFromInline var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    package init() {}
+    @inlinable package init() {}
 
-    package mutating func absorb(_ byte: UInt8) {
+    @inlinable package mutating func absorb(_ byte: UInt8) {
         self.state = (self.state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    package mutating func absorb(_ bytes: some Sequence<UInt8>) {
+    @inlinable package mutating func absorb(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { self.absorb(byte) }
     }
 
+    /// The text's UTF-8.
+    package mutating func absorb(_ text: String) {
+        for byte in text.utf8 { self.absorb(byte) }
+    }
+
     /// Little-endian, so that the value does not depend on the machine.
-    package mutating func absorb(_ word: UInt64) {
+    @inlinable package mutating func absorb(_ word: UInt64) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) {
             self.absorb(UInt8(truncatingIfNeeded: word >> shift))
         }
@@ -29,7 +34,7 @@ package struct Digest: Hashable, Sendable {
 
     package static func of(_ text: String) -> UInt64 {
         var digest = Digest()
-        digest.absorb(text.utf8)
+        digest.absorb(text)
         return digest.value
     }
 }

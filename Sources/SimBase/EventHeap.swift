@@ -1,40 +1,48 @@
 /// What is due when: a binary heap ordered by (moment, order of insertion), so that ties are broken the same way
 /// in every process.
 package struct EventHeap<Element: Sendable>: Sendable {
-    private struct Entry {
-        var at: Instant
-        var sequence: UInt64
-        var element: Element
+    @usableFromInline struct Entry {
+        @usableFromInline var at: Instant
+        @usableFromInline var sequence: UInt64
+        @usableFromInline var element: Element
 
-        func comes(before other: Entry) -> Bool {
+        @inlinable init(at: Instant, sequence: UInt64, element: Element) {
+            self.at = at
+            self.sequence = sequence
+            self.element = element
+        }
+
+        @inlinable func comes(before other: Entry) -> Bool {
             self.at != other.at ? self.at < other.at : self.sequence < other.sequence
         }
     }
 
-    private var entries: [Entry] = []
-    private var inserted: UInt64 = 0
+    @usableFromInline var entries: [Entry] = []
+    @usableFromInline var inserted: UInt64 = 0
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var count: Int { self.entries.count }
-    package var isEmpty: Bool { self.entries.isEmpty }
-    package var nextAt: Instant? { self.entries.first?.at }
+    @inlinable package var count: Int { self.entries.count }
+    @inlinable package var isEmpty: Bool { self.entries.isEmpty }
+    @inlinable package var nextAt: Instant? { self.entries.first?.at }
     /// What `popFirst` would take.
-    package var next: (at: Instant, element: Element)? { self.entries.first.map { ($0.at, $0.element) } }
+    @inlinable package var next: (at: Instant, element: Element)? {
+        self.entries.first.map { ($0.at, $0.element) }
+    }
 
-    package mutating func insert(_ element: Element, at: Instant) {
+    @inlinable package mutating func insert(_ element: Element, at: Instant) {
         self.entries.append(Entry(at: at, sequence: self.inserted, element: element))
         self.inserted += 1
         self.siftUp(from: self.entries.count - 1)
     }
 
     /// Takes the first entry if it is due at `now` or before.
-    package mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
+    @inlinable package mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
         guard let first = self.entries.first, first.at <= now else { return nil }
         return self.popFirst()
     }
 
-    package mutating func popFirst() -> (at: Instant, element: Element)? {
+    @inlinable package mutating func popFirst() -> (at: Instant, element: Element)? {
         guard let first = self.entries.first else { return nil }
         let last = self.entries.removeLast()
         if !self.entries.isEmpty {
@@ -44,7 +52,7 @@ package struct EventHeap<Element: Sendable>: Sendable {
         return (first.at, first.element)
     }
 
-    private mutating func siftUp(from start: Int) {
+    @inlinable mutating func siftUp(from start: Int) {
         var child = start
         while child > 0 {
             let parent = (child - 1) / 2
@@ -54,7 +62,7 @@ package struct EventHeap<Element: Sendable>: Sendable {
         }
     }
 
-    private mutating func siftDown(from start: Int) {
+    @inlinable mutating func siftDown(from start: Int) {
         var parent = start
         while true {
             let left = 2 * parent + 1

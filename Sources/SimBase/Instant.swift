@@ -2,31 +2,39 @@
 package struct Interval: Hashable, Comparable, Sendable {
     package var nanoseconds: Int64
 
-    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     package static let zero = Interval(nanoseconds: 0)
 
-    package static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
-    package static func microseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count * 1_000) }
-    package static func milliseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count * 1_000_000) }
-    package static func seconds(_ count: Int64) -> Interval { Interval(nanoseconds: count * 1_000_000_000) }
-    package static func minutes(_ count: Int64) -> Interval { .seconds(count * 60) }
-    package static func hours(_ count: Int64) -> Interval { .seconds(count * 3_600) }
+    @inlinable package static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
+    @inlinable package static func microseconds(_ count: Int64) -> Interval {
+        Interval(nanoseconds: count * 1_000)
+    }
+    @inlinable package static func milliseconds(_ count: Int64) -> Interval {
+        Interval(nanoseconds: count * 1_000_000)
+    }
+    @inlinable package static func seconds(_ count: Int64) -> Interval {
+        Interval(nanoseconds: count * 1_000_000_000)
+    }
+    @inlinable package static func minutes(_ count: Int64) -> Interval { .seconds(count * 60) }
+    @inlinable package static func hours(_ count: Int64) -> Interval { .seconds(count * 3_600) }
 
     /// Whole milliseconds, rounded towards zero.
-    package var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
+    @inlinable package var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
 
-    package static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }
-    package static func + (left: Interval, right: Interval) -> Interval {
+    @inlinable package static func < (left: Interval, right: Interval) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+    @inlinable package static func + (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: left.nanoseconds + right.nanoseconds)
     }
-    package static func - (left: Interval, right: Interval) -> Interval {
+    @inlinable package static func - (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
-    package static func * (left: Interval, right: Int64) -> Interval {
+    @inlinable package static func * (left: Interval, right: Int64) -> Interval {
         Interval(nanoseconds: left.nanoseconds * right)
     }
-    package static func / (left: Interval, right: Int64) -> Interval {
+    @inlinable package static func / (left: Interval, right: Int64) -> Interval {
         Interval(nanoseconds: left.nanoseconds / right)
     }
 }
@@ -35,20 +43,22 @@ package struct Interval: Hashable, Comparable, Sendable {
 package struct Instant: Hashable, Comparable, Sendable {
     package var nanoseconds: Int64
 
-    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The start of the run.
     package static let zero = Instant(nanoseconds: 0)
     package static let distantFuture = Instant(nanoseconds: .max)
 
-    package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
-    package static func + (left: Instant, right: Interval) -> Instant {
+    @inlinable package static func < (left: Instant, right: Instant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+    @inlinable package static func + (left: Instant, right: Interval) -> Instant {
         Instant(nanoseconds: left.nanoseconds + right.nanoseconds)
     }
-    package static func - (left: Instant, right: Interval) -> Instant {
+    @inlinable package static func - (left: Instant, right: Interval) -> Instant {
         Instant(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
-    package static func - (left: Instant, right: Instant) -> Interval {
+    @inlinable package static func - (left: Instant, right: Instant) -> Interval {
         Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
 }

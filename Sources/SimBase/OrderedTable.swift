@@ -2,21 +2,26 @@
 ///
 /// A place is taken by insertion; removing frees it in O(1) and the next insertion takes it again.
 package struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Slot {
-        var key: Key
-        var value: Value
+    @usableFromInline struct Slot {
+        @usableFromInline var key: Key
+        @usableFromInline var value: Value
+
+        @inlinable init(key: Key, value: Value) {
+            self.key = key
+            self.value = value
+        }
     }
 
-    private var places: [Key: Int] = [:]
-    private var slots: [Slot?] = []
-    private var free: [Int] = []
+    @usableFromInline var places: [Key: Int] = [:]
+    @usableFromInline var slots: [Slot?] = []
+    @usableFromInline var free: [Int] = []
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var count: Int { self.places.count }
-    package var isEmpty: Bool { self.places.isEmpty }
+    @inlinable package var count: Int { self.places.count }
+    @inlinable package var isEmpty: Bool { self.places.isEmpty }
 
-    package subscript(key: Key) -> Value? {
+    @inlinable package subscript(key: Key) -> Value? {
         get { self.places[key].flatMap { self.slots[$0]?.value } }
         set {
             switch (self.places[key], newValue) {
@@ -39,21 +44,22 @@ package struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Changes a value where it stands, without copying it; returns nil when the key is absent.
     @discardableResult
-    package mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
+    @inlinable package mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result?
+    {
         guard let place = self.places[key] else { return nil }
-        return self.slots[place].update { change(&$0.value) }
+        return self.slots[place].updated { change(&$0.value) }
     }
 
     /// Keys and values in the table's order.
-    package var entries: [(key: Key, value: Value)] {
+    @inlinable package var entries: [(key: Key, value: Value)] {
         self.slots.compactMap { slot in slot.map { ($0.key, $0.value) } }
     }
-    package var keys: [Key] { self.slots.compactMap { $0?.key } }
-    package var values: [Value] { self.slots.compactMap { $0?.value } }
+    @inlinable package var keys: [Key] { self.slots.compactMap { $0?.key } }
+    @inlinable package var values: [Value] { self.slots.compactMap { $0?.value } }
 }
 
 extension Optional {
-    fileprivate mutating func update<Result>(_ change: (inout Wrapped) -> Result) -> Result? {
+    @inlinable mutating func updated<Result>(_ change: (inout Wrapped) -> Result) -> Result? {
         switch self {
         case .none: return nil
         case .some(var value):

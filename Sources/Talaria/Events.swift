@@ -228,7 +228,9 @@ package enum JobEvent: Hashable, Sendable {
         }
         switch kind {
         case .progress:
-            self = JSON.decode(ProgressData.self, from: data).map(JobEvent.progress) ?? .malformed(kind)
+            self =
+                (ProgressData(plain: data) ?? JSON.decode(ProgressData.self, from: data))
+                .map(JobEvent.progress) ?? .malformed(kind)
         case .completed:
             self = JSON.decode(CompletedReading.self, from: data).map(JobEvent.completed) ?? .malformed(kind)
         case .error:

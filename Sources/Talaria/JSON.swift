@@ -2,11 +2,17 @@ private import FoundationEssentials
 
 /// JSON in bytes that are equal in every process: sorted keys, slashes as they are.
 package enum JSON {
-    /// Encodes a value whose encoding cannot fail (our own bodies: strings, numbers, arrays).
-    package static func encode(_ value: some Encodable) -> [UInt8] {
+    // Made once: both may be used from any thread, and making them costs as much as a small body.
+    private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else {
+        return encoder
+    }()
+    private static let decoder = JSONDecoder()
+
+    /// Encodes a value whose encoding cannot fail (our own bodies: strings, numbers, arrays).
+    package static func encode(_ value: some Encodable) -> [UInt8] {
+        guard let data = try? self.encoder.encode(value) else {
             preconditionFailure("a body of ours did not encode: \(type(of: value))")
         }
         return [UInt8](data)
@@ -14,11 +20,11 @@ package enum JSON {
 
     /// Nil when the bytes are not JSON of this shape. Never traps, whatever the bytes.
     package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) -> Value? {
-        try? JSONDecoder().decode(type, from: Data(bytes))
+        try? self.decoder.decode(type, from: Data(bytes))
     }
 
     /// Nil when the text is not JSON of this shape.
     package static func decode<Value: Decodable>(_ type: Value.Type, from text: String) -> Value? {
-        try? JSONDecoder().decode(type, from: Data(text.utf8))
+        try? self.decoder.decode(type, from: Data(text.utf8))
     }
 }

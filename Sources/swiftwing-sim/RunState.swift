@@ -61,7 +61,6 @@ struct RunState {
     }
 
     func removeIfTemporary() {
-        guard self.isTemporary, let folder = try? StateFolder(path: self.path) else { return }
-        folder.remove()
+        if self.isTemporary { StateFolder.remove(path: self.path) }
     }
 }

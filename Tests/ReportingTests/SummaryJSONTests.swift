@@ -31,6 +31,27 @@ import Testing
             ])
     }
 
+    @Test func `the server's own count of open streams has its peak, and how long it stood there`() throws {
+        var result = Samples.passed()
+        let before = try #require(try Self.parsed(result)["gauges"] as? Object)
+        #expect(before["server.streams.open"] as? String == "n/a")
+        var series = GaugeSeries()
+        for (second, count) in [(0, 400), (400, 1_000), (1_000, 1_000), (990, 1_000), (10, 990)].enumerated()
+        {
+            series.add(least: count.0, most: count.1, upTo: .zero + .seconds(Int64(second + 1)))
+        }
+        result.streamsOpen = series
+        let gauges = try Self.parsed(result)["gauges"]
+        let expected: Object = [
+            "server.streams.open": ["peak": 1_000, "peak_by_s": 2, "at_peak_s": 1, "near_peak_s": 2]
+        ]
+        #expect(try Self.same(gauges, expected))
+        let text = TerminalSummary.text(
+            result, style: TerminalStyle(columns: 100, isColored: false, isASCII: false))
+        #expect(
+            text.contains("at most 1,000 open at once, within 1 % of that for 2.0 s (server's own gauge)"))
+    }
+
     @Test func `what cut a run short is told, and only then`() throws {
         #expect(try Self.parsed(Samples.passed())["failure"] == nil)
         #expect(
