@@ -33,8 +33,8 @@ struct PhoneLife {
     var deferred: [Arrival] = []
     /// The last capture, until it is settled: in a closed group nothing else is captured meanwhile.
     var awaited: ScanNumber?
-    /// Unsettled scans that a dead process left in its storage.
-    var left = 0
+    /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
+    var left = (records: 0, unsettled: 0)
 
     init(identity: DeviceIdentity, installation: UInt64) {
         self.identity = identity
@@ -176,7 +176,8 @@ extension Fleet {
         self.phones[phone].photos = []
         self.phones[phone].life.isAlive = false
         self.observe(.phone(.killed), of: phone)
-        self.phones[phone].life.left = self.journal.durable(of: number).count { $0.isUnsettled }
+        let records = self.journal.durable(of: number)
+        self.phones[phone].life.left = (records.count, records.count { $0.isUnsettled })
         self.phones[phone].device = self.freshDevice(phone)
         self.setWake(phone)
     }
@@ -192,8 +193,8 @@ extension Fleet {
     /// All that the app stored goes with it, and the next one has another device id.
     private func wipe(_ phone: Int) {
         let number = self.phones[phone].number
-        self.observe(.phone(.reinstalled(discarded: self.phones[phone].life.left)), of: phone)
-        self.phones[phone].life.left = 0
+        self.observe(.phone(.reinstalled(discarded: self.phones[phone].life.left.unsettled)), of: phone)
+        self.phones[phone].life.left = (0, 0)
         self.phones[phone].life.installation += 1
         let identity = DeviceIdentity.draw(
             self.random, number, installation: self.phones[phone].life.installation)

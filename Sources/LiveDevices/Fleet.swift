@@ -392,7 +392,7 @@ struct Phone {
     var isBusy: Bool {
         if !self.device.isQuiescent { return true }
         guard self.life.isComingBack else { return false }
-        return !self.life.deferred.isEmpty || self.life.left > 0 || self.device.unsettledCount > 0
+        return !self.life.deferred.isEmpty || self.life.left.records > 0 || self.device.unsettledCount > 0
     }
 }
 
