@@ -6,12 +6,20 @@ package struct LinkDirection: Hashable, Sendable {
     package var delay: Interval
     /// How fast bytes can be sent; nil is without limit. The unit is bits (1,000 of them in a kilobit).
     package var bitsPerSecond: Int64?
+    /// The share of the segments that is lost, which a connection feels as stalls: see `SegmentLoss`.
+    package var loss: Odds
 
+    /// Of a link that loses nothing.
     package init(delay: Interval, bitsPerSecond: Int64?) {
+        self.init(delay: delay, bitsPerSecond: bitsPerSecond, loss: .never)
+    }
+
+    package init(delay: Interval, bitsPerSecond: Int64?, loss: Odds) {
         precondition(delay >= .zero, "a link cannot deliver before it was handed anything")
         precondition(bitsPerSecond.map { $0 > 0 } ?? true, "a link of no bits per second is `offline`")
         self.delay = delay
         self.bitsPerSecond = bitsPerSecond
+        self.loss = loss
     }
 
     /// How long it takes to send so many bytes, rounded up to whole nanoseconds; saturates at the largest interval.
@@ -48,10 +56,40 @@ package struct LinkProfile: Hashable, Sendable {
     /// The two queues of a new connection that was accepted at `moment`.
     ///
     /// On loopback the kernel's handshake takes no time, so the round trip that SYN and SYN-ACK would have taken is
-    /// charged here: nothing that the phone sends enters the link before it.
-    package func connection(acceptedAt moment: Instant) -> (up: LinkQueue, down: LinkQueue) {
-        let ready = moment + self.roundTrip
-        return (LinkQueue(self.up, readyAt: ready), LinkQueue(self.down, readyAt: ready))
+    /// charged here: nothing that the phone sends enters the link before it. A lost SYN or SYN-ACK costs a second, then
+    /// two, then four (RFC 6298 section 2 and 5.5). `random` is the connection's own.
+    package func connection(acceptedAt moment: Instant, random: KeyedRandom) -> (
+        up: LinkQueue, down: LinkQueue
+    ) {
+        var ready = moment + self.roundTrip
+        for attempt in UInt64(0)..<Self.handshakesMax {
+            let isLost = LinkWay.allCases.contains { way in
+                self.direction(way).loss.happens(random.draw(.link, way.rawValue, attempt, 1))
+            }
+            guard isLost else { break }
+            ready = ready + .seconds(1 << Int64(attempt))
+        }
+        func queue(_ way: LinkWay) -> LinkQueue {
+            LinkQueue(self.direction(way), readyAt: ready, losing: self.losses(way, random: random))
+        }
+        return (queue(.up), queue(.down))
+    }
+
+    /// More are not tried (Linux: `tcp_syn_retries`).
+    private static let handshakesMax: UInt64 = 6
+
+    package func direction(_ way: LinkWay) -> LinkDirection {
+        switch way {
+        case .up: self.up
+        case .down: self.down
+        }
+    }
+
+    /// What a connection of that randomness loses one way.
+    package func losses(_ way: LinkWay, random: KeyedRandom) -> SegmentLoss {
+        SegmentLoss(
+            self.direction(way).loss, random: random, way: way,
+            stall: SegmentLoss.stall(roundTrip: self.roundTrip))
     }
 }
 
@@ -59,21 +97,41 @@ package struct LinkProfile: Hashable, Sendable {
 ///
 /// Bytes are sent one after the other at the link's rate and then travel for its delay, so their order never changes.
 package struct LinkQueue: Hashable, Sendable {
-    private let direction: LinkDirection
+    private var direction: LinkDirection
+    private var losses: SegmentLoss?
     /// When the last byte admitted so far has been sent.
     package private(set) var idleAt: Instant
 
-    /// `readyAt`: nothing is sent before.
-    package init(_ direction: LinkDirection, readyAt: Instant) {
+    /// When the last of them arrives.
+    private var arrivedAt = Instant.zero
+
+    /// `readyAt`: nothing is sent before. `losing`: which segments are lost; nil when none is.
+    package init(_ direction: LinkDirection, readyAt: Instant, losing: SegmentLoss?) {
         self.direction = direction
+        self.losses = losing
         self.idleAt = readyAt
+    }
+
+    /// Of a link that loses nothing.
+    package init(_ direction: LinkDirection, readyAt: Instant) {
+        self.init(direction, readyAt: readyAt, losing: nil)
+    }
+
+    /// The link is another from now on. What was admitted before arrives as it would have.
+    package mutating func change(to profile: LinkProfile, _ way: LinkWay) {
+        self.direction = profile.direction(way)
+        self.losses?.change(
+            to: self.direction.loss, stall: SegmentLoss.stall(roundTrip: profile.roundTrip))
     }
 
     /// Hands over bytes and answers when the last of them arrives. Saturates at the end of time.
     package mutating func admit(bytes: Int, at now: Instant) -> Instant {
         let start = max(now, self.idleAt)
         self.idleAt = Self.later(start, by: self.direction.time(toSend: bytes))
-        return Self.later(self.idleAt, by: self.direction.delay)
+        var arrival = Self.later(self.idleAt, by: self.direction.delay)
+        if let stall = self.losses?.stall(of: bytes) { arrival = Self.later(arrival, by: stall) }
+        self.arrivedAt = max(self.arrivedAt, arrival)
+        return self.arrivedAt
     }
 
     /// How long what has been admitted still keeps the link busy.

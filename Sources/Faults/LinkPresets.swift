@@ -23,7 +23,7 @@ package struct LinkPreset: Hashable, Sendable {
     }
 
     /// Every preset, from the best link to the worst. Delays are one way, for each direction, as Apple's Network Link
-    /// Conditioner (NLC) and Augmented Traffic Control (ATC) state them; none of these loses packets.
+    /// Conditioner (NLC) and Augmented Traffic Control (ATC) state them; what they lose is lost both ways, as stalls.
     package static let all: [LinkPreset] = [
         preset("perfect", down: (nil, 0), up: (nil, 0), .high, "nothing between phone and backend"),
         preset(
@@ -43,19 +43,30 @@ package struct LinkPreset: Hashable, Sendable {
         preset("3g", down: (780, 100), up: (330, 100), .high, "NLC '3G' and ATC 3G-Average.json"),
         preset("edge-good", down: (250, 350), up: (200, 370), .medium, "a port of NLC 'Edge, Good'"),
         preset("edge", down: (240, 400), up: (200, 440), .high, "NLC 'Edge' and ATC Edge-Average.json"),
+        preset(
+            "3g-lossy", down: (780, 100), up: (330, 100), loss: .percent(1), .medium,
+            "a port of NLC '3G, Lossy'; the loss of the upload is by analogy with 'Edge, Lossy'"),
+        preset(
+            "edge-lossy", down: (240, 400), up: (200, 440), loss: .percent(1), .medium,
+            "ATC Edge-Lossy.json"),
+        preset(
+            "very-bad", down: (1_000, 500), up: (1_000, 500), loss: .percent(10), .medium,
+            "NLC 'Very Bad Network' in a public list: 1 Mbps, 500 ms, 10 %; the upload is unconfirmed"),
     ]
 
     /// Rates in kbps, delays in milliseconds.
     private static func preset(
         _ name: String, down: (kbps: Int64?, delay: Int64), up: (kbps: Int64?, delay: Int64),
-        _ confidence: Confidence, _ source: String
+        loss: Odds = .never, _ confidence: Confidence, _ source: String
     ) -> LinkPreset {
         LinkPreset(
             name: name,
             profile: LinkProfile(
-                up: LinkDirection(delay: .milliseconds(up.delay), bitsPerSecond: up.kbps.map { $0 * 1_000 }),
+                up: LinkDirection(
+                    delay: .milliseconds(up.delay), bitsPerSecond: up.kbps.map { $0 * 1_000 }, loss: loss),
                 down: LinkDirection(
-                    delay: .milliseconds(down.delay), bitsPerSecond: down.kbps.map { $0 * 1_000 })),
+                    delay: .milliseconds(down.delay), bitsPerSecond: down.kbps.map { $0 * 1_000 }, loss: loss)
+            ),
             source: source, confidence: confidence)
     }
 }

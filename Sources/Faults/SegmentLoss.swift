@@ -9,16 +9,22 @@ package struct SegmentLoss: Hashable, Sendable {
     /// What an Ethernet frame leaves for the payload of TCP over IPv4.
     package static let segmentBytes = 1_460
 
-    private let share: Odds
+    private var share: Odds
     private let random: KeyedRandom
     private let way: LinkWay
-    private let time: Interval
+    private var time: Interval
     private var segments: UInt64 = 0
 
     package init(_ share: Odds, random: KeyedRandom, way: LinkWay, stall: Interval) {
         self.share = share
         self.random = random
         self.way = way
+        self.time = stall
+    }
+
+    /// From the next segment on.
+    mutating func change(to share: Odds, stall: Interval) {
+        self.share = share
         self.time = stall
     }
 

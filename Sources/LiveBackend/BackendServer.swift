@@ -42,6 +42,9 @@ package final class BackendServer {
 
     let loop: Loop
     let links: FleetLinks
+    private let random: KeyedRandom
+    /// Connections of each phone of the fleet so far.
+    private var connectionsOf: [DeviceNumber: UInt64] = [:]
     /// One buffer for every read: what is read is used up before the next read.
     var readBuffer = [UInt8](repeating: 0, count: ServerLimits.readBytesMax)
 
@@ -76,6 +79,7 @@ package final class BackendServer {
     {
         self.loop = loop
         self.links = setup.links
+        self.random = setup.random
         self.nonce = setup.nonce
         self.observe = observe
         self.backend = Backend(configuration: setup.backend, shelf: setup.shelf, random: setup.random)
@@ -188,6 +192,16 @@ package final class BackendServer {
             key, group: self.links.group(of: key.device).name, at: now, into: &decisions)
         for decision in decisions { self.emit(decision) }
         return armed.untilFirstEnd
+    }
+
+    /// What decides which segments a phone's next connection loses.
+    func nextLinkRandom(of device: DeviceNumber?) -> KeyedRandom {
+        guard let device, self.links.group(of: device).name != "" else {
+            return KeyedRandom(seed: self.random.seed)  // A perfect link loses nothing.
+        }
+        let ordinal = self.connectionsOf[device, default: 0]
+        self.connectionsOf[device] = ordinal + 1
+        return KeyedRandom(seed: self.random.draw(.link, UInt64(device.raw), ordinal))
     }
 
     /// Nothing more is to be heard of an exchange that was answered in full.

@@ -107,7 +107,9 @@ extension Connection {
         if !self.link.isKnown {
             let device = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))?
                 .device
-            self.link.identify(device.map { self.server.links.group(of: $0).link } ?? .perfect)
+            self.link.identify(
+                device.map { self.server.links.group(of: $0).link } ?? FleetLinks.perfect,
+                random: self.server.nextLinkRandom(of: device))
         }
         let (id, key) = self.server.nextExchange(head, connection: self)
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)

@@ -12,6 +12,9 @@ struct ConnectionLink {
 
     private let acceptedAt: Instant
     private var lanes: Lanes?
+    private var itinerary = FleetLinks.perfect
+    /// When the link changes next.
+    private var changesAt = Instant.distantFuture
     private(set) var roundTrip = Interval.zero
     private var bytesBefore = 0
     /// The last arrival in each direction: faults come and go, and nothing may overtake.
@@ -22,9 +25,23 @@ struct ConnectionLink {
 
     var isKnown: Bool { self.lanes != nil }
 
-    mutating func identify(_ profile: LinkProfile) {
-        let (up, down) = profile.connection(acceptedAt: self.acceptedAt)
+    /// Whose link it is. `random` is the connection's own.
+    mutating func identify(_ itinerary: Itinerary, random: KeyedRandom) {
+        let profile = itinerary.profile(at: self.acceptedAt)
+        let (up, down) = profile.connection(acceptedAt: self.acceptedAt, random: random)
         self.lanes = Lanes(up: up, down: down)
+        self.itinerary = itinerary
+        self.changesAt = itinerary.nextChange(after: self.acceptedAt) ?? .distantFuture
+        self.roundTrip = profile.roundTrip
+    }
+
+    /// Bytes that are handed over now meet the link of now.
+    private mutating func follow(at now: Instant) {
+        guard now >= self.changesAt else { return }
+        let profile = self.itinerary.profile(at: now)
+        self.changesAt = self.itinerary.nextChange(after: now) ?? .distantFuture
+        self.lanes?.up.change(to: profile, .up)
+        self.lanes?.down.change(to: profile, .down)
         self.roundTrip = profile.roundTrip
     }
 
@@ -36,6 +53,7 @@ struct ConnectionLink {
             self.bytesBefore += bytes
             return now
         }
+        self.follow(at: now)
         let count = bytes + self.bytesBefore
         self.bytesBefore = 0
         let arrival =
@@ -50,6 +68,7 @@ struct ConnectionLink {
     mutating func arrivalDown(
         of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
     ) -> Instant {
+        self.follow(at: now)
         let arrival =
             self.lanes.flatMapMutating {
                 troubles.admit(bytes: bytes, at: now, through: &$0.down, acted: &acted)

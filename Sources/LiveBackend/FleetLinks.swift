@@ -6,9 +6,9 @@ package struct FleetLinks: Sendable {
     package struct Group: Sendable {
         package var name: String
         package var devices: Range<UInt32>
-        package var link: LinkProfile
+        package var link: Itinerary
 
-        package init(name: String, devices: Range<UInt32>, link: LinkProfile) {
+        package init(name: String, devices: Range<UInt32>, link: Itinerary) {
             self.name = name
             self.devices = devices
             self.link = link
@@ -20,8 +20,10 @@ package struct FleetLinks: Sendable {
     package init(groups: [Group]) { self.groups = groups }
 
     /// Callers from outside the fleet have a perfect link and no group.
-    package func group(of device: DeviceNumber) -> (name: String, link: LinkProfile) {
+    package func group(of device: DeviceNumber) -> (name: String, link: Itinerary) {
         for group in self.groups where group.devices.contains(device.raw) { return (group.name, group.link) }
-        return ("", .perfect)
+        return ("", Self.perfect)
     }
+
+    static let perfect = Itinerary.always(NamedLink(name: "perfect", profile: .perfect))
 }

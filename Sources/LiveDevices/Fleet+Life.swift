@@ -51,6 +51,9 @@ struct PhoneLife {
 enum LifeAct: Sendable {
     case begins(PhoneWindow)
     case ends(PhoneWindow)
+    /// The phone's way leads through a time without a path, which is no fault.
+    case entersTunnel
+    case leavesTunnel
     /// Nobody waits any more for the connections of a network that the phone has left.
     case oldPathGone
 }
@@ -60,6 +63,8 @@ extension Fleet {
         switch act {
         case .begins(let window): self.begin(window, of: phone)
         case .ends(let window): self.end(window, of: phone)
+        case .entersTunnel: self.losePath(phone)
+        case .leavesTunnel: self.regainPath(phone, saysGoodbye: true)
         case .oldPathGone:
             // Without a path nothing says goodbye; then it is the path's return that does.
             if self.phones[phone].life.lossesOfPath == 0 { self.pool.unpark(phone: phone) }

@@ -126,6 +126,10 @@ final class Fleet {
                     number: setup.number, device: device, lastScan: restored.lastScan,
                     life: PhoneLife(identity: identity, installation: installation)))
             for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
+            for tunnel in setup.network?.tunnels ?? [] {
+                self.acts.insert((index, .entersTunnel), at: tunnel.from)
+                if tunnel.to != .distantFuture { self.acts.insert((index, .leavesTunnel), at: tunnel.to) }
+            }
             if setup.faults.contains(where: \.kind.endsProcess) {
                 self.journal.remember(restored.scans, of: setup.number)
             }

@@ -21,6 +21,8 @@ package struct FleetPlan: Sendable {
         package var faults: [PhoneWindow]
         /// Of a phone in a closed group, which captures again once its last scan was settled.
         package var think: ThinkTimes?
+        /// Its way: where it leads without a path. Nil is one path all along.
+        package var network: Itinerary?
 
         package init(
             number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,

@@ -25,7 +25,7 @@ extension RunPlan {
     /// About how long a scan of a group takes from capture to settled, when nothing goes wrong: the upload, the
     /// middle of the job time, and a round trip for each of connect, upload, stream and cleanup.
     package func scanTime(of group: PlannedGroup) -> Interval {
-        let link = group.spec.network.profile
+        let link = group.spec.network.profile(at: .zero)
         let job = self.scenario.server.backend.jobTime
         return link.up.time(toSend: Self.photoBytesTypical) + link.roundTrip * 4
             + (job.lowerBound + job.upperBound) / 2

@@ -73,7 +73,10 @@ package struct RunPlan: Sendable {
         self.groups.last { $0.first <= device }.flatMap { $0.devices.contains(device.raw) ? $0 : nil }
     }
 
-    package func link(of device: DeviceNumber) -> LinkProfile { self.group(of: device).spec.network.profile }
+    /// How bytes of a phone pass at a moment.
+    package func link(of device: DeviceNumber, at moment: Instant) -> LinkProfile {
+        self.group(of: device).spec.network.profile(at: moment)
+    }
 
     /// Every capture of the open groups, in order. The whole list is never held.
     package var arrivals: ArrivalSchedule {

@@ -66,14 +66,14 @@ package struct FleetGroup: Hashable, Sendable {
     /// What the phones do. Its `idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
     package var profile: ClientProfile
     package var idleTimeout: IdleTimeout
-    package var network: NamedLink
+    package var network: Itinerary
     package var scansPerDevice: Int
     package var load: LoadModel
     package var photos: PhotoSource
     package var preprocess: Preprocessing
 
     package init(
-        name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: NamedLink,
+        name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: Itinerary,
         scansPerDevice: Int, load: LoadModel, photos: PhotoSource, preprocess: Preprocessing
     ) {
         self.name = name
@@ -94,21 +94,6 @@ package enum IdleTimeout: Hashable, Sendable {
     case automatic
     /// As the profile says, which the scenario may have set.
     case fixed
-}
-
-/// A link and the name that it goes by.
-package struct NamedLink: Hashable, Sendable {
-    package var name: String
-    package var profile: LinkProfile
-
-    package init(name: String, profile: LinkProfile) {
-        self.name = name
-        self.profile = profile
-    }
-
-    package init(_ preset: LinkPreset) {
-        self.init(name: preset.name, profile: preset.profile)
-    }
 }
 
 /// How often photos are made ready for upload.

@@ -34,7 +34,7 @@ package enum ScenarioCheck {
     /// Everything that makes the scenario senseless; empty when it can run. Its cost does not depend on the size of
     /// the fleet.
     package static func findings(_ scenario: Scenario) -> [ScenarioFinding] {
-        self.sizes(scenario) + self.backend(scenario)
+        self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
             + scenario.faults.indices.compactMap { self.outOfPlace(scenario.faults[$0], fault: $0) }
             + scenario.faults.indices.compactMap { self.neverThrough(scenario, fault: $0) }
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -70,6 +70,16 @@ package enum ScenarioCheck {
                     help: "bound it with fewer `scans` or with `duration`"))
         }
         return findings
+    }
+
+    /// A group whose way ends in a tunnel without an end.
+    private static func tunnels(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.groups.enumerated().compactMap { index, group in
+            guard group.network.tunnels.last?.to == .distantFuture else { return nil }
+            return ScenarioFinding(
+                .group(index, key: "network"), "a phone without a path for ever can never finish its scans",
+                help: "end it with `for: 4s`, or with another link after it")
+        }
     }
 
     private static func backend(_ scenario: Scenario) -> [ScenarioFinding] {

@@ -11,7 +11,6 @@ struct FleetReader {
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
     ]
     static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
-    private static let plannedLinks = ["very-bad", "3g-lossy", "edge-lossy", "loss-100", "high-latency-dns"]
     private static let streamsMax = 100
 
     let findings: Findings
@@ -53,7 +52,7 @@ struct FleetReader {
         }
         let load = LoadReader(findings: self.findings).load(of: map)
         let (profile, idle) = self.profile(map)
-        let network = self.network(map)
+        let network = NetworkReader(findings: self.findings).itinerary(map.entry("network")?.value)
         let scans = map.value("scans", default: 1) { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
         }
@@ -109,67 +108,6 @@ struct FleetReader {
         return (profile, .fixed)
     }
 
-    // MARK: Network
-
-    private func network(_ map: MapReader) -> NamedLink {
-        guard let node = map.entry("network")?.value else {
-            return NamedLink(name: "perfect", profile: .perfect)
-        }
-        switch node.content {
-        case .list:
-            self.findings.add(
-                node.place, "an itinerary of links is not available yet",
-                help: "one link, as in `network: lte`, is")
-            return NamedLink(name: "perfect", profile: .perfect)
-        case .map:
-            return NamedLink(name: NamedLink.custom, profile: self.customLink(node) ?? .perfect)
-        case .scalar, .reported:
-            return map.value("network", default: NamedLink(name: "perfect", profile: .perfect)) {
-                text throws(ValueError) in
-                let known = LinkPreset.all.map(\.name)
-                guard let preset = LinkPreset.named(text) else {
-                    if Self.plannedLinks.contains(text) {
-                        throw ValueError(
-                            "the link `\(text)` is not available yet: it loses packets",
-                            help: "there is \(Values.list(known))")
-                    }
-                    throw ValueError(
-                        "unknown link \(Findings.quoted(text))",
-                        help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
-                }
-                return NamedLink(preset)
-            }
-        }
-    }
-
-    private func customLink(_ node: Node) -> LinkProfile? {
-        guard
-            let map = MapReader(
-                node, what: "a link", keys: ["up", "down"], planned: ["loss", "dns-delay"],
-                findings: self.findings)
-        else { return nil }
-        var link = LinkProfile.perfect
-        if let up = map.entry("up")?.value { link.up = self.direction(up) }
-        if let down = map.entry("down")?.value { link.down = self.direction(down) }
-        return link
-    }
-
-    private func direction(_ node: Node) -> LinkDirection {
-        let perfect = LinkDirection(delay: .zero, bitsPerSecond: nil)
-        guard
-            let map = MapReader(
-                node, what: "a direction of a link", keys: ["delay", "rate"], planned: ["loss", "jitter"],
-                findings: self.findings)
-        else { return perfect }
-        let delay = map.value("delay", default: .zero) { text throws(ValueError) in
-            try Values.duration(text, max: .hours(1))
-        }
-        let rate: Int64?? = map.value("rate") { text throws(ValueError) -> Int64? in
-            text == "off" ? nil : try Values.bitRate(text)
-        }
-        return LinkDirection(delay: delay, bitsPerSecond: rate ?? nil)
-    }
-
     // MARK: Photos
 
     private func photos(_ map: MapReader) -> PhotoSource {
@@ -188,9 +126,4 @@ struct FleetReader {
         }
         return count.map { .painted($0) } ?? shelves
     }
-}
-
-extension NamedLink {
-    /// What a link is called that the scenario states by its numbers.
-    static let custom = "custom"
 }

@@ -52,12 +52,23 @@ package enum ScenarioWriter {
 
     private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
+    private static func text(_ itinerary: Itinerary) -> String {
+        guard itinerary.steps.count > 1 || itinerary.first == nil else { return self.text(itinerary.first) }
+        let steps = itinerary.steps.map { step in
+            let length = step.length.map { ", for: \(Units.text($0))" } ?? ""
+            return "{at: \(Units.text(step.at)), link: \(self.text(step.link))\(length)}"
+        }
+        return "[\(steps.joined(separator: ", "))]"
+    }
+
     /// A preset by its name; what is not exactly a preset by its numbers.
-    private static func text(_ link: NamedLink) -> String {
+    private static func text(_ link: NamedLink?) -> String {
+        guard let link else { return NetworkReader.tunnel }
         if LinkPreset.named(link.name)?.profile == link.profile { return self.quoted(link.name) }
         func direction(_ direction: LinkDirection) -> String {
             let rate = direction.bitsPerSecond.map(Units.text(bitsPerSecond:)) ?? "off"
-            return "{delay: \(Units.text(direction.delay)), rate: \(rate)}"
+            let loss = Units.percent(Int64(direction.loss.perMillion))
+            return "{delay: \(Units.text(direction.delay)), rate: \(rate), loss: \(loss)}"
         }
         return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))}"
     }

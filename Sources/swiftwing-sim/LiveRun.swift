@@ -107,6 +107,7 @@ final class LiveRun {
                     faults: desk.phoneSchedule(device: device, group: group.spec.name),
                     think: self.plan.thinkTimes(of: group))
                 phone.group = group.spec.name
+                phone.network = group.spec.network
                 return phone
             }
         }

@@ -102,7 +102,7 @@ extension ServerSetup {
             shelf: plan.shelf, random: plan.random, faults: plan.scenario.faults,
             links: FleetLinks(
                 groups: plan.groups.map {
-                    .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network.profile)
+                    .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)
                 }),
             nonce: nonce)
     }

@@ -37,13 +37,13 @@ struct LinkTests {
     }
 
     @Test func `a new connection is charged one round trip`() {
-        var (up, down) = lte.connection(acceptedAt: seconds(1))
+        var (up, down) = lte.connection(acceptedAt: seconds(1), random: KeyedRandom(seed: 1))
         #expect(up.admit(bytes: 0, at: seconds(1)) == seconds(1) + .milliseconds(115 + 65))
         #expect(down.admit(bytes: 0, at: seconds(2)) == seconds(2) + .milliseconds(50))
     }
 
     @Test func `a perfect link adds nothing`() {
-        var (up, down) = LinkProfile.perfect.connection(acceptedAt: seconds(3))
+        var (up, down) = LinkProfile.perfect.connection(acceptedAt: seconds(3), random: KeyedRandom(seed: 1))
         #expect(up.admit(bytes: 10_000_000, at: seconds(3)) == seconds(3))
         #expect(down.admit(bytes: 10_000_000, at: seconds(3)) == seconds(3))
     }

@@ -90,6 +90,32 @@ import Testing
         #expect(second < first)
     }
 
+    @Test func `a connection follows its phone from link to link`() throws {
+        func link(_ milliseconds: Int64) -> NamedLink {
+            let way = LinkDirection(delay: .milliseconds(milliseconds), bitsPerSecond: nil)
+            return NamedLink(name: "test", profile: LinkProfile(up: way, down: way))
+        }
+        let server = try TestServer(
+            itinerary: Itinerary([
+                .init(at: .zero, link: link(0), length: nil),
+                .init(at: .milliseconds(400), link: link(80), length: .milliseconds(500)),
+            ]))
+        let client = try server.connect()
+        func roundTrip(_ scan: UInt32) -> Interval {
+            let began = server.now()
+            let answers = client.text.components(separatedBy: "requestId").count
+            client.send(Script.upload(scan: scan))
+            server.run(until: { client.text.components(separatedBy: "requestId").count > answers })
+            return server.now() - began
+        }
+        _ = try self.upload(server, client)
+        #expect(roundTrip(2) < .milliseconds(160))
+        server.run(until: { server.now() >= .zero + .milliseconds(450) })
+        #expect(roundTrip(3) >= .milliseconds(160), "the same connection, another link")
+        server.run(until: { server.now() >= .zero + .milliseconds(950) })
+        #expect(roundTrip(4) < .milliseconds(160), "and back")
+    }
+
     @Test func `bandwidth makes a photo take its time`() throws {
         let link = LinkProfile(
             up: LinkDirection(delay: .zero, bitsPerSecond: 8_000_000),

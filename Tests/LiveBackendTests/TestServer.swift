@@ -15,7 +15,7 @@ final class TestServer {
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
-        jobTime: Interval = .milliseconds(60), books: Int = 3
+        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil
     ) throws {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = jobTime...jobTime
@@ -25,7 +25,11 @@ final class TestServer {
             host: "127.0.0.1", port: 0, backend: configuration,
             shelf: Shelf(seed: 7, booksMin: books, booksMax: books),
             random: KeyedRandom(seed: 7), faults: faults,
-            links: FleetLinks(groups: [.init(name: "all", devices: 0..<100, link: link)]), nonce: "nonce-7")
+            links: FleetLinks(groups: [
+                .init(
+                    name: "all", devices: 0..<100,
+                    link: itinerary ?? .always(NamedLink(name: "test", profile: link)))
+            ]), nonce: "nonce-7")
         let sink = Sink()
         let server = try BackendServer(setup, loop: self.loop) { sink.observations.append($0) }
         self.port = try server.port()

@@ -1,3 +1,4 @@
+import Faults
 import LiveDevices
 import Plan
 import SimBase
@@ -53,6 +54,28 @@ extension FleetThreadsTests {
         let outcome = try bench.finish()
         #expect(outcome.captured == 2 && outcome.closedDue == 2)
         #expect(try StateFolder(path: folder.path).unsettled().count == 2)
+    }
+
+    @Test func `a tunnel on a phone's way takes its path and gives it back`() throws {
+        let folder = TemporaryFolder()
+        let perfect = NamedLink(name: "perfect", profile: .perfect)
+        let bench = try FleetBench(
+            devices: 2, scans: 1, threads: 1, state: folder.path, jobTime: .milliseconds(400),
+            network: Itinerary([
+                .init(at: .zero, link: perfect, length: nil),
+                .init(at: .milliseconds(200), link: nil, length: .milliseconds(150)),
+            ]))
+        try bench.start()
+        #expect(try bench.finish().failure == nil)
+        let (merged, ledger) = try bench.judge()
+        #expect(ledger.totals.scans.completed == 2)
+        func moments(_ sighting: PhoneSighting) -> [Instant] {
+            merged.filter { $0.what == .phone(sighting) }.map(\.at)
+        }
+        let (lost, returned) = (moments(.pathLost), moments(.pathReturned))
+        #expect(lost.count == 2 && returned.count == 2)
+        #expect(zip(lost, returned).allSatisfy { $1 - $0 >= .milliseconds(140) })
+        #expect(!merged.contains { if case .fault = $0.what { true } else { false } })
     }
 
     @Test func `what an earlier run left behind is settled without a capture of its own`() throws {

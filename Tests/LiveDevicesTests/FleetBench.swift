@@ -35,6 +35,7 @@ final class FleetBench {
         devices: Int, scans: Int = 1,
         load: LoadModel = .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
         threads: Int, state: String, jobTime: Interval = .milliseconds(30),
+        network: Itinerary = .always(NamedLink(name: "perfect", profile: .perfect)),
         faults: [FaultSpec] = [], drain: Interval = .seconds(5),
         profile change: (Int, inout ClientProfile) -> Void = { _, _ in },
         front makeFront: (Loop, UInt16) throws -> HostileFront? = { _, _ in nil }
@@ -43,7 +44,7 @@ final class FleetBench {
         settings.backend.jobTime = jobTime...jobTime
         let group = FleetGroup(
             name: "all", devices: devices, profile: .contract, idleTimeout: .automatic,
-            network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: scans,
+            network: network, scansPerDevice: scans,
             load: load, photos: .folder("none"), preprocess: .once)
         self.run = RunPlan(
             Scenario(
@@ -72,9 +73,11 @@ final class FleetBench {
                 let number = DeviceNumber(UInt32(index))
                 var profile = profile
                 change(index, &profile)
-                return .init(
+                var phone = FleetPlan.Phone(
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
                     faults: desk.phoneSchedule(device: number, group: "all"), think: think)
+                phone.network = network
+                return phone
             },
             arrivals: self.run.arrivals, lastArrival: self.run.census.lastArrival,
             photos: [try Self.photo()],

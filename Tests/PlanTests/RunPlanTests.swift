@@ -15,7 +15,7 @@ struct RunPlanTests {
         let names = (UInt32(0)..<6).map { plan.group(of: DeviceNumber($0)).spec.name }
         #expect(names == ["a", "a", "a", "b", "c", "c"])
         #expect(plan.groupIfAny(of: DeviceNumber(6)) == nil)
-        #expect(plan.link(of: DeviceNumber(2)) == LinkPreset.named("edge")?.profile)
+        #expect(plan.link(of: DeviceNumber(2), at: .zero) == LinkPreset.named("edge")?.profile)
     }
 
     @Test func `the idle timeout is two and a half pings of the embedded backend, unless the scenario says`()

@@ -74,8 +74,8 @@ struct ExtensionTests {
         #expect(scenario.groups.map(\.devices) == [30, 4, 9])
         #expect(
             scenario.groups[0].load == .open(.constant(ArrivalRate(arrivals: 2, per: .seconds(1))), .poisson))
-        #expect(scenario.groups[0].network.profile.up.delay == .milliseconds(7))
-        #expect(scenario.groups[0].network.profile.up.bitsPerSecond == 1_000_000)
+        #expect(scenario.groups[0].network.profile(at: .zero).up.delay == .milliseconds(7))
+        #expect(scenario.groups[0].network.profile(at: .zero).up.bitsPerSecond == 1_000_000)
         #expect(scenario.server.ping == .seconds(3) && scenario.server.books == 1...2)
         #expect(scenario.faults.map(\.id) == ["expire-token-1"])
         #expect(scenario.slos.map(\.selector.description) == ["scans.lost", "results.failed"])

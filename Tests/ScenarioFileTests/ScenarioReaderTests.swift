@@ -24,7 +24,7 @@ struct ScenarioReaderTests {
             groups: [
                 FleetGroup(
                     name: "phones", devices: 2, profile: .contract, idleTimeout: .automatic,
-                    network: NamedLink(name: "perfect", profile: .perfect), scansPerDevice: 1,
+                    network: .always(NamedLink(name: "perfect", profile: .perfect)), scansPerDevice: 1,
                     load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
                     photos: .folder("shelves"), preprocess: .once)
             ],
@@ -66,7 +66,7 @@ struct ScenarioReaderTests {
             group
                 == FleetGroup(
                     name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
-                    network: NamedLink(name: "custom", profile: link), scansPerDevice: 4,
+                    network: .always(NamedLink(name: "custom", profile: link)), scansPerDevice: 4,
                     load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
                     photos: .painted(8), preprocess: .each))
     }
@@ -85,6 +85,26 @@ struct ScenarioReaderTests {
             ArrivalStage(from: nil, to: ArrivalRate(arrivals: 1, per: .seconds(1)), length: .seconds(2)),
         ])
         #expect(group.load == .open(.staged(stages), .uniform))
+    }
+
+    @Test func `an itinerary is read`() throws {
+        let network = try value(
+            "fleet.phones.network",
+            "[{at: 0s, link: lte}, {at: 12s, link: edge-lossy, for: 4s}, {at: 20s, link: none, for: 3s}, {at: 30s, link: {up: {loss: 0.5%}}}]"
+        ).groups[0].network
+        func preset(_ name: String) throws -> NamedLink { NamedLink(try #require(LinkPreset.named(name))) }
+        let custom = LinkProfile(
+            up: LinkDirection(delay: .zero, bitsPerSecond: nil, loss: Odds(perMillion: 5_000)),
+            down: LinkDirection(delay: .zero, bitsPerSecond: nil))
+        #expect(
+            try network
+                == Itinerary([
+                    .init(at: .zero, link: preset("lte"), length: nil),
+                    .init(at: .seconds(12), link: preset("edge-lossy"), length: .seconds(4)),
+                    .init(at: .seconds(20), link: nil, length: .seconds(3)),
+                    .init(
+                        at: .seconds(30), link: NamedLink(name: "custom", profile: custom), length: nil),
+                ]))
     }
 
     @Test func `think times are read`() throws {
@@ -297,8 +317,25 @@ struct ScenarioReaderTests {
         ),
         ("fleet.phones.think=1s", "a group has `arrivals` or `think`, not both"),
         ("fleet.phones.start=1s", "`start` goes with `think`"),
-        ("fleet.phones.network=[{at: 0s, link: lte}]", "an itinerary of links is not available yet"),
-        ("fleet.phones.network=very-bad", "the link `very-bad` is not available yet: it loses packets"),
+        ("fleet.phones.network=[]", "an itinerary has at least one step"),
+        ("fleet.phones.network=[{at: 1s, link: lte}]", "an itinerary begins with the run"),
+        ("fleet.phones.network=[{at: 0s}]", "a step of an itinerary needs `link`"),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte, for: 1s}]",
+            "there is no link to go back to before the first step"
+        ),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte}, {at: 0s, link: edge}]",
+            "the steps of an itinerary are in the order of their times"
+        ),
+        ("fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: edge, for: 0s}]", "a step of no time"),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: none}]",
+            "a phone without a path for ever can never finish its scans"
+        ),
+        ("fleet.phones.network=none", "a phone that never has a path can never finish its scans"),
+        ("fleet.phones.network={up: {loss: 100%}}", "a link that loses everything is none"),
+        ("fleet.phones.network=loss-100", "the link `loss-100` is not available yet"),
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),

@@ -33,6 +33,8 @@ struct ScenarioWriterTests {
                   staged: {devices: 4, arrivals: [{rate: 5/3s, for: 1m}, {ramp: 0/s..2.5/m, over: 1ms}, {rate: 0/s, for: 3ns}]}
                   closed: {devices: 4, think: 1ms..4s}
                   start: {devices: 4, think: 0s, start: 3s..1h}
+                  way: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 1s, link: none, for: 4ms}, {at: 2s, link: {down: {loss: 0.0001%}}}]}
+                  bad: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: none}, {at: 1s, link: very-bad}]}
                   c.d_e-1: {devices: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
                 server:
                   {books: 0..9, job-time: 1ms..1001us, ping: 1h, ping-ids: on, rate-limit: off, replay-ids: fresh,

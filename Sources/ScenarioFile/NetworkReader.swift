@@ -1,0 +1,153 @@
+import Faults
+import Plan
+import SimBase
+
+/// Reads `network`: a link preset by its name, a link by its numbers, or an itinerary of them.
+struct NetworkReader {
+    /// What stands for no path in an itinerary.
+    static let tunnel = "none"
+    private static let planned = ["loss-100", "high-latency-dns"]
+    private static let perfect = NamedLink(name: "perfect", profile: .perfect)
+    private static let delayMax = Interval.hours(1)
+
+    let findings: Findings
+
+    func itinerary(_ node: Node?) -> Itinerary {
+        guard let node else { return .always(Self.perfect) }
+        if case .list(let nodes) = node.content {
+            return self.itinerary(of: nodes, in: node) ?? .always(Self.perfect)
+        }
+        if case .scalar(Self.tunnel) = node.content {
+            self.findings.add(
+                node.place, "a phone that never has a path can never finish its scans",
+                help: "in an itinerary it is a tunnel: `{at: 12s, link: none, for: 4s}`")
+            return .always(Self.perfect)
+        }
+        return .always((self.link(node, named: "network") ?? nil) ?? Self.perfect)
+    }
+
+    // MARK: Itineraries
+
+    private func itinerary(of nodes: [Node], in list: Node) -> Itinerary? {
+        guard !nodes.isEmpty, nodes.count <= Itinerary.stepsMax else {
+            self.findings.add(
+                list.place,
+                nodes.isEmpty
+                    ? "an itinerary has at least one step" : "more than \(Itinerary.stepsMax) steps",
+                help: nodes.isEmpty
+                    ? "for example `[{at: 0s, link: lte}, {at: 12s, link: edge, for: 4s}]`" : nil)
+            return nil
+        }
+        var steps: [Itinerary.Step] = []
+        var isWhole = true
+        for (index, node) in nodes.enumerated() {
+            guard let step = self.step(node, isFirst: index == 0, after: steps.last) else {
+                isWhole = false
+                continue
+            }
+            steps.append(step)
+        }
+        return isWhole ? Itinerary(steps) : nil
+    }
+
+    private func step(_ node: Node, isFirst: Bool, after last: Itinerary.Step?) -> Itinerary.Step? {
+        guard
+            let map = MapReader(
+                node, what: "a step of an itinerary", keys: ["at", "link", "for"], planned: [],
+                findings: self.findings)
+        else { return nil }
+        let at = map.required("at", example: "12s") { text throws(ValueError) in
+            let at = try Values.duration(text, max: ScenarioLimit.timeMax)
+            if isFirst && at != .zero {
+                throw ValueError("an itinerary begins with the run", help: "write `at: 0s`")
+            }
+            if let last, at <= last.at {
+                throw ValueError("the steps of an itinerary are in the order of their times")
+            }
+            return at
+        }
+        let length: Interval? = map.value("for") { text throws(ValueError) in
+            let length = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard length > .zero else { throw ValueError("a step of no time") }
+            return length
+        }
+        if isFirst, let entry = map.entry("for") {
+            self.findings.add(
+                entry.keyPlace, "there is no link to go back to before the first step",
+                help: "leave `for` out: a step lasts until the next one")
+            return nil
+        }
+        guard let entry = map.entry("link") else {
+            self.findings.add(
+                map.place, "a step of an itinerary needs `link`",
+                help: "for example `link: edge`, or `link: none` in a tunnel")
+            return nil
+        }
+        guard let link = self.link(entry.value, named: "link"), let at else { return nil }
+        return Itinerary.Step(at: at, link: link, length: length)
+    }
+
+    // MARK: Links
+
+    /// Nil when it is wrong, which is reported; within that, nil for none.
+    private func link(_ node: Node, named key: String) -> NamedLink?? {
+        if case .map = node.content {
+            return self.customLink(node).map { NamedLink(name: NamedLink.custom, profile: $0) }
+        }
+        return self.findings.value(of: node, named: key) { text throws(ValueError) -> NamedLink? in
+            if text == Self.tunnel { return nil }
+            let known = LinkPreset.all.map(\.name)
+            guard let preset = LinkPreset.named(text) else {
+                if Self.planned.contains(text) {
+                    throw ValueError(
+                        "the link `\(text)` is not available yet", help: "there is \(Values.list(known))")
+                }
+                throw ValueError(
+                    "unknown link \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+            }
+            return NamedLink(preset)
+        }
+    }
+
+    private func customLink(_ node: Node) -> LinkProfile? {
+        guard
+            let map = MapReader(
+                node, what: "a link", keys: ["up", "down"], planned: ["dns-delay"], findings: self.findings)
+        else { return nil }
+        var link = LinkProfile.perfect
+        if let up = map.entry("up")?.value { link.up = self.direction(up) }
+        if let down = map.entry("down")?.value { link.down = self.direction(down) }
+        return link
+    }
+
+    private func direction(_ node: Node) -> LinkDirection {
+        let perfect = LinkDirection(delay: .zero, bitsPerSecond: nil)
+        guard
+            let map = MapReader(
+                node, what: "a direction of a link", keys: ["delay", "rate", "loss"], planned: ["jitter"],
+                findings: self.findings)
+        else { return perfect }
+        let delay = map.value("delay", default: .zero) { text throws(ValueError) in
+            try Values.duration(text, max: Self.delayMax)
+        }
+        let rate: Int64?? = map.value("rate") { text throws(ValueError) -> Int64? in
+            text == "off" ? nil : try Values.bitRate(text)
+        }
+        let loss = map.value("loss", default: .never) { text throws(ValueError) in
+            let loss = try Values.share(text)
+            guard loss < .always else {
+                throw ValueError(
+                    "a link that loses everything is none",
+                    help: "`silence` is a fault, a tunnel is `link: none`")
+            }
+            return loss
+        }
+        return LinkDirection(delay: delay, bitsPerSecond: rate ?? nil, loss: loss)
+    }
+}
+
+extension NamedLink {
+    /// What a link is called that the scenario states by its numbers.
+    static let custom = "custom"
+}
