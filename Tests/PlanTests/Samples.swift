@@ -12,7 +12,8 @@ func group(
 ) -> FleetGroup {
     guard let preset = LinkPreset.named(network) else { preconditionFailure("no such preset") }
     return FleetGroup(
-        name: name, devices: devices, profile: .contract, idleTimeout: idle, network: .always(NamedLink(preset)),
+        name: name, devices: devices, profile: .contract, idleTimeout: idle,
+        network: .always(NamedLink(preset)),
         scansPerDevice: scans, load: load ?? .open(.constant(arrivals), spacing),
         photos: .folder("shelves"), preprocess: .once)
 }
