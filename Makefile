@@ -8,13 +8,12 @@ PREFIX ?= /usr/local
 SCENARIO ?= flaky-network.scenario
 BUILD := .build
 BINARY := $(BUILD)/release/swiftwing-sim
-# Of their own folder: testable code is not the code that ships, and `make run` is to compile nothing twice.
-TEST_FLAGS := -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 CHECKS := --explicit-target-dependency-import-check error
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
-FUZZ_FLAGS ?= $(TEST_FLAGS)
+# Fuzzing wants speed, in a folder of its own: testable code is not the code that ships.
+FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
 .PHONY: help run build test lint purity unit docs fuzz install packages test-tools clean
@@ -38,10 +37,10 @@ purity: packages ## proves that the pure targets have no way to time, tasks or c
 	@swift build --target Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
 
-# The tests run optimized: the end-to-end tests are the real program under real load.
-unit: packages test-tools
-	@swift build $(TEST_FLAGS) --build-tests $(CHECKS) --quiet
-	@swift test $(TEST_FLAGS) --skip-build --no-parallel
+# The end-to-end tests run the program that ships, optimized; the others are built with every check on.
+unit: build test-tools
+	@swift build --build-tests $(CHECKS) --quiet
+	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) swift test --skip-build --no-parallel
 
 docs: build ## writes the pages that are made from code
 	@$(BINARY) schema --faults > Docs/faults.md

@@ -20,7 +20,11 @@ enum Package {
 
 /// The program under test.
 enum Binary {
-    static let path = Package.products.appending(path: "swiftwing-sim")
+    /// The optimized program where `make test` names it, else the one that was built with the tests.
+    static let path: URL = {
+        let named = ProcessInfo.processInfo.environment["SWIFTWING_SIM_BINARY"]
+        return named.map { URL(filePath: $0) } ?? Package.products.appending(path: "swiftwing-sim")
+    }()
 
     static func run(_ arguments: [String], input: Data = Data()) async throws -> Outcome {
         try await Subprocess.run(Self.path, arguments, input: input)
