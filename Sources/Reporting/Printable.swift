@@ -1,8 +1,8 @@
 /// Text of others made fit to print. Whatever a server sent is hostile: it may be endless, move the cursor, or turn the
 /// direction of the line.
-enum Printable {
+package enum Printable {
     /// What a report prints of one piece of foreign text, in UTF-8 bytes.
-    static let bytesMax = 200
+    package static let bytesMax = 200
 
     /// The space that no line is broken at.
     static let tie: Unicode.Scalar = "\u{A0}"
@@ -21,7 +21,7 @@ enum Printable {
     }
 
     /// One line: bounded, every control and every invisible sign out, every line break a space.
-    static func line(_ text: String, bytesMax: Int = Self.bytesMax) -> String {
+    package static func line(_ text: String, bytesMax: Int = Self.bytesMax) -> String {
         var line = String.UnicodeScalarView()
         for scalar in Self.bounded(text, bytesMax: bytesMax).unicodeScalars {
             switch scalar.properties.generalCategory {

@@ -2,6 +2,9 @@ package import Plan
 
 /// From the text of a scenario to its typed values, or to everything that is wrong with it.
 package enum ScenarioLoader {
+    /// Of libyaml, for example `0.2.5`.
+    package static var libraryVersion: String { YAMLReader.libraryVersion }
+
     /// - Parameters:
     ///   - path: What errors call the file; its last part without extension is the scenario's name unless it has one.
     ///   - bytes: The file, at most 1 MiB of UTF-8.

@@ -1,6 +1,6 @@
 import Backend
 import Device
-import Faults
+package import Faults
 import Metrics
 package import Plan
 import SimBase
@@ -28,6 +28,11 @@ package enum ScenarioWriter {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// What makes a group's phones take photos, on one line.
+    package static func text(_ load: LoadModel) -> String {
+        self.values(load).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
     // MARK: Fleet
 
     private static func lines(_ group: FleetGroup) -> [String] {
@@ -52,7 +57,8 @@ package enum ScenarioWriter {
 
     private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
-    private static func text(_ itinerary: Itinerary) -> String {
+    /// A link, or an itinerary of links, on one line.
+    package static func text(_ itinerary: Itinerary) -> String {
         guard itinerary.steps.count > 1 || itinerary.first == nil else { return self.text(itinerary.first) }
         let steps = itinerary.steps.map { step in
             let length = step.length.map { ", for: \(Units.text($0))" } ?? ""

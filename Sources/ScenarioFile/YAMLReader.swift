@@ -3,6 +3,8 @@ import CYAML
 /// Reads the strict subset of YAML that scenarios are written in: maps, lists and scalars; no anchors, aliases or
 /// tags, no second document, no key twice.
 struct YAMLReader {
+    /// Of libyaml, for example `0.2.5`.
+    static var libraryVersion: String { unsafe String(cString: yaml_get_version_string()) }
     /// A longer text is no scenario.
     static let bytesMax = 1 << 20
     /// Deeper nesting is no scenario.

@@ -24,8 +24,9 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, CheckCommand.command, ServeCommand.command, SchemaCommand.command,
-        SSEDecodeCommand.command,
+        RunCommand.command, CheckCommand.command, PlanCommand.command, ListCommand.command,
+        NewCommand.command, ServeCommand.command, SchemaCommand.command, ProfilesCommand.command,
+        SSEDecodeCommand.command, DoctorCommand.command,
     ]
 }
 

@@ -93,24 +93,18 @@ struct RunPreparation {
         #endif
     }
 
-    /// Descriptors that are no connections: of journals, mailboxes, reports, loops, and two of each multi handle.
-    private static func descriptorsBeside(phones: Int) -> Int {
-        256 + 2 * (phones / CurlPool.phonesPerMultiMax + 1)
-    }
-
-    /// A phone may hold five streams, an upload and an answer at once, but hardly ever does: it must have room for a
-    /// stream, and is best given two connections. Answers how many connections may be open before idle ones are closed.
+    /// Answers how many connections may be open before idle ones are closed.
     private static func takeDescriptors(phones: Int) throws -> Int {
-        let beside = Self.descriptorsBeside(phones: phones)
-        let needed = phones + phones / 50 + beside
-        let granted = try DescriptorLimit.raise(to: max(needed, phones * 3 + beside))
+        let needs = RunNeeds(phones: phones, phonesPerHandle: CurlPool.phonesPerMultiMax)
+        let needed = needs.descriptorsLeast
+        let granted = try DescriptorLimit.raise(to: needs.descriptorsBest)
         guard granted >= needed else {
             throw CommandFailure(
                 .impossible,
                 "\(phones) phones need \(needed) descriptors, and this process may have \(granted)",
                 hint: "raise the hard limit (ulimit -Hn), or run fewer phones with --devices")
         }
-        return (granted - beside) / 5 * 4
+        return (granted - needs.descriptorsBeside) / 5 * 4
     }
 
     /// One request before any load, so that a dead target is found before phones run against it.

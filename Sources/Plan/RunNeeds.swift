@@ -1,0 +1,61 @@
+/// What a fleet takes of a machine.
+package struct RunNeeds: Hashable, Sendable {
+    /// Of a phone with an open stream: libcurl's part of it, the phone itself, and what is recorded of it.
+    package static let phoneBytes: Int64 = 24 << 10
+    /// Of the process without phones: code, histograms, curl's and libevent's tables.
+    package static let processBytes: Int64 = 40 << 20
+
+    package let phones: Int
+    /// Phones that share one handle of libcurl, which takes two descriptors.
+    private let phonesPerHandle: Int
+
+    package init(phones: Int, phonesPerHandle: Int) {
+        self.phones = phones
+        self.phonesPerHandle = phonesPerHandle
+    }
+
+    /// That are no connections: of journals, mailboxes, reports, loops, and two of each handle.
+    package var descriptorsBeside: Int { 256 + 2 * (self.phones / self.phonesPerHandle + 1) }
+
+    /// With fewer there is not a stream for each phone.
+    package var descriptorsLeast: Int { self.phones + self.phones / 50 + self.descriptorsBeside }
+
+    /// With these a phone can keep the connection that it uploads by. Five streams, an upload and an answer at once are
+    /// possible, but hardly ever happen.
+    package var descriptorsBest: Int { max(self.descriptorsLeast, self.phones * 3 + self.descriptorsBeside) }
+
+    /// About, beside the photos.
+    package var bytes: Int64 { Self.processBytes + Int64(self.phones) * Self.phoneBytes }
+}
+
+/// What a machine can carry, by what gives out first.
+package struct MachineCapacity: Hashable, Sendable {
+    package enum Bound: String, Hashable, Sendable {
+        case descriptors
+        case ports
+        case memory
+    }
+
+    package var phones: Int
+    package var bound: Bound
+
+    /// - Parameters:
+    ///   - descriptors: What a process may have at most.
+    ///   - ports: For connections out, of all source addresses together.
+    ///   - bytes: Of memory; half of it is for others.
+    package init(descriptors: Int, ports: Int, bytes: Int64, phonesPerHandle: Int) {
+        func fits(_ phones: Int) -> Bool {
+            RunNeeds(phones: phones, phonesPerHandle: phonesPerHandle).descriptorsLeast <= descriptors
+        }
+        var (low, high) = (0, max(0, descriptors))
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+        let memory = max(0, bytes / 2 - RunNeeds.processBytes) / RunNeeds.phoneBytes
+        let bounds: [(Int, Bound)] = [
+            (low, .descriptors), (max(0, ports), .ports), (Int(clamping: memory), .memory),
+        ]
+        (self.phones, self.bound) = bounds.reduce(bounds[0]) { $1.0 < $0.0 ? $1 : $0 }
+    }
+}

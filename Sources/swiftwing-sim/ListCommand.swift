@@ -1,0 +1,44 @@
+import Foundation
+import Plan
+import Reporting
+import ScenarioFile
+
+/// `list`: the scenarios at hand, as commands find them by name.
+enum ListCommand {
+    static let command = Command(
+        name: "list", usage: "",
+        summary: "Lists the scenarios at hand: name, description and where they are", options: [],
+        positionalsMin: 0, positionalsMax: 0, example: "swiftwing-sim list", run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let current = FileManager.default.currentDirectoryPath
+        let folders = [current] + (try ScenarioSource.folders()).filter { $0 != current }
+        var known: Set<String> = []
+        var rows: [[String]] = []
+        for path in ScenarioFinder.all(in: folders) {
+            let name = String(URL(filePath: path).lastPathComponent.dropLast(ScenarioFinder.suffix.count))
+            // A name means the first that is found; the others are there by their paths only.
+            let isHidden = !known.insert(name).inserted
+            let place = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
+            rows.append([isHidden ? place : name, Self.description(path), place])
+        }
+        guard !rows.isEmpty else {
+            console.out("no scenarios here")
+            console.error(
+                "help: 'swiftwing-sim new NAME' writes one; looked in \(folders.joined(separator: ", "))")
+            return .success
+        }
+        console.out(TextTable.lines(rows, indent: 0).joined(separator: "\n"))
+        return .success
+    }
+
+    private static func description(_ path: String) -> String {
+        do {
+            let loaded = try ScenarioSource.load(
+                path: path, overrides: [], environment: ProcessInfo.processInfo.environment)
+            return Printable.line(loaded.scenario.description, bytesMax: 100)
+        } catch {
+            return "(broken: see 'swiftwing-sim check')"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import ScenarioFile
+
+/// `new`: a commented scenario to begin with.
+enum NewCommand {
+    static let command = Command(
+        name: "new", usage: "NAME",
+        summary: "Writes a commented scenario to begin with: NAME.scenario in the current folder",
+        options: [], positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim new rush-hour",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let word = arguments.positionals[0]
+        let name =
+            word.hasSuffix(ScenarioFinder.suffix) ? String(word.dropLast(ScenarioFinder.suffix.count)) : word
+        guard StarterFile.accepts(name: name) else {
+            throw CommandFailure(
+                .usage, "a scenario cannot be called '\(word)'",
+                hint: "a name is made of letters, digits, '-', '_' and '.', at most 64 of them")
+        }
+        let path = name + ScenarioFinder.suffix
+        do {
+            try Data(StarterFile.text(name: name).utf8).write(
+                to: URL(filePath: path), options: .withoutOverwriting)
+        } catch CocoaError.fileWriteFileExists {
+            throw CommandFailure(
+                .cannotWrite, "\(path) is there already, and stays as it is", hint: "choose another name")
+        } catch {
+            throw CommandFailure(.cannotWrite, "cannot write \(path): \(error.localizedDescription)")
+        }
+        console.out("\(path): try 'swiftwing-sim plan \(name)', then 'swiftwing-sim run \(name)'")
+        return .success
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// The commands that one uses before a run.
+    @Suite struct PlanningCommandTests {
+        private static let fixtures = "Tests/EndToEndTests/Fixtures"
+
+        // MARK: plan
+
+        @Test func `plan says what a run would do`() async throws {
+            let text = try await Golden.transcript([
+                ["plan", "\(Self.fixtures)/mixed.scenario"],
+                [
+                    "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "44", "--duration", "3s",
+                    "--seed", "9",
+                ],
+                ["plan", "Scenarios/flaky-network.scenario"],
+            ])
+            // What the machine allows is the machine's.
+            try Golden.expect(text.replacing(/may have [0-9]+/, with: "may have N"), is: "plan.txt")
+            #expect(text.contains("warning: reset-1 is expected to fire"))
+        }
+
+        @Test func `plan refuses what no machine gives`() async throws {
+            let outcome = try await Binary.run([
+                "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "900000", "--duration", "1s",
+            ])
+            // A hard limit of a million descriptors exists, and then this is no mistake.
+            #expect([0, 104].contains(outcome.code))
+            #expect(outcome.output.contains("needs: "))
+            #expect((outcome.code == 104) == outcome.complaint.contains("descriptors"))
+        }
+
+        @Test func `a scenario on top of another is checked as one, with the places of both`() async throws {
+            try Golden.expect(
+                try await Golden.transcript([["check", "\(Self.fixtures)/extends-mixed.scenario"]]),
+                is: "check-extends.txt")
+        }
+
+        // MARK: list
+
+        @Test func `list names what every command finds by name`() async throws {
+            let outcome = try await Binary.run(["list"])
+            #expect(outcome.code == 0 && outcome.complaint.isEmpty)
+            let names = outcome.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
+            #expect(names.contains("flaky-network") && names == names.sorted())
+            #expect(
+                outcome.output.contains("Commuters scan shelves while their link keeps dropping.")
+                    && outcome.output.contains(" Scenarios/flaky-network.scenario\n"))
+            for name in names.prefix(3) {
+                #expect(try await Binary.run(["check", String(name)]).code == 0)
+            }
+        }
+
+        @Test func `list shows also what is broken, and tells a hidden name by its path`() async throws {
+            let scratch = try Scratch()
+            _ = try scratch.file("broken.scenario", Data("scenario: 2\n".utf8))
+            _ = try scratch.file("flaky-network.scenario", Data("scenario: 2\n".utf8))
+            let outcome = try await Subprocess.run(Binary.path, ["list"], folder: scratch.folder)
+            let lines = outcome.output.split(separator: "\n").map(String.init)
+            #expect(lines[0].hasPrefix("broken "))
+            #expect(lines[0].contains("(broken: see 'swiftwing-sim check')"))
+            #expect(
+                lines[1].hasPrefix("flaky-network "), "the one of the current folder is what the name means")
+            #expect(
+                lines.contains { $0.hasPrefix(Package.root.appending(path: "Scenarios/flaky-network").path) })
+        }
+
+        // MARK: new
+
+        @Test func `new writes a scenario that passes check, and never over another`() async throws {
+            let scratch = try Scratch()
+            func run(_ words: String...) async throws -> Outcome {
+                try await Subprocess.run(Binary.path, words, folder: scratch.folder)
+            }
+            #expect(try await run("new", "rush-hour").code == 0)
+            let file = scratch.folder.appending(path: "rush-hour.scenario")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text.contains("name: rush-hour\n"))
+            #expect(try await run("check", "rush-hour").output == "rush-hour.scenario: ok\n")
+            #expect(try await run("plan", "rush-hour").code == 0)
+            try Data("mine\n".utf8).write(to: file)
+            for name in ["rush-hour", "rush-hour.scenario"] {
+                let refused = try await run("new", name)
+                #expect(refused.code == 74 && refused.complaint.contains("is there already"))
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == "mine\n")
+            for name in ["../up", "a b", ""] { #expect(try await run("new", name).code == 64) }
+            let files = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+            #expect(files.filter { $0.hasSuffix(".scenario") } == ["rush-hour.scenario"])
+        }
+
+        // MARK: doctor and profiles
+
+        @Test func `doctor looks at everything that a run stands on`() async throws {
+            let outcome = try await Binary.run(["doctor"])
+            #expect(outcome.code == 0 && outcome.complaint.isEmpty)
+            let labels = outcome.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
+            #expect(
+                labels == [
+                    "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libyaml",
+                    "libturbojpeg", "carries",
+                ])
+            #expect(outcome.output.contains(/libcurl +libcurl\/[0-9]+\.[0-9]+/))
+            #expect(outcome.output.contains(/carries +about [1-9][0-9]* phones/))
+        }
+
+        @Test func `doctor says when there is no room for phones`() async throws {
+            let shell = URL(filePath: "/bin/sh")
+            let outcome = try await Subprocess.run(
+                shell, ["-c", "ulimit -n 280 && exec \"$0\" doctor", Binary.path.path])
+            #expect(outcome.code == 104)
+            #expect(outcome.complaint.contains("for want of descriptors"))
+            #expect(outcome.output.contains("280 at most"))
+        }
+
+        @Test func `profiles are listed, shown value by value, and held against each other`() async throws {
+            try Golden.expect(
+                try await Golden.transcript([
+                    ["profiles", "contract"], ["profiles", "contract", "contract"], ["profiles", "contrakt"],
+                ]), is: "profiles.txt")
+            let names = try await Binary.run(["profiles"]).output.split(separator: "\n")
+            #expect(names.contains("contract"))
+        }
+    }
+}
