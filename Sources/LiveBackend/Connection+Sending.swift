@@ -76,7 +76,7 @@ extension Connection {
     private func settle(at now: Instant) {
         self.sendDue(at: now)
         self.updateInterest(at: now)
-        self.armTimer()
+        self.armTimer(at: now)
     }
 
     func sendDue(at now: Instant) {

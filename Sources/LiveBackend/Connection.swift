@@ -75,7 +75,7 @@ final class Connection {
             if readiness.contains(.write) { self.flush() }
             self.turn()
         }
-        self.armTimer()
+        self.armTimer(at: now)
     }
 
     // MARK: Turns
@@ -91,11 +91,12 @@ final class Connection {
         self.checkEnds(at: now)
         if case .closed = self.state { return }
         self.updateInterest(at: now)
-        self.armTimer()
+        self.armTimer(at: now)
     }
 
-    func armTimer() {
-        let now = self.server.loop.now()
+    /// For the same moment as `updateInterest`: a link that catches up between two readings of the clock would leave the
+    /// connection unread by the first and without a timer by the second, for good.
+    func armTimer(at now: Instant) {
         var next = Instant.distantFuture
         if let moment = self.outbox.nextAt { next = min(next, moment) }
         switch self.state {
