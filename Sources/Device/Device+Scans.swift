@@ -65,6 +65,10 @@ extension Device {
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
         guard let index = self.queue.index(of: number) else {
+            // Asked for twice, because it was released in between, and the first that came is in use.
+            if let journey = self.journeyIndex(number), self.journeys[journey].scan.photo != .absent {
+                return
+            }
             effects.append(.releasePhoto(number))
             return
         }

@@ -170,12 +170,13 @@ extension Fleet {
         guard self.phones[phone].life.isAlive else { return }
         let number = self.phones[phone].number
         let draw = self.random.draw(.kill, UInt64(number.raw), UInt64(self.phones[phone].life.process))
-        if let ticket = self.phones[phone].unacknowledged, draw % 2 == 0 {
-            self.keepWritten(upTo: ticket, of: phone)
+        let written = self.phones[phone].unacknowledged
+        self.phones[phone].unacknowledged = nil
+        if let written, draw % 2 == 0 {
+            self.keepWritten(upTo: written, of: phone)
         } else {
             self.journal.forgetUnflushed(of: number)
         }
-        self.phones[phone].unacknowledged = nil
         self.phones[phone].life.held = []
         self.park(phone)
         self.phones[phone].photos = []
@@ -187,9 +188,10 @@ extension Fleet {
         self.setWake(phone)
     }
 
-    /// The write was made, and the process ended before it could act on that: only what it means was seen.
+    /// The write was made, and the process ended before it could act on that: only what it means was seen. What the
+    /// other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
     private func keepWritten(upTo ticket: StoreTicket, of phone: Int) {
-        guard self.flushJournal() else { return }
+        guard self.flushStore() else { return }
         var effects: [DeviceEffect] = []
         self.phones[phone].device.handle(.stored(ticket), at: self.loop.now(), into: &effects)
         for case .observe(let observation) in effects { self.observe(observation) }

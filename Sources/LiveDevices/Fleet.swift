@@ -349,18 +349,13 @@ final class Fleet {
     }
 
     /// False when that ends the fleet.
-    func flushJournal() -> Bool {
+    @discardableResult func flushStore() -> Bool {
         do throws(SystemError) {
             try self.journal.flush()
-            return true
         } catch {
             self.fail(.storage("cannot write the state folder: \(error)"))
             return false
         }
-    }
-
-    private func flushStore() {
-        guard self.flushJournal() else { return }
         var storers: [Int] = []
         swap(&storers, &self.storers)
         for phone in storers {
@@ -372,6 +367,7 @@ final class Fleet {
             storers.removeAll(keepingCapacity: true)
             swap(&storers, &self.storers)
         }
+        return true
     }
 
     func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].device.nextWake) }

@@ -147,6 +147,24 @@ struct BackgroundTests {
         #expect(phone.take() == [])
     }
 
+    @Test func `a photo that was asked for before the background and after it is not taken from its upload`()
+    {
+        var phone = TestPhone()
+        phone.preparesByItself = false
+        phone.capture(1)
+        phone.tell(.suspended)
+        phone.tell(.resumed)
+        let prepared = DeviceEvent.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero)
+        phone.tell(prepared)
+        #expect(phone.open.map(\.operation) == [.upload])
+        _ = phone.take()
+        phone.tell(prepared)
+        #expect(!phone.take().contains(.releasePhoto(ScanNumber(1))))
+        phone.answer(.upload, 503)
+        phone.pass(.seconds(1))
+        #expect(phone.open.map(\.operation) == [.upload], "tried again with the photo that is there")
+    }
+
     @Test func `there is no shutter in the background`() {
         var phone = TestPhone()
         phone.tell(.suspended)

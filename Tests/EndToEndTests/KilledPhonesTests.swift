@@ -49,7 +49,7 @@ private struct KilledFleet {
           readers:
             devices: 6
             profile: contract
-            scans: 4
+            scans: 6
             arrivals: 8/s
             photos: shelves
         server:
