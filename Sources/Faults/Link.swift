@@ -40,10 +40,20 @@ package struct LinkProfile: Hashable, Sendable {
     package var up: LinkDirection
     /// From the backend to the phone.
     package var down: LinkDirection
+    /// How long the name of the backend takes to resolve, before every new connection: phones of one network share no
+    /// cache, and a slow resolver is slow each time it is asked.
+    package var nameLookup: Interval
 
+    /// Of a link whose resolver answers at once.
     package init(up: LinkDirection, down: LinkDirection) {
+        self.init(up: up, down: down, nameLookup: .zero)
+    }
+
+    package init(up: LinkDirection, down: LinkDirection, nameLookup: Interval) {
+        precondition(nameLookup >= .zero, "a resolver cannot answer before it is asked")
         self.up = up
         self.down = down
+        self.nameLookup = nameLookup
     }
 
     /// Delays nothing and limits nothing.
@@ -56,12 +66,12 @@ package struct LinkProfile: Hashable, Sendable {
     /// The two queues of a new connection that was accepted at `moment`.
     ///
     /// On loopback the kernel's handshake takes no time, so the round trip that SYN and SYN-ACK would have taken is
-    /// charged here: nothing that the phone sends enters the link before it. A lost SYN or SYN-ACK costs a second, then
+    /// charged here, after the lookup of the name: nothing that the phone sends enters the link before it. A lost SYN or SYN-ACK costs a second, then
     /// two, then four (RFC 6298 section 2 and 5.5). `random` is the connection's own.
     package func connection(acceptedAt moment: Instant, random: KeyedRandom) -> (
         up: LinkQueue, down: LinkQueue
     ) {
-        var ready = moment + self.roundTrip
+        var ready = moment + self.nameLookup + self.roundTrip
         for attempt in UInt64(0)..<Self.handshakesMax {
             let isLost = LinkWay.allCases.contains { way in
                 self.direction(way).loss.happens(random.draw(.link, way.rawValue, attempt, 1))

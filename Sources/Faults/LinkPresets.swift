@@ -52,12 +52,15 @@ package struct LinkPreset: Hashable, Sendable {
         preset(
             "very-bad", down: (1_000, 500), up: (1_000, 500), loss: .percent(10), .medium,
             "NLC 'Very Bad Network' in a public list: 1 Mbps, 500 ms, 10 %; the upload is unconfirmed"),
+        preset(
+            "high-latency-dns", down: (nil, 0), up: (nil, 0), nameLookup: .seconds(3), .medium,
+            "NLC 'High Latency DNS': 3 s a lookup, as another emulator's profile of that name has it"),
     ]
 
     /// Rates in kbps, delays in milliseconds.
     private static func preset(
         _ name: String, down: (kbps: Int64?, delay: Int64), up: (kbps: Int64?, delay: Int64),
-        loss: Odds = .never, _ confidence: Confidence, _ source: String
+        loss: Odds = .never, nameLookup: Interval = .zero, _ confidence: Confidence, _ source: String
     ) -> LinkPreset {
         LinkPreset(
             name: name,
@@ -65,8 +68,8 @@ package struct LinkPreset: Hashable, Sendable {
                 up: LinkDirection(
                     delay: .milliseconds(up.delay), bitsPerSecond: up.kbps.map { $0 * 1_000 }, loss: loss),
                 down: LinkDirection(
-                    delay: .milliseconds(down.delay), bitsPerSecond: down.kbps.map { $0 * 1_000 }, loss: loss)
-            ),
+                    delay: .milliseconds(down.delay), bitsPerSecond: down.kbps.map { $0 * 1_000 }, loss: loss),
+                nameLookup: nameLookup),
             source: source, confidence: confidence)
     }
 }

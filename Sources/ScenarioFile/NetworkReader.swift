@@ -6,7 +6,8 @@ import SimBase
 struct NetworkReader {
     /// What stands for no path in an itinerary.
     static let tunnel = "none"
-    private static let planned = ["loss-100", "high-latency-dns"]
+    /// A preset of other tools that is no link.
+    private static let blackHole = "loss-100"
     private static let perfect = NamedLink(name: "perfect", profile: .perfect)
     private static let delayMax = Interval.hours(1)
 
@@ -98,10 +99,7 @@ struct NetworkReader {
             if text == Self.tunnel { return nil }
             let known = LinkPreset.all.map(\.name)
             guard let preset = LinkPreset.named(text) else {
-                if Self.planned.contains(text) {
-                    throw ValueError(
-                        "the link `\(text)` is not available yet", help: "there is \(Values.list(known))")
-                }
+                if text == Self.blackHole { throw Self.losesEverything }
                 throw ValueError(
                     "unknown link \(Findings.quoted(text))",
                     help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
@@ -110,14 +108,23 @@ struct NetworkReader {
         }
     }
 
+    private static var losesEverything: ValueError {
+        ValueError(
+            "a link that loses everything is none",
+            help: "`silence` is a fault, a tunnel is `link: none`")
+    }
+
     private func customLink(_ node: Node) -> LinkProfile? {
         guard
             let map = MapReader(
-                node, what: "a link", keys: ["up", "down"], planned: ["dns-delay"], findings: self.findings)
+                node, what: "a link", keys: ["up", "down", "dns-delay"], planned: [], findings: self.findings)
         else { return nil }
         var link = LinkProfile.perfect
         if let up = map.entry("up")?.value { link.up = self.direction(up) }
         if let down = map.entry("down")?.value { link.down = self.direction(down) }
+        link.nameLookup = map.value("dns-delay", default: .zero) { text throws(ValueError) in
+            try Values.duration(text, max: Self.delayMax)
+        }
         return link
     }
 
@@ -136,11 +143,7 @@ struct NetworkReader {
         }
         let loss = map.value("loss", default: .never) { text throws(ValueError) in
             let loss = try Values.share(text)
-            guard loss < .always else {
-                throw ValueError(
-                    "a link that loses everything is none",
-                    help: "`silence` is a fault, a tunnel is `link: none`")
-            }
+            guard loss < .always else { throw Self.losesEverything }
             return loss
         }
         return LinkDirection(delay: delay, bitsPerSecond: rate ?? nil, loss: loss)

@@ -76,7 +76,9 @@ package enum ScenarioWriter {
             let loss = Units.percent(Int64(direction.loss.perMillion))
             return "{delay: \(Units.text(direction.delay)), rate: \(rate), loss: \(loss)}"
         }
-        return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))}"
+        let lookup = link.profile.nameLookup
+        let resolver = lookup > .zero ? ", dns-delay: \(Units.text(lookup))" : ""
+        return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))\(resolver)}"
     }
 
     private static func values(_ load: LoadModel) -> [(key: String, value: String)] {

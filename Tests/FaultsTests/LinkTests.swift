@@ -73,4 +73,11 @@ struct LinkTests {
         #expect(Set(LinkPreset.all.map(\.name)).count == LinkPreset.all.count)
         #expect(LinkPreset.all.allSatisfy { !$0.source.isEmpty })
     }
+
+    @Test func `a slow resolver holds up what a new connection sends first, and nothing after`() throws {
+        let link = try #require(LinkPreset.named("high-latency-dns")).profile
+        var (up, _) = link.connection(acceptedAt: .zero, random: KeyedRandom(seed: 1))
+        #expect(up.admit(bytes: 100, at: .zero) == .zero + .seconds(3))
+        #expect(up.admit(bytes: 100, at: .zero + .seconds(5)) == .zero + .seconds(5))
+    }
 }

@@ -90,12 +90,12 @@ struct ScenarioReaderTests {
     @Test func `an itinerary is read`() throws {
         let network = try value(
             "fleet.phones.network",
-            "[{at: 0s, link: lte}, {at: 12s, link: edge-lossy, for: 4s}, {at: 20s, link: none, for: 3s}, {at: 30s, link: {up: {loss: 0.5%}}}]"
+            "[{at: 0s, link: lte}, {at: 12s, link: edge-lossy, for: 4s}, {at: 20s, link: none, for: 3s}, {at: 30s, link: {up: {loss: 0.5%}, dns-delay: 2s}}]"
         ).groups[0].network
         func preset(_ name: String) throws -> NamedLink { NamedLink(try #require(LinkPreset.named(name))) }
         let custom = LinkProfile(
             up: LinkDirection(delay: .zero, bitsPerSecond: nil, loss: Odds(perMillion: 5_000)),
-            down: LinkDirection(delay: .zero, bitsPerSecond: nil))
+            down: LinkDirection(delay: .zero, bitsPerSecond: nil), nameLookup: .seconds(2))
         #expect(
             try network
                 == Itinerary([
@@ -335,7 +335,7 @@ struct ScenarioReaderTests {
         ),
         ("fleet.phones.network=none", "a phone that never has a path can never finish its scans"),
         ("fleet.phones.network={up: {loss: 100%}}", "a link that loses everything is none"),
-        ("fleet.phones.network=loss-100", "the link `loss-100` is not available yet"),
+        ("fleet.phones.network=loss-100", "a link that loses everything is none"),
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
