@@ -83,19 +83,23 @@ package enum DecodeScale: Hashable, Sendable {
     /// A picture that ends early or whose data is damaged is an error although libturbojpeg would fill the
     /// rest with grey. Stray bytes between markers, which some cameras write, are passed over.
     package mutating func decode(_ jpeg: [UInt8], scale: DecodeScale) throws(ImagingError) -> Bitmap {
-        let size = Self.scaled(try self.header(of: jpeg).size, by: scale)
-        // Zeros, not uninitialized memory: after an error some rows were never written, and libturbojpeg
-        // cannot be relied on to tell (see `isHarmless`).
-        var pixels = [UInt8](repeating: 0, count: size.width * size.height * Bitmap.bytesPerPixel)
-        let code = unsafe pixels.withUnsafeMutableBufferPointer { target in
-            unsafe jpeg.withUnsafeBufferPointer { bytes in
-                unsafe tjDecompress2(
-                    self.handle, bytes.baseAddress, UInt(bytes.count), target.baseAddress, Int32(size.width),
-                    0, Int32(size.height), Int32(TJPF_RGB.rawValue), TJFLAG_LIMITSCANS)
-            }
+        try self.decodePixels(jpeg, scale: scale, into: nil).bitmap
+    }
+
+    /// The same, for photographs in work, into `memory` if it is enough.
+    mutating func decodePixels(
+        _ jpeg: [UInt8], scale: DecodeScale, into memory: consuming PictureMemory?
+    ) throws(ImagingError) -> PhotoPixels {
+        let pixels = PhotoPixels(
+            size: Self.scaled(try self.header(of: jpeg).size, by: scale), in: memory)
+        let size = pixels.size
+        let code = unsafe jpeg.withUnsafeBufferPointer { bytes in
+            unsafe tjDecompress2(
+                self.handle, bytes.baseAddress, UInt(bytes.count), pixels.rows.base, Int32(size.width), 0,
+                Int32(size.height), Int32(TJPF_RGB.rawValue), TJFLAG_LIMITSCANS)
         }
         if code != 0, self.isHarmless == false || Self.hasEnd(jpeg) == false { throw self.error(in: jpeg) }
-        return Bitmap(width: size.width, height: size.height, pixels: pixels)
+        return pixels
     }
 
     private static func scaled(_ size: PixelSize, by scale: DecodeScale) -> PixelSize {

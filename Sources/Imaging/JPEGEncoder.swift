@@ -31,28 +31,80 @@ internal import CTurboJPEG
 
     /// `quality` is 1 to 100.
     package mutating func encode(_ bitmap: Bitmap, quality: Int) throws(ImagingError) -> [UInt8] {
-        precondition((1...100).contains(quality), "a JPEG's quality is 1 to 100")
-        guard bitmap.width <= Self.sideMax, bitmap.height <= Self.sideMax else {
-            throw .notEncodable(reason: "\(bitmap.size) pixels; a side has at most \(Self.sideMax) (sideMax)")
+        let result = unsafe bitmap.pixels.withUnsafeBufferPointer { pixels in
+            guard let base = pixels.baseAddress else { preconditionFailure("a bitmap has a pixel") }
+            return Result { () throws(ImagingError) in
+                try unsafe self.encode(base, bitmap.size, quality: quality)
+            }
         }
-        let subsampling = Int32(TJSAMP_420.rawValue)
-        try self.reserve(Int(tjBufSize(Int32(bitmap.width), Int32(bitmap.height), subsampling)))
+        return try result.get()
+    }
+
+    /// `quality` is 1 to 100.
+    mutating func encode(_ pixels: borrowing PhotoPixels, quality: Int) throws(ImagingError) -> [UInt8] {
+        try unsafe self.encode(pixels.rows.base, pixels.size, quality: quality)
+    }
+
+    private mutating func encode(
+        _ pixels: UnsafePointer<UInt8>, _ size: PixelSize, quality: Int
+    ) throws(ImagingError) -> [UInt8] {
+        try self.reserve(for: size, quality: quality)
         var length = UInt(self.capacity)
-        let code = unsafe bitmap.pixels.withUnsafeBufferPointer { pixels in
-            unsafe tjCompress2(
-                self.handle, pixels.baseAddress, Int32(bitmap.width), 0, Int32(bitmap.height),
-                Int32(TJPF_RGB.rawValue), &self.buffer, &length, subsampling, Int32(quality), TJFLAG_NOREALLOC
-            )
+        let code = unsafe tjCompress2(
+            self.handle, pixels, Int32(size.width), 0, Int32(size.height), Int32(TJPF_RGB.rawValue),
+            &self.buffer, &length, Self.subsampling, Int32(quality), Self.flags)
+        return try self.written(code, length)
+    }
+
+    /// `quality` is 1 to 100.
+    mutating func encode(_ planes: borrowing PhotoPlanes, quality: Int) throws(ImagingError) -> [UInt8] {
+        let size = planes.size
+        try self.reserve(for: size, quality: quality)
+        var length = UInt(self.capacity)
+        let code = unsafe planes.withAddresses(top: 0) { addresses, strides in
+            unsafe addresses.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: 3) { addresses in
+                unsafe tjCompressFromYUVPlanes(
+                    self.handle, addresses, Int32(size.width), strides, Int32(size.height), Self.subsampling,
+                    &self.buffer, &length, Int32(quality), Self.flags)
+            }
         }
-        guard code == 0, let buffer = unsafe self.buffer else {
-            throw .notEncodable(
-                reason: unsafe tjGetErrorStr2(self.handle).map { unsafe String(cString: $0) } ?? "unknown")
+        return try self.written(code, length)
+    }
+
+    /// Converts a strip of a picture in red, green and blue, three bytes a pixel, to planes, beginning with row `top`,
+    /// which is even; so is the number of `rows` but for the last strip's.
+    mutating func convert(
+        _ pixels: UnsafePointer<UInt8>, rows: Int, into planes: borrowing PhotoPlanes, top: Int
+    ) throws(ImagingError) {
+        let width = Int32(planes.size.width)
+        let code = unsafe planes.withAddresses(top: top) { addresses, strides in
+            unsafe tjEncodeYUVPlanes(
+                self.handle, pixels, width, 0, Int32(rows), Int32(TJPF_RGB.rawValue), addresses, strides,
+                Self.subsampling, 0)
         }
+        guard code == 0 else { throw .notEncodable(reason: self.words) }
+    }
+
+    private static let subsampling = Int32(TJSAMP_420.rawValue)
+    private static let flags = TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT
+
+    private func written(_ code: Int32, _ length: UInt) throws(ImagingError) -> [UInt8] {
+        guard code == 0, let buffer = unsafe self.buffer else { throw .notEncodable(reason: self.words) }
         return unsafe Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
     }
 
-    /// Room for the worst case, so that libturbojpeg never has to move the buffer.
-    private mutating func reserve(_ bytes: Int) throws(ImagingError) {
+    private var words: String {
+        unsafe tjGetErrorStr2(self.handle).map { unsafe String(cString: $0) } ?? "unknown"
+    }
+
+    /// Room for the worst case, so that libturbojpeg never has to move the buffer; pages that no picture reaches cost
+    /// nothing.
+    private mutating func reserve(for size: PixelSize, quality: Int) throws(ImagingError) {
+        precondition((1...100).contains(quality), "a JPEG's quality is 1 to 100")
+        guard size.width <= Self.sideMax, size.height <= Self.sideMax else {
+            throw .notEncodable(reason: "\(size) pixels; a side has at most \(Self.sideMax) (sideMax)")
+        }
+        let bytes = Int(tjBufSize(Int32(size.width), Int32(size.height), Self.subsampling))
         guard bytes > self.capacity else { return }
         unsafe tjFree(self.buffer)
         unsafe self.buffer = tjAlloc(Int32(bytes))

@@ -56,9 +56,7 @@ package struct PhotoFolder: Sendable {
                 }
                 let room = Self.folderBytesMax - bytes
                 let jpeg = try FileBytes.contents(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))
-                let size = try decoder.header(of: jpeg).size
-                // The header does not tell whether the rest is there.
-                _ = try decoder.decode(jpeg, scale: .covering(longSide: 1))
+                let size = try Self.size(of: jpeg, &decoder)
                 photos.append(SourcePhoto(name: name, jpeg: jpeg, size: size))
                 bytes += jpeg.count
             } catch {
@@ -71,7 +69,32 @@ package struct PhotoFolder: Sendable {
         return PhotoFolder(photos: photos, problems: problems)
     }
 
-    private static func isPhotograph(_ name: String) -> Bool {
+    /// A single photograph, as if it were alone in its folder.
+    package init(photo path: String) throws(ImagingError) {
+        var decoder = JPEGDecoder()
+        let jpeg = try PhotoFile.bytes(of: path)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        self.init(
+            photos: [SourcePhoto(name: name, jpeg: jpeg, size: try Self.size(of: jpeg, &decoder))],
+            problems: [])
+    }
+
+    private init(photos: [SourcePhoto], problems: [PhotoProblem]) {
+        self.photos = photos
+        self.problems = problems
+    }
+
+    /// Decodes it as small as it goes: the header does not tell whether the rest is there.
+    private static func size(
+        of jpeg: [UInt8], _ decoder: inout JPEGDecoder
+    ) throws(ImagingError) -> PixelSize {
+        let size = try decoder.header(of: jpeg).size
+        _ = try decoder.decode(jpeg, scale: .covering(longSide: 1))
+        return size
+    }
+
+    /// By its name.
+    package static func isPhotograph(_ name: String) -> Bool {
         let lowercased = name.lowercased()
         return name.hasPrefix(".") == false && (lowercased.hasSuffix(".jpg") || lowercased.hasSuffix(".jpeg"))
     }

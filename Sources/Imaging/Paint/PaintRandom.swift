@@ -58,6 +58,7 @@ enum Trait: UInt64 {
         author
     case volume, wear, gloss, logo, crease, event, count, lean, leanSide, stackWidth, texture
     case furniture, panel, tilt, keystone, offset, distance, light, tint, grain
+    case picture
 }
 
 /// Grain without a stream: a hash of a place, and noise made of it.

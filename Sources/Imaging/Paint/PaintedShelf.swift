@@ -1,0 +1,51 @@
+/// One picture of a painted corpus.
+package struct PaintedShelf: Hashable, Sendable {
+    /// The name of its file, without a folder: its number, shape, light and contrast.
+    package let name: String
+    package let picture: ShelfPicture
+
+    /// A corpus of `count` pictures, every choice a draw of `seed`. Without a size they have the sizes that phones take,
+    /// 12 megapixels most of them; with one they all have it.
+    ///
+    /// Of every eight, beginning with the first, one is dark, one bright, one tall and one of low contrast; the tall one
+    /// is so only where sizes are free.
+    package static func corpus(count: Int, seed: UInt64, size: PixelSize?) -> [PaintedShelf] {
+        (0..<count).map { PaintedShelf(number: $0, seed: seed, size: size) }
+    }
+
+    private init(number: Int, seed: UInt64, size: PixelSize?) {
+        let kind = Self.kinds[number % Self.kinds.count]
+        let size = size ?? PixelSize(width: kind.width, height: kind.height)
+        let shape =
+            size.height > size.width * 2 ? "tall" : size.height > size.width ? "portrait" : "landscape"
+        let digits = String(number + 1)
+        let zeros = String(repeating: "0", count: max(0, 3 - digits.count))
+        let contrast = kind.contrast == .low ? "-hazy" : ""
+        self.name = "shelf-\(zeros)\(digits)-\(shape)-\(kind.light.rawValue)\(contrast).jpg"
+        self.picture = ShelfPicture(
+            size: size, light: kind.light, contrast: kind.contrast,
+            seed: PaintRandom(seed: seed).bits(.picture, number))
+    }
+
+    private struct Kind {
+        let width: Int
+        let height: Int
+        let light: ShelfLight
+        let contrast: ShelfContrast
+
+        init(_ width: Int, _ height: Int, _ light: ShelfLight, _ contrast: ShelfContrast) {
+            self.width = width
+            self.height = height
+            self.light = light
+            self.contrast = contrast
+        }
+    }
+
+    private static let kinds: [Kind] = [
+        Kind(4032, 3024, .normal, .normal), Kind(3024, 4032, .dark, .normal),
+        Kind(4032, 3024, .bright, .normal),
+        Kind(1816, 4032, .normal, .normal),
+        Kind(3264, 2448, .normal, .low), Kind(3024, 4032, .normal, .normal),
+        Kind(4032, 2268, .normal, .normal), Kind(2448, 3264, .normal, .normal),
+    ]
+}
