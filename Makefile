@@ -16,7 +16,7 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
-.PHONY: help run build test lint purity unit docs fuzz install packages test-tools clean
+.PHONY: help run build test lint purity unit docs fuzz asan bench install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -54,6 +54,15 @@ fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from 
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
 		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
+
+# Leaks are left out: the test process itself has some. The folder is its own, since everything is built otherwise.
+asan: packages ## runs the tests of the photographs under the address sanitizer
+	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/asan --quiet $(CHECKS) \
+		--filter ImagingTests
+
+bench: build ## measures beside other programs, and fails where a ratio is above its threshold
+	@.ci/packages bench
+	@Benchmarks/preprocess.py --check
 
 install: build ## puts binary and scenarios under PREFIX (/usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \

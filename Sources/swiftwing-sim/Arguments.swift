@@ -26,7 +26,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         RunCommand.command, CheckCommand.command, PlanCommand.command, ListCommand.command,
         NewCommand.command, ServeCommand.command, SchemaCommand.command, ProfilesCommand.command,
-        SSEDecodeCommand.command, DoctorCommand.command,
+        PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,
+        DoctorCommand.command,
     ]
 }
 

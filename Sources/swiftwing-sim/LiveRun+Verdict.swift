@@ -45,9 +45,7 @@ extension LiveRun {
             slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
             metrics: findings.metrics,
             resources: self.resources, generator: generator,
-            notes: [
-                "photo filters are not applied yet: photos are resized and encoded as the app does, no more"
-            ],
+            notes: [],
             warnings: self.warnings + self.fleetWarnings + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.rerunCommand)

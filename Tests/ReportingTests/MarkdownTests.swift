@@ -157,7 +157,7 @@ import Testing
         - phones: 3.204 s CPU, 48 MiB
         - backend: 1.100 s CPU, 31 MiB
         - warning: `3 photos of Images/shelves could not be read and were left out`
-        - photo filters are not applied yet: photos are resized and encoded only
+        - event streams are not written out: events are skipped and counted only
         - `swiftwing-sim 1.0.0`, scenario SHA-256 `7a6065b4105ecbe4c5064b18e36223d02c1bef7191c60cc85609a6c5d3612635`
 
         ```sh

@@ -53,7 +53,7 @@ enum Samples {
                 client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
                 backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20)),
             generator: GeneratorHealth(complaints: []),
-            notes: ["photo filters are not applied yet: photos are resized and encoded only"], warnings: [],
+            notes: ["event streams are not written out: events are skipped and counted only"], warnings: [],
             directory: "Reports/2026-11-21T093000Z-flaky-network-42",
             files: ["summary.json", "report.md", "events.ndjson", "scenario.resolved"],
             command: command)

@@ -55,7 +55,7 @@ enum TerminalGoldens {
 
         Generator     kept up, timers late by 556us (p99), 560us (max)
         Resources     phones 3.204 s CPU, 48 MiB; backend 1.100 s CPU, 31 MiB
-        Note          photo filters are not applied yet: photos are resized and encoded
+        Note          event streams are not written out: events are skipped and counted
                       only
 
         Report        Reports/2026-11-21T093000Z-flaky-network-42
@@ -119,7 +119,7 @@ enum TerminalGoldens {
 
         Generator     kept up, timers late by 556us (p99), 560us (max)
         Resources     phones 3.204 s CPU, 48 MiB; backend n/a
-        Note          photo filters are not applied yet: photos are resized and encoded
+        Note          event streams are not written out: events are skipped and counted
                       only
 
         Report        Reports/2026-11-21T093000Z-flaky-network-42
@@ -286,8 +286,8 @@ enum TerminalGoldens {
         Generator     kept up, timers late by 556us (p99), 560us
                       (max)
         Resources     phones 3.204 s CPU, 48 MiB; backend n/a
-        Note          photo filters are not applied yet: photos are
-                      resized and encoded only
+        Note          event streams are not written out: events are
+                      skipped and counted only
 
         Report        Reports/2026-11-21T093000Z-flaky-network-42
                       summary.json report.md events.ndjson

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Preprocessing of photographs beside libjpeg-turbo's own tools, on the same files, in one run, by turns.
+
+    Benchmarks/preprocess.py [--rounds N] [--check] [PHOTO.jpg ...]
+
+Without photographs it paints three of 4032 x 3024. Prints JSON. Each side is a whole process, or a pipe of processes, on
+one and the same processor, so that neither side is helped by a second one; compared is the processor time.
+
+    ours          swiftwing-sim preprocess IN OUT: decode, filters, encode, decode, resize to 1920, encode
+    oursNoDenoise the same without noise reduction
+    peerSameScale djpeg IN | cjpeg -quality 85, then djpeg -scale 1/2 | cjpeg -quality 85: what the second round of ours
+                  decodes of a photograph of 3840 pixels or more
+    peerFullScale the same with the second round at full size
+    parallel      both sides again on all processors, wall time: a pipe has two
+
+`--check` ends with 1 where a ratio is above Benchmarks/Thresholds/6.3/preprocess.json.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = ROOT / ".build/release/swiftwing-sim"
+THRESHOLDS = ROOT / "Benchmarks/Thresholds/6.3/preprocess.json"
+
+
+def run(argv, stdin=None, stdout=subprocess.DEVNULL):
+    return subprocess.Popen(argv, stdin=stdin, stdout=stdout)
+
+
+def finish(processes):
+    """Processor milliseconds and the largest resident size of them all."""
+    cpu, resident = 0.0, 0
+    for process in processes:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"{process.args[0]} ended with {process.returncode}")
+        cpu += (usage.ru_utime + usage.ru_stime) * 1000
+        resident = max(resident, usage.ru_maxrss)
+    return cpu, resident
+
+
+def ours(source, folder, *options):
+    with open(folder / "ours.json", "wb") as report:
+        return finish([run([BINARY, "preprocess", source, folder / "ours.jpg", *options], stdout=report)])
+
+
+def pipe(source, target, *options):
+    with open(target, "wb") as file:
+        decoder = run(["djpeg", *options, source], stdout=subprocess.PIPE)
+        encoder = run(["cjpeg", "-quality", "85"], stdin=decoder.stdout, stdout=file)
+        decoder.stdout.close()
+        return finish([decoder, encoder])
+
+
+def peer(source, folder, *options):
+    first = pipe(source, folder / "first.jpg")
+    second = pipe(folder / "first.jpg", folder / "second.jpg", *options)
+    return first[0] + second[0], max(first[1], second[1])
+
+
+SIDES = {
+    "ours": lambda source, folder: ours(source, folder),
+    "oursNoDenoise": lambda source, folder: ours(source, folder, "--no-denoise"),
+    "peerSameScale": lambda source, folder: peer(source, folder, "-scale", "1/2"),
+    "peerFullScale": lambda source, folder: peer(source, folder),
+}
+
+
+def measure(source, folder, rounds, processors):
+    os.sched_setaffinity(0, processors)
+    samples = {name: {"cpu": [], "wall": [], "resident": []} for name in SIDES}
+    inside = []
+    for turn in range(rounds + 1):
+        for name, side in SIDES.items():
+            began = time.monotonic()
+            cpu, resident = side(source, folder)
+            wall = (time.monotonic() - began) * 1000
+            if turn == 0:
+                continue  # Caches fill.
+            samples[name]["cpu"].append(cpu)
+            samples[name]["wall"].append(wall)
+            samples[name]["resident"].append(resident)
+            if name == "ours":
+                inside.append(json.loads((folder / "ours.json").read_text())["totalTimeMs"])
+    figures = {
+        name: {
+            "cpuMs": round(statistics.median(sample["cpu"]), 1),
+            "cpuMsMin": round(min(sample["cpu"]), 1),
+            "wallMs": round(statistics.median(sample["wall"]), 1),
+            "residentKb": max(sample["resident"]),
+        }
+        for name, sample in samples.items()
+    }
+    return figures, round(statistics.median(inside), 1)
+
+
+def ratio(figures, name, peer_name, key):
+    return round(figures[name][key] / figures[peer_name][key], 3)
+
+
+def report(source, folder, rounds):
+    everywhere = os.sched_getaffinity(0)
+    one, inside = measure(source, folder, rounds, {max(everywhere)})
+    both, inside_both = measure(source, folder, rounds, everywhere)
+    os.sched_setaffinity(0, everywhere)
+    said = json.loads((folder / "ours.json").read_text())
+    return {
+        "photo": source.name,
+        "source": said["source"],
+        "upload": said["upload"],
+        "oneProcessor": one,
+        "insideOursMs": inside,
+        "parallel": {name: {"wallMs": figure["wallMs"]} for name, figure in both.items()},
+        "parallelInsideOursMs": inside_both,
+        "ratios": {
+            "cpuToPeerSameScale": ratio(one, "ours", "peerSameScale", "cpuMs"),
+            "cpuToPeerFullScale": ratio(one, "ours", "peerFullScale", "cpuMs"),
+            "cpuNoDenoiseToPeerSameScale": ratio(one, "oursNoDenoise", "peerSameScale", "cpuMs"),
+            "parallelWallToPeerSameScale": ratio(both, "ours", "peerSameScale", "wallMs"),
+            "parallelWallToPeerFullScale": ratio(both, "ours", "peerFullScale", "wallMs"),
+        },
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("photos", nargs="*", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        photos = arguments.photos
+        if not photos:
+            painted = folder / "painted"
+            subprocess.run(
+                [BINARY, "images", "make", painted, "--count", "3", "--size", "4032x3024"],
+                check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            photos = sorted(painted.glob("*.jpg"))
+        results = [report(photo, folder, arguments.rounds) for photo in photos]
+    print(json.dumps({"benchmark": "preprocess", "rounds": arguments.rounds, "photos": results}, indent=2))
+    if arguments.check:
+        limits = json.loads(THRESHOLDS.read_text())
+        over = [
+            f"{result['photo']}: {name} is {result['ratios'][name]}, at most {limit} is wanted"
+            for result in results for name, limit in limits.items() if result["ratios"][name] > limit
+        ]
+        sys.exit("\n".join(over) or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+import Foundation
+import Imaging
+import Plan
+
+/// `images make`: a corpus of painted shelves.
+enum ImagesMakeCommand {
+    private static let countDefault = 8
+
+    static let command = Command(
+        name: "images make", usage: "DIR",
+        summary: "Paints a corpus of bookshelves as phones photograph them: the same ones for the same seed",
+        options: [
+            Option(name: "--count", value: "N", help: "so many pictures; \(Self.countDefault) unless told"),
+            Option(name: "--seed", value: "N", help: "other shelves; 1 unless told"),
+            Option(
+                name: "--size", value: "WxH",
+                help: "every picture of this size in pixels; the sizes phones take unless told"),
+        ],
+        positionalsMin: 1, positionalsMax: 1,
+        example: "swiftwing-sim images make Images/many --count 16 --seed 7",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let folder = arguments.positionals[0]
+        let count =
+            try arguments.number("--count", in: 1...ScenarioLimit.photosPaintedMax) ?? Self.countDefault
+        let seed: UInt64 = try arguments.number("--seed", in: 0...(.max)) ?? 1
+        let shelves = PaintedShelf.corpus(count: count, seed: seed, size: try Self.size(arguments))
+        try PhotoOutput.makeFolder(folder)
+        var encoder = JPEGEncoder()
+        for shelf in shelves {
+            let jpeg = try ShelfPainter.jpeg(shelf.picture, encoder: &encoder)
+            try PhotoOutput.write(jpeg, to: "\(folder)/\(shelf.name)")
+            console.error("\(folder)/\(shelf.name): \(shelf.picture.size), \(jpeg.count / 1_000) kB")
+        }
+        console.out("\(count) painted \(count == 1 ? "shelf" : "shelves") in \(folder)")
+        return .success
+    }
+
+    private static func size(_ arguments: Arguments) throws -> PixelSize? {
+        guard let text = arguments["--size"] else { return nil }
+        guard let size = PhotoSize(text) else {
+            throw CommandFailure(
+                .usage, "--size takes width and height in pixels, not '\(text)'",
+                hint: "for example 4032x3024")
+        }
+        if let complaint = size.complaint { throw CommandFailure(.usage, "--size \(text): \(complaint)") }
+        return PixelSize(width: size.width, height: size.height)
+    }
+}
