@@ -57,6 +57,11 @@ package enum ScenarioLimit {
     package static let booksMax = 500
     package static let nameCharactersMax = 64
     package static let photosPaintedMax = 1_000
+    /// A side of a painted photo: no lettering is left in smaller ones.
+    package static let photoSideMin = 64
+    package static let photoPixelsMax = 16_000_000
+    /// Folders and photos that a group may name.
+    package static let photoPlacesMax = 500
 }
 
 /// Phones that are alike.
@@ -98,7 +103,7 @@ package enum IdleTimeout: Hashable, Sendable {
 
 /// How often photos are made ready for upload.
 package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
-    /// For each capture, as the app does it: some 20 ms of a processor each.
+    /// For each capture, as the app does it: a tenth of a second of a processor for 12 megapixels.
     case each
     /// For the first capture of each photo; later uploads of it share the result.
     case once
@@ -108,6 +113,43 @@ package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
 package enum PhotoSource: Hashable, Sendable {
     /// A folder under `Images/`.
     case folder(String)
-    /// So many synthetic shelves.
-    case painted(Int)
+    /// Folders and single photos under `Images/`, in this order.
+    case list([String])
+    /// So many synthetic shelves, of the sizes phones take unless told.
+    case painted(Int, size: PhotoSize?)
+}
+
+/// Width and height of a photo in pixels.
+package struct PhotoSize: Hashable, Sendable, CustomStringConvertible {
+    package var width: Int
+    package var height: Int
+
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads `4032x3024`.
+    package init?(_ text: String) {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, sides.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let width = Int(sides[0]), let height = Int(sides[1])
+        else { return nil }
+        self.init(width: width, height: height)
+    }
+
+    package var description: String { "\(self.width)x\(self.height)" }
+
+    /// Why nothing of this size is painted; nil when it can be.
+    package var complaint: String? {
+        if min(self.width, self.height) < ScenarioLimit.photoSideMin {
+            return "a side of a painted photo has at least \(ScenarioLimit.photoSideMin) pixels"
+        }
+        // Neither side alone may be so large that the product overflows.
+        let most = ScenarioLimit.photoPixelsMax
+        guard max(self.width, self.height) <= most, self.width * self.height <= most else {
+            return "a painted photo has at most \(most) pixels"
+        }
+        return nil
+    }
 }

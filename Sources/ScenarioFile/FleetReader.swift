@@ -113,17 +113,38 @@ struct FleetReader {
     private func photos(_ map: MapReader) -> PhotoSource {
         let shelves = PhotoSource.folder("shelves")
         guard let node = map.entry("photos")?.value else { return shelves }
-        guard case .map = node.content else {
+        switch node.content {
+        case .list(let nodes): return self.photoList(nodes, in: node) ?? shelves
+        case .map: return self.paintedPhotos(node) ?? shelves
+        case .scalar, .reported:
             return map.value("photos", default: shelves) { text throws(ValueError) in
-                .folder(try Values.folder(text))
+                .folder(try Values.photos(text))
             }
         }
+    }
+
+    private func photoList(_ nodes: [Node], in list: Node) -> PhotoSource? {
+        guard (1...ScenarioLimit.photoPlacesMax).contains(nodes.count) else {
+            self.findings.add(
+                list.place,
+                "a list of photos has 1 to \(ScenarioLimit.photoPlacesMax) entries, not \(nodes.count)")
+            return nil
+        }
+        let names = nodes.compactMap { node in
+            self.findings.value(of: node, named: "photos", Values.photos)
+        }
+        return names.count == nodes.count ? .list(names) : nil
+    }
+
+    private func paintedPhotos(_ node: Node) -> PhotoSource? {
         guard
-            let paint = MapReader(node, what: "photos", keys: ["paint"], planned: [], findings: self.findings)
-        else { return shelves }
+            let paint = MapReader(
+                node, what: "photos", keys: ["paint", "size"], planned: [], findings: self.findings)
+        else { return nil }
         let count = paint.required("paint", example: "8") { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.photosPaintedMax, what: "the number of painted photos")
         }
-        return count.map { .painted($0) } ?? shelves
+        let size = paint.value("size", Values.photoSize)
+        return count.map { .painted($0, size: size) }
     }
 }

@@ -49,7 +49,16 @@ package enum ScenarioSchema {
             "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"]),
             "think": .durations.described("a closed model: the pause between a phone's scans"),
             "start": .durations.described("when a phone of a closed group begins"),
-            "photos": JSONSchema().described("a folder under Images/"),
+            "photos": JSONSchema(anyOf: [
+                .anyText, .list(of: .anyText, max: ScenarioLimit.photoPlacesMax),
+                .map(
+                    [
+                        "paint": JSONSchema.integer(1...ScenarioLimit.photosPaintedMax)
+                            .described("so many painted shelves"),
+                        "size": JSONSchema.text("[0-9]+x[0-9]+", examples: ["4032x3024"])
+                            .described("of each, in pixels; the sizes phones take unless told"),
+                    ], required: ["paint"]),
+            ]).described("a folder under Images/, a list of folders and photos, or painted shelves"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
                 .described("whether photos are made ready for each capture or once a run"),
             "resume": .toggle.described("whether streams go on behind the Last-Event-ID"),

@@ -125,7 +125,9 @@ package enum ScenarioWriter {
     private static func text(_ photos: PhotoSource) -> String {
         switch photos {
         case .folder(let name): self.quoted(name)
-        case .painted(let count): "{paint: \(count)}"
+        case .list(let names): "[\(names.map(self.quoted).joined(separator: ", "))]"
+        case .painted(let count, nil): "{paint: \(count)}"
+        case .painted(let count, let size?): "{paint: \(count), size: \(size)}"
         }
     }
 

@@ -161,7 +161,7 @@ extension Values {
         }
     }
 
-    static func folder(_ text: String) throws(ValueError) -> String {
+    static func photos(_ text: String) throws(ValueError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard text.unicodeScalars.count <= ScenarioLimit.nameCharactersMax,
             parts.allSatisfy({ part in
@@ -170,9 +170,20 @@ extension Values {
             })
         else {
             throw ValueError(
-                "photos are the name of a folder under `Images/`, or `{paint: 8}`, not \(Findings.quoted(text))"
+                "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not \(Findings.quoted(text))"
             )
         }
         return text
+    }
+
+    /// Width and height in pixels, as in `4032x3024`.
+    static func photoSize(_ text: String) throws(ValueError) -> PhotoSize {
+        guard let size = PhotoSize(text) else {
+            throw ValueError(
+                "a size is width and height in pixels, not \(Findings.quoted(text))",
+                help: "for example `4032x3024`")
+        }
+        if let complaint = size.complaint { throw ValueError(complaint) }
+        return size
     }
 }

@@ -1,44 +1,71 @@
+import EventLoop
+import Foundation
 import Imaging
 import Plan
+import SimBase
 
-/// The photos of every group, read before anything starts.
+/// The photos of every group, read or painted before anything starts.
 struct PhotoCorpus {
+    /// Makes photos of shelves, or what stands for them.
+    typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
+
     private(set) var photos: [SourcePhoto] = []
     /// By the order of the groups: places in `photos`.
     private(set) var ranges: [Range<Int>] = []
     /// What was skipped and why.
     private(set) var problems: [String] = []
 
-    init(_ plan: RunPlan, scenarioPath: String) throws {
-        var known: [String: Range<Int>] = [:]
+    init(_ plan: RunPlan, scenarioPath: String, painter: Painter) throws {
+        var known: [PhotoSource: Range<Int>] = [:]
         for group in plan.groups {
-            switch group.spec.photos {
-            case .painted:
-                throw CommandFailure(
-                    .badData, "group '\(group.spec.name)': painted photos are not available yet",
-                    hint: "name a folder of photos, such as shelves")
-            case .folder(let name):
-                if let range = known[name] {
-                    self.ranges.append(range)
-                    continue
-                }
-                let range = try self.read(name, scenarioPath: scenarioPath)
-                known[name] = range
+            let source = group.spec.photos
+            let start = self.photos.count
+            if let range = known[source] {
                 self.ranges.append(range)
+                continue
             }
+            switch source {
+            case .folder(let name): try self.read([name], scenarioPath: scenarioPath)
+            case .list(let names): try self.read(names, scenarioPath: scenarioPath)
+            case .painted(let count, let size):
+                let size = size.map { PixelSize(width: $0.width, height: $0.height) }
+                self.photos += try painter(
+                    PaintedShelf.corpus(count: count, seed: plan.scenario.seed, size: size))
+            }
+            known[source] = start..<self.photos.count
+            self.ranges.append(start..<self.photos.count)
         }
     }
 
-    private mutating func read(_ name: String, scenarioPath: String) throws -> Range<Int> {
-        let path = try ScenarioSource.photoFolder(name, scenarioPath: scenarioPath)
-        do throws(ImagingError) {
-            let folder = try PhotoFolder.load(path: path)
+    private mutating func read(_ names: [String], scenarioPath: String) throws {
+        for name in names {
+            let path = try ScenarioSource.photoPlace(name, scenarioPath: scenarioPath)
+            let folder = try PhotoInput.of(path) { () throws(ImagingError) in
+                PhotoFolder.isPhotograph(name)
+                    ? try PhotoFolder(photo: path) : try PhotoFolder.load(path: path)
+            }
             self.problems += folder.problems.map { "photo skipped: \($0)" }
-            let start = self.photos.count
             self.photos += folder.photos
-            return start..<self.photos.count
-        } catch {
-            throw CommandFailure(.badData, "\(path): \(error)")
         }
+    }
+
+}
+
+/// Paints shelves on as many threads as there are processors.
+enum Easel {
+    static func paint(_ shelves: [PaintedShelf]) throws -> [SourcePhoto] {
+        let painted = Guarded<[Result<SourcePhoto, ImagingError>?]>(
+            .init(repeating: nil, count: shelves.count))
+        DispatchQueue.concurrentPerform(iterations: shelves.count) { place in
+            let shelf = shelves[place]
+            var encoder = JPEGEncoder()
+            let result = Result { () throws(ImagingError) in
+                SourcePhoto(
+                    name: shelf.name, jpeg: try ShelfPainter.jpeg(shelf.picture, encoder: &encoder),
+                    size: shelf.picture.size)
+            }
+            painted.withLock { $0[place] = result }
+        }
+        return try painted.withLock { $0 }.compactMap { try $0?.get() }
     }
 }

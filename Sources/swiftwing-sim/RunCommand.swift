@@ -34,7 +34,13 @@ enum RunCommand {
             stateFolder: arguments["--state"], output: arguments["--output"],
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
-        let preparation = try RunPreparation(request)
+        let preparation = try RunPreparation(request) { shelves in
+            if !request.isQuiet {
+                console.progress("painting \(shelves.count) \(shelves.count == 1 ? "shelf" : "shelves")")
+            }
+            defer { console.clearProgress() }
+            return try Easel.paint(shelves)
+        }
         defer { preparation.state.removeIfTemporary() }
         return try LiveRun(preparation, console: console).run()
     }

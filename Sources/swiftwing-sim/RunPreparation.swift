@@ -36,13 +36,14 @@ struct RunPreparation {
     let socketsKept: Int
     private(set) var warnings: [String] = []
 
-    init(_ request: RunRequest) throws {
+    init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
         self.plan = RunPlan(request.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(phones: self.plan.devices)
         self.census = self.plan.census
-        self.photos = try PhotoCorpus(self.plan, scenarioPath: request.loaded.path)
+        self.photos = try PhotoCorpus(
+            self.plan, scenarioPath: request.loaded.path, painter: painter)
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(

@@ -72,10 +72,10 @@ enum ScenarioSource {
         }
     }
 
-    /// The folder of photos that a scenario means: `Images/NAME` in the current folder, beside the scenario's folder or
-    /// beside the installed scenarios; a name with a slash is a path.
-    static func photoFolder(_ name: String, scenarioPath: String) throws -> String {
-        guard !name.contains("/") else { return name }
+    /// The folder of photos, or the photo, that a scenario means: `Images/NAME` in the current folder, beside the
+    /// scenario's folder or beside the installed scenarios; a name with a slash may be a path as well.
+    static func photoPlace(_ name: String, scenarioPath: String) throws -> String {
+        if name.contains("/"), FileManager.default.fileExists(atPath: name) { return name }
         let beside = ([URL(filePath: scenarioPath).deletingLastPathComponent().path] + (try Self.folders()))
             .map {
                 URL(filePath: $0).deletingLastPathComponent().appending(path: "Images/\(name)").path
@@ -83,7 +83,7 @@ enum ScenarioSource {
         let places = ["Images/\(name)"] + beside
         guard let found = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw CommandFailure(
-                .noInput, "there is no folder of photos '\(name)'",
+                .noInput, "there are no photos '\(name)'",
                 hint: "looked for " + places.joined(separator: ", "))
         }
         return found

@@ -25,7 +25,8 @@ extension EndToEnd {
         private static let dark = "Images/shelves/shelf-3-landscape-dark.jpg"
         private static let tall = "Images/shelves/shelf-5-tall-hazy.jpg"
 
-        private func preprocess(_ source: String, _ options: String..., to target: URL) async throws -> Report {
+        private func preprocess(_ source: String, _ options: String..., to target: URL) async throws -> Report
+        {
             let outcome = try await Binary.run(["preprocess", source, target.path] + options)
             try #require(outcome.code == 0 && outcome.complaint.isEmpty, "\(outcome)")
             return try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8))
@@ -84,7 +85,8 @@ extension EndToEnd {
             let target = scratch.folder.appending(path: "upload.jpg").path
             let photo = try Data(contentsOf: Package.root.appending(path: Self.dark))
             var bomb = [UInt8](photo)
-            let frame = try #require(bomb.indices.dropLast().first { bomb[$0] == 0xFF && bomb[$0 + 1] == 0xC0 })
+            let frame = try #require(
+                bomb.indices.dropLast().first { bomb[$0] == 0xFF && bomb[$0 + 1] == 0xC0 })
             bomb.replaceSubrange((frame + 5)..<(frame + 9), with: [0xFF, 0xDC, 0xFF, 0xDC])
             for (name, bytes, words) in [
                 ("empty.jpg", Data(), "the file is empty"),

@@ -18,7 +18,7 @@ struct OverrideTests {
             ])
         #expect(scenario.groups[0].profile.resume == false)
         #expect(scenario.groups[0].devices == 80)
-        #expect(scenario.groups[0].photos == .painted(3))
+        #expect(scenario.groups[0].photos == .painted(3, size: nil))
         #expect(scenario.seed == 8, "the later wins")
         #expect(scenario.server.ping == .seconds(2))
         #expect(scenario.faults.map(\.chance) == [.percent(25), .always])

@@ -68,7 +68,7 @@ struct ScenarioReaderTests {
                     name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
                     network: .always(NamedLink(name: "custom", profile: link)), scansPerDevice: 4,
                     load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
-                    photos: .painted(8), preprocess: .each))
+                    photos: .painted(8, size: nil), preprocess: .each))
     }
 
     @Test func `staged arrivals are read`() throws {
@@ -346,7 +346,7 @@ struct ScenarioReaderTests {
         ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),
         (
             "fleet.phones.photos=../../etc",
-            "photos are the name of a folder under `Images/`, or `{paint: 8}`, not `../../etc`"
+            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
         ),
         ("server.books=8..3", "a range runs from the smaller to the larger"),
         ("server.books=3..501", "the number of books is a number from 0 to 500, not 501"),
