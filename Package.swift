@@ -39,7 +39,9 @@ func tests(_ name: String, _ dependencies: [String], data: [String] = []) -> Tar
         ])
 }
 
-let pureTargets = ["SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger"]
+let pureTargets = [
+    "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Ledger",
+]
 
 let package = Package(
     name: "swiftwing-sim",
@@ -61,6 +63,7 @@ let package = Package(
         pure("Faults", ["SimBase", "Talaria"]),
         pure("Device", ["SimBase", "Talaria", "Wire"]),
         pure("Backend", ["SimBase", "Talaria", "Wire", "Faults"]),
+        pure("Serving", ["SimBase", "Talaria", "Wire", "Faults", "Backend"]),
         pure("Plan", ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         pure("Ledger", ["SimBase", "Talaria", "Metrics"]),
         // Every pure target, for the purity build: see `make purity`.
@@ -79,7 +82,7 @@ let package = Package(
         effects(
             "LiveBackend",
             [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Backend", "Plan", "Ledger",
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Backend", "Serving", "Plan", "Ledger",
                 "EventLoop", "CurlLoop",
             ]),
         effects(
@@ -89,8 +92,9 @@ let package = Package(
         .executableTarget(
             name: "swiftwing-sim",
             dependencies: [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger",
-                "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile", "Reporting",
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
+                "Ledger", "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile",
+                "Reporting",
             ],
             swiftSettings: strict),
 
@@ -104,6 +108,9 @@ let package = Package(
         tests("FaultsTests", ["Faults", "SimBase", "Talaria", "SimTestSupport"]),
         tests("DeviceTests", ["Device", "SimBase", "Talaria", "Wire", "SimTestSupport"]),
         tests("BackendTests", ["Backend", "SimBase", "Talaria", "Wire", "Faults", "SimTestSupport"]),
+        tests(
+            "ServingTests",
+            ["Serving", "SimBase", "Talaria", "Wire", "Backend", "Faults", "SimTestSupport"]),
         tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         tests(
             "LedgerTests",
@@ -115,11 +122,14 @@ let package = Package(
             "LiveDevicesTests",
             [
                 "LiveDevices", "LiveBackend", "SimBase", "Metrics", "Talaria", "Wire", "Device", "Backend",
-                "Faults", "Plan", "Ledger", "EventLoop", "CurlLoop", "Imaging", "SimTestSupport",
+                "Serving", "Faults", "Plan", "Ledger", "EventLoop", "CurlLoop", "Imaging", "SimTestSupport",
             ]),
         tests(
             "LiveBackendTests",
-            ["LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Faults", "EventLoop", "SimTestSupport"]),
+            [
+                "LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Serving", "Faults", "EventLoop",
+                "SimTestSupport",
+            ]),
         tests(
             "ScenarioFileTests",
             ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "SimTestSupport"]),

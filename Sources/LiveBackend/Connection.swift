@@ -1,194 +1,229 @@
-import Backend
 import EventLoop
 import Faults
+import Serving
 import SimBase
-import Wire
 
-/// One accepted connection, with the link of the phone behind it.
-///
-/// Bytes that are read count as sent by the phone now and arrive at the backend when the link lets them; what the
-/// backend answers goes the same way back. Faults cut here, on exact bytes.
-///
-/// Reading and requests are in `Connection+Requests`, answers in `Connection+Answers`, what goes out and how it ends
-/// in `Connection+Sending`.
+/// The socket of one connection of the server: it reads, writes, and ends as it is told.
 final class Connection {
-    /// What reaches the backend when the link lets it.
-    enum Inbound {
-        case head(ExchangeID)
-        case end(ExchangeID)
-        /// A fault ends the connection here, unless the request is complete.
-        case cut(ExchangeID, CutOrder)
-        case malformed(RequestError)
-        /// FIN from the peer.
-        case ended
-    }
-
-    /// Where the connection stands.
+    /// Where the socket stands.
     enum State {
         case open
-        /// Answered for the last time: what still comes is thrown away until the peer closes or the time is over.
+        /// Nothing more is sent but what waits; what still comes is thrown away until the peer closes or the time is over.
         case lingering(until: Instant)
         /// Cut: waiting until what is before the cut has been sent.
-        case ending(CutOrder, since: Instant)
+        case cutting(CutEnding, since: Instant)
         /// Half-open: neither read nor written any more.
         case silent(until: Instant)
         case closed
     }
 
-    let id: UInt64
-    unowned let server: BackendServer
-    let socket: Int32
-    var watch: Watch?
+    let id: ConnectionID
+    private unowned let server: BackendServer
+    private let socket: Int32
+    private var watch: Watch?
     private var timer: LoopTimer?
-    var state = State.open
+    private var state = State.open
+    /// What the kernel has not taken.
+    private var unsent: [UInt8] = []
+    private var unsentStart = 0
+    private var isRead = true
+    private var isPeerDone = false
 
-    var reader = RequestReader(limits: .standard)
-    var link: ConnectionLink
-    var inbound = EventHeap<Inbound>()
-    var outbox = Outbox()
-    var exchange: Exchange?
-    /// Bytes of the present request so far, its head included.
-    var requestBytes = 0
-    /// What came behind a request that is not answered yet.
-    var early: [UInt8] = []
-    /// The last exchange that got its answer.
-    var answered: ExchangeID?
-    /// When the peer must have done its next thing.
-    var deadline: Instant
-    var isPeerDone = false
-    /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
-    var isCut = false
-    private var hasCaller = false
-
-    init(id: UInt64, socket: Int32, server: BackendServer) {
+    init(id: ConnectionID, socket: Int32, server: BackendServer) {
         self.id = id
         self.socket = socket
         self.server = server
-        let now = server.loop.now()
-        self.link = ConnectionLink(acceptedAt: now)
-        self.deadline = now + ServerLimits.keepAliveTime
         StreamSocket.setNoDelay(socket)
         StreamSocket.setReceiveBuffer(socket, bytes: ServerLimits.receiveBufferBytes)
-        self.timer = LoopTimer(loop: server.loop) { [unowned self] _ in self.turn() }
         self.watch = server.loop.watch(socket, .read) { [unowned self] readiness in
             if readiness.contains(.read) { self.readable() }
             if readiness.contains(.write) { self.flush() }
             self.turn()
         }
-        self.armTimer(at: now)
     }
+
+    // MARK: What the server wants
+
+    func send(_ bytes: [UInt8], apart: Bool) {
+        switch self.state {
+        case .open, .lingering: break
+        case .cutting, .silent, .closed: return
+        }
+        if apart { self.flush() }
+        if self.unsentStart > 0, self.unsentStart == self.unsent.count {
+            self.unsent.removeAll(keepingCapacity: true)
+            self.unsentStart = 0
+        }
+        self.unsent.append(contentsOf: bytes)
+        self.flush()
+        self.updateInterest()
+    }
+
+    func read(_ isRead: Bool) {
+        self.isRead = isRead
+        self.updateInterest()
+    }
+
+    func finish() {
+        switch self.state {
+        case .open, .cutting: break
+        case .lingering, .silent, .closed: return
+        }
+        self.flush()
+        if case .closed = self.state { return }
+        self.state = .lingering(until: self.server.loop.now() + ServerLimits.lingerTime)
+        if self.unsentCount == 0 { StreamSocket.endSending(self.socket) }
+        self.turn()
+    }
+
+    func cut(_ ending: CutEnding) {
+        self.flush()
+        if case .closed = self.state { return }
+        self.state = .cutting(ending, since: self.server.loop.now())
+        self.turn()
+    }
+
+    /// For the end of the server.
+    func shutDown() { self.close() }
 
     // MARK: Turns
 
     /// Does whatever is due.
     private func turn() {
         let now = self.server.loop.now()
-        while case .open = self.state, !self.isCut, let due = self.inbound.popDue(at: now) {
-            self.deliver(due.element, at: now)
+        switch self.state {
+        case .open, .closed: break
+        case .lingering(let until):
+            if until <= now || (self.isPeerDone && self.unsentCount == 0) { self.close() }
+        case .cutting(let ending, let since): self.checkCut(ending, since: since, at: now)
+        case .silent(let until):
+            // A peer that has given up says goodbye to nobody; its socket here is of no more use to anyone.
+            if until <= now || StreamSocket.isPeerGone(self.socket) { self.close() }
         }
-        self.checkCutters(at: now)
-        self.sendDue(at: now)
-        self.checkEnds(at: now)
         if case .closed = self.state { return }
-        self.updateInterest(at: now)
+        self.updateInterest()
         self.armTimer(at: now)
     }
 
-    /// For the same moment as `updateInterest`: a link that catches up between two readings of the clock would leave the
-    /// connection unread by the first and without a timer by the second, for good.
-    func armTimer(at now: Instant) {
-        var next = Instant.distantFuture
-        if let moment = self.outbox.nextAt { next = min(next, moment) }
+    private func armTimer(at now: Instant) {
+        let next: Instant
         switch self.state {
-        case .open:
-            next = min(next, self.deadline)
-            if !self.isCut, let moment = self.inbound.nextAt { next = min(next, moment) }
-            if let moment = self.nextCutterDue { next = min(next, moment) }
-            if !self.isPeerDone, !self.isReaderFull,
-                let moment = self.link.upResumes(at: now, self.exchange?.up)
-            {
-                next = min(next, moment)
-            }
-        case .lingering(let until): next = min(next, until)
-        case .ending(_, let since):
+        case .open, .closed: return
+        case .lingering(let until): next = until
+        case .cutting(_, let since):
             // More and more patiently, where the peer does not read.
-            let pause = min(
-                max((now - since) / 4, ServerLimits.resetPoll), ServerLimits.resetPollMax)
-            next = min(next, now + pause)
+            next = now + min(max((now - since) / 4, ServerLimits.resetPoll), ServerLimits.resetPollMax)
         case .silent(let until): next = min(until, now + ServerLimits.silencePoll)
-        case .closed: return
         }
-        if next == .distantFuture {
-            self.timer?.disarm()
-        } else if self.timer?.armedFor != next {
-            self.timer?.arm(at: next)
+        // Only the end of a connection takes a timer of its own.
+        if self.timer == nil {
+            self.timer = LoopTimer(loop: self.server.loop) { [unowned self] _ in self.turn() }
         }
+        if self.timer?.armedFor != next { self.timer?.arm(at: next) }
     }
 
-    func updateInterest(at now: Instant) {
+    private func updateInterest() {
         var interest: Readiness = []
         switch self.state {
-        case .open: if !self.isReadingPaused(at: now) { interest.insert(.read) }
+        case .open: if self.isRead, !self.isPeerDone { interest.insert(.read) }
         case .lingering: if !self.isPeerDone { interest.insert(.read) }
-        case .ending: break
+        case .cutting: break
         case .silent:
             if self.watch?.interest != [] { self.watch?.interest = [] }
             return
         case .closed: return
         }
-        if self.outbox.unsentCount > 0 { interest.insert(.write) }
+        if self.unsentCount > 0 { interest.insert(.write) }
         if self.watch?.interest != interest { self.watch?.interest = interest }
     }
 
-    /// True once, for the first request that comes through.
-    func isFirstRequest() -> Bool {
-        defer { self.hasCaller = true }
-        return !self.hasCaller
+    // MARK: Reading
+
+    private func readable() {
+        switch self.state {
+        case .open: break
+        case .lingering, .cutting: return self.discard()
+        case .silent, .closed: return
+        }
+        guard self.isRead, !self.isPeerDone else { return self.updateInterest() }
+        switch StreamSocket.receive(self.socket, into: &self.server.readBuffer) {
+        case .bytes(let count): self.server.received(count, on: self)
+        case .wouldBlock: break
+        case .end:
+            self.isPeerDone = true
+            self.server.tell(.ended(self.id))
+        case .failed: self.close()
+        }
+    }
+
+    /// Reads and throws away.
+    private func discard() {
+        switch StreamSocket.receive(self.socket, into: &self.server.readBuffer) {
+        case .bytes, .wouldBlock: break
+        case .end, .failed:
+            if case .lingering = self.state { self.close() } else { self.watch?.interest.remove(.read) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Bytes that left the link and that the kernel has not taken.
+    private var unsentCount: Int { self.unsent.count - self.unsentStart }
+
+    /// Hands to the kernel what it takes.
+    private func flush() {
+        switch self.state {
+        case .closed, .silent: return
+        case .open, .lingering, .cutting: break
+        }
+        while self.unsentCount > 0 {
+            switch StreamSocket.send(self.socket, self.unsent[self.unsentStart...]) {
+            case .bytes(let count): self.unsentStart += count
+            case .wouldBlock:
+                guard self.unsentCount > ServerLimits.unsentBytesMax else { return }
+                StreamSocket.resetOnClose(self.socket)
+                return self.close()
+            case .end, .failed: return self.close()
+            }
+        }
+        self.dropUnsent()
+        if case .lingering = self.state { StreamSocket.endSending(self.socket) }
+    }
+
+    private func dropUnsent() {
+        self.unsent.removeAll(keepingCapacity: self.unsent.count <= 4_096)
+        self.unsentStart = 0
     }
 
     // MARK: Ends
 
-    private func checkEnds(at now: Instant) {
-        switch self.state {
-        case .open:
-            guard self.deadline <= now, !self.isCut else { return }
-            self.peerIsTooSlow(at: now)
-        case .lingering(let until):
-            if until <= now || (self.isPeerDone && self.outbox.isEmpty) { self.close() }
-        case .ending(let order, let since): self.checkCut(order, since: since, at: now)
-        case .silent(let until):
-            // A peer that has given up says goodbye to nobody; its socket here is of no more use to anyone.
-            if until <= now || StreamSocket.isPeerGone(self.socket) { self.close() }
-        case .closed: break
+    /// Ends the connection once everything before the cut is out, or the peer has had its time to take it.
+    private func checkCut(_ ending: CutEnding, since: Instant, at now: Instant) {
+        let isOut: Bool
+        switch ending {
+        // An RST throws away what the peer has not acknowledged.
+        case .reset:
+            isOut = self.unsentCount == 0 && (StreamSocket.unsentBytes(self.socket) ?? 0) == 0
+        case .close, .silence: isOut = self.unsentCount == 0
+        }
+        guard isOut || now - since >= ServerLimits.cutWaitMax else { return }
+        self.dropUnsent()
+        self.server.tell(.cutDone(self.id))
+        switch ending {
+        case .reset:
+            StreamSocket.resetOnClose(self.socket)
+            self.close()
+        case .close: self.finish()
+        case .silence: self.state = .silent(until: now + ServerLimits.silenceTime)
         }
     }
 
-    func linger(at now: Instant) {
-        switch self.state {
-        case .open, .ending: break
-        case .lingering, .silent, .closed: return
-        }
-        self.state = .lingering(until: now + ServerLimits.lingerTime)
-        if self.outbox.isEmpty { StreamSocket.endSending(self.socket) }
-    }
-
-    /// The backend hears that nothing more can be written, unless it has already ended the exchange itself.
-    func abandonExchange(at now: Instant) {
-        guard let exchange = self.exchange else { return }
-        self.exchange = nil
-        self.server.abandon(exchange.id, at: now)
-    }
-
-    func close() {
+    private func close() {
         if case .closed = self.state { return }
         self.state = .closed
         self.watch?.cancel()
         self.timer?.disarm()
         StreamSocket.close(self.socket)
-        self.abandonExchange(at: self.server.loop.now())
         self.server.closed(self)
     }
-
-    /// For the end of the server.
-    func shutDown() { self.close() }
 }

@@ -1,4 +1,5 @@
 package import EventLoop
+import Serving
 package import SimBase
 package import Talaria
 

@@ -1,3 +1,4 @@
+package import Serving
 package import SimBase
 package import Talaria
 

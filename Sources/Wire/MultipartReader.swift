@@ -101,6 +101,28 @@ package struct MultipartReader: Sendable {
         }
     }
 
+    /// Counts bytes whose content does not matter. They must be inside a part's content, and none of them belongs to a
+    /// delimiter.
+    package mutating func skip(_ count: Int) throws(MultipartError) {
+        switch self.state {
+        case .content: break
+        case .failed(let error): throw error
+        case .preamble, .delimiter, .padding, .lineEnd, .closing, .headers, .closed:
+            preconditionFailure("only bytes of a part can be passed over")
+        }
+        do throws(MultipartError) {
+            // What was undecided cannot have begun a delimiter.
+            try self.count(self.tail[...])
+            self.tail = []
+            guard let part = self.parts.indices.last else { return }
+            self.parts[part].byteCount += count
+            guard self.parts[part].byteCount <= self.limits.partBytesMax else { throw .partTooLarge(part) }
+        } catch {
+            self.state = .failed(error)
+            throw error
+        }
+    }
+
     /// The body ended.
     ///
     /// - Returns: The parts in their order.

@@ -125,6 +125,15 @@ package struct RequestReader: Sendable {
         }
     }
 
+    /// Passes over so many bytes of a body whose content does not matter, short of its last byte. They must be inside a
+    /// body of known length: any other is read byte by byte.
+    package mutating func skip(_ count: Int) throws(RequestError) {
+        if case .failed(let error) = self.state { throw error }
+        guard case .body(let remaining) = self.state, self.leftOver.isEmpty, (0..<remaining).contains(count)
+        else { preconditionFailure("only bytes inside a body can be passed over") }
+        self.state = .body(remaining: remaining - count)
+    }
+
     /// The stream ended; that inside a request is an error.
     package mutating func finish() throws(RequestError) {
         if case .failed(let error) = self.state { throw error }

@@ -4,6 +4,7 @@ import LiveBackend
 import Metrics
 import Plan
 import Reporting
+import Serving
 import SimBase
 import Talaria
 

@@ -3,6 +3,7 @@ import Foundation
 import LiveBackend
 import Plan
 import ScenarioFile
+import Serving
 import SimBase
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.

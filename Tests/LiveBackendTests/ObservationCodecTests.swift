@@ -1,4 +1,5 @@
 import LiveBackend
+import Serving
 import SimBase
 import Talaria
 import Testing

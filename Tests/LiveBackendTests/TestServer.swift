@@ -2,6 +2,7 @@ import Backend
 import EventLoop
 import Faults
 import LiveBackend
+import Serving
 import SimBase
 import Talaria
 import Testing

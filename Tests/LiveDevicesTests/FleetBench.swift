@@ -10,6 +10,7 @@ import LiveBackend
 import LiveDevices
 import Metrics
 import Plan
+import Serving
 import SimBase
 import Talaria
 import Testing

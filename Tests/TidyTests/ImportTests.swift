@@ -4,7 +4,7 @@ import Testing
 /// visible change of the rule, and so that outside modules are held to it as well.
 @Suite struct ImportTests {
     private static let pure: Set = [
-        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Plan", "Ledger",
+        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Ledger",
     ]
 
     private static let cLibrary: Set = ["Glibc", "Darwin", "CSystem"]
@@ -17,17 +17,18 @@ import Testing
         "Faults": ["SimBase", "Talaria"],
         "Device": ["SimBase", "Talaria", "Wire"],
         "Backend": ["SimBase", "Talaria", "Wire", "Faults"],
+        "Serving": ["SimBase", "Talaria", "Wire", "Faults", "Backend"],
         "Plan": ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"],
         "Ledger": ["SimBase", "Talaria", "Metrics"],
         "Pure": [],
         "EventLoop": cLibrary.union(["SimBase", "CEvent", "CSystem", "Synchronization"]),
         "CurlLoop": cLibrary.union(["SimBase", "EventLoop", "CSystem", "CCurl"]),
-        "LiveDevices": pure.subtracting(["Backend"]).union(cLibrary).union([
+        "LiveDevices": pure.subtracting(["Backend", "Serving"]).union(cLibrary).union([
             "EventLoop", "CurlLoop", "Imaging",
         ]),
         "LiveBackend": pure.subtracting(["Device"]).union(cLibrary).union(["EventLoop", "CurlLoop"]),
         "Imaging": cLibrary.union(["SimBase", "CTurboJPEG"]),
-        "ScenarioFile": pure.subtracting(["Wire", "Ledger"]).union([
+        "ScenarioFile": pure.subtracting(["Wire", "Serving", "Ledger"]).union([
             "CYAML", "Foundation", "FoundationEssentials",
         ]),
         "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "Foundation"],

@@ -5,8 +5,8 @@ import SimBase
 ///
 /// Until the first request tells whose link it is, bytes are only counted: they are charged with the first that come
 /// after.
-struct ConnectionLink {
-    private struct Lanes {
+struct ConnectionLink: Sendable {
+    private struct Lanes: Sendable {
         var up, down: LinkQueue
     }
 
@@ -84,7 +84,7 @@ struct ConnectionLink {
     func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
         guard let up = self.lanes?.up else { return nil }
         let idle = max(up.idleAt, troubles?.idleAt ?? .zero)
-        return idle - now > ServerLimits.linkBacklogMax ? idle - ServerLimits.linkBacklogMax : nil
+        return idle - now > ServingLimits.linkBacklogMax ? idle - ServingLimits.linkBacklogMax : nil
     }
 }
 

@@ -4,16 +4,16 @@ import SimBase
 import Wire
 
 /// One request on a connection and what has become of it.
-struct Exchange {
+struct Exchange: Sendable {
     /// How the multipart body is getting on; it is read as it comes, whatever the link still delays.
-    enum Upload {
+    enum Upload: Sendable {
         case none
         case reading(MultipartReader)
         case failed(UploadFault)
     }
 
     /// What has been answered. `pending` leaves to `held`, `streaming` or `answered`; `held` to `answered`.
-    enum Answer {
+    enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
         case held(BackendReply)
@@ -75,6 +75,18 @@ struct Exchange {
         self.upload = .none  // So that the reader is changed where it stands.
         do throws(MultipartError) {
             try reader.receive(piece)
+            self.upload = .reading(reader)
+        } catch {
+            self.upload = .failed(UploadFault(error))
+        }
+    }
+
+    /// Counts a piece of the body whose content does not matter.
+    mutating func skip(_ count: Int) {
+        guard case .reading(var reader) = self.upload else { return }
+        self.upload = .none
+        do throws(MultipartError) {
+            try reader.skip(count)
             self.upload = .reading(reader)
         } catch {
             self.upload = .failed(UploadFault(error))

@@ -5,11 +5,11 @@ import Wire
 
 /// Tells who calls: from `traceparent` where the caller is one of our phones, otherwise by a hash of the device id and
 /// a count of its uploads, so that faults and books of a foreign client are still functions of who it is.
-struct CallerDirectory {
+struct CallerDirectory: Sendable {
     /// Foreign clients that are remembered; beyond it their counts start over.
     private static let foreignersMax = 10_000
 
-    private struct Foreigner {
+    private struct Foreigner: Sendable {
         var uploads: UInt32 = 0
         var requests: UInt32 = 0
     }

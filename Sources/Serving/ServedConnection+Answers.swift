@@ -1,5 +1,4 @@
 import Backend
-import EventLoop
 import Faults
 import SimBase
 import Talaria
@@ -7,16 +6,18 @@ import Wire
 
 // What the backend answers, written as HTTP/1.1, and where faults cut it.
 
-extension Connection {
-    func reply(_ id: ExchangeID, _ reply: BackendReply, at now: Instant) {
+extension ServedConnection {
+    mutating func reply(
+        _ id: ExchangeID, _ reply: BackendReply, at now: Instant, _ registry: inout Registry
+    ) {
         guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
         if exchange.isComplete {
-            self.write(reply, at: now)
-            self.endIfAnswered(at: now)
+            self.write(reply, at: now, &registry)
+            self.endIfAnswered(at: now, &registry)
         } else if self.isWorthDraining(exchange, reply) {
             self.exchange?.answer = .held(reply)
         } else {
-            self.write(reply, closing: true, at: now)
+            self.write(reply, closing: true, at: now, &registry)
         }
     }
 
@@ -25,11 +26,13 @@ extension Connection {
         guard reply.status != 413, !exchange.head.expectsContinue else { return false }
         switch exchange.head.body {
         case .none, .chunked: return true
-        case .length(let length): return length <= ServerLimits.drainBytesMax
+        case .length(let length): return length <= ServingLimits.drainBytesMax
         }
     }
 
-    func write(_ reply: BackendReply, closing: Bool = false, at now: Instant) {
+    mutating func write(
+        _ reply: BackendReply, closing: Bool = false, at now: Instant, _ registry: inout Registry
+    ) {
         let keepsAlive = !closing && (self.exchange?.head.keepsAlive ?? false)
         var headers = HeaderFields()
         for line in reply.headers { headers.append(line.name, line.value) }
@@ -39,21 +42,21 @@ extension Connection {
         self.exchange?.answer = .answered
         self.exchange?.answeredAt = now
         self.answered = self.exchange?.id
-        if self.cutsReply(bytes, at: now) { return }
-        self.send(bytes, at: now)
-        if !keepsAlive { self.finish(at: now) }
+        if self.cutsReply(bytes, at: now, &registry) { return }
+        self.send(bytes, at: now, &registry)
+        if !keepsAlive { self.finish(at: now, &registry) }
     }
 
     /// Sends only what is before the place at which a fault cuts the answer, and cuts it there.
-    private func cutsReply(_ bytes: [UInt8], at now: Instant) -> Bool {
+    private mutating func cutsReply(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) -> Bool {
         guard let exchange = self.exchange, let key = exchange.key else { return false }
         for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
             switch cut.place {
             case .byte(let count):
                 guard count < bytes.count else { continue }
-                if count > 0 { self.send(Array(bytes.prefix(count)), at: now) }
-                self.cut(order, at: now)
+                if count > 0 { self.send(Array(bytes.prefix(count)), at: now, &registry) }
+                self.cut(order, at: now, &registry)
                 return true
             case .after(let time):
                 self.outbox.insert(.cutRest(exchange.id, order), at: now + time)
@@ -64,7 +67,9 @@ extension Connection {
 
     // MARK: Streams
 
-    func openStream(_ id: ExchangeID, headers lines: [HeaderLine], at now: Instant) {
+    mutating func openStream(
+        _ id: ExchangeID, headers lines: [HeaderLine], at now: Instant, _ registry: inout Registry
+    ) {
         guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
         var headers = HeaderFields()
         for line in lines { headers.append(line.name, line.value) }
@@ -80,11 +85,13 @@ extension Connection {
         self.exchange?.answeredAt = now
         self.deadline = .distantFuture
         self.early = []
-        self.send(bytes, at: now)
+        self.send(bytes, at: now, &registry)
     }
 
     /// One piece of an event stream; events get their stamp here, where they are handed to the link.
-    func stream(_ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant) {
+    mutating func stream(
+        _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant, _ registry: inout Registry
+    ) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut,
             case .streaming = exchange.answer
         else { return }
@@ -96,7 +103,7 @@ extension Connection {
         case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
-            let stamp = self.server.loop.clock.zero + (replayed ? emitted : now).nanoseconds
+            let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
             SSEWriter.comment(replayed ? "t=\(stamp) replayed" : "t=\(stamp)", into: &piece)
         }
         piece.append(contentsOf: bytes)
@@ -105,42 +112,46 @@ extension Connection {
                 let key = exchange.key
             else { continue }
             let cutter = exchange.cutters[index]
-            self.sendChunk(piece, cutAfter: count, at: now)
-            self.cut(CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now)
+            self.sendChunk(piece, cutAfter: count, at: now, &registry)
+            self.cut(
+                CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
             return
         }
-        self.sendChunk(piece, cutAfter: nil, at: now)
+        self.sendChunk(piece, cutAfter: nil, at: now, &registry)
     }
 
     /// A chunk's frame states the whole length even where only a part of it is sent: the peer then sees exactly so
     /// many bytes of the body, and a connection that died inside a chunk. Of a piece that is sent whole before a cut
     /// even the end of its frame is left out, so that the body is not complete in any reading.
-    private func sendChunk(_ piece: [UInt8], cutAfter count: Int?, at now: Instant) {
+    private mutating func sendChunk(
+        _ piece: [UInt8], cutAfter count: Int?, at now: Instant, _ registry: inout Registry
+    ) {
         if self.exchange?.head.version == .http10 {
-            self.send(count.map { Array(piece.prefix($0)) } ?? piece, at: now)
+            self.send(count.map { Array(piece.prefix($0)) } ?? piece, at: now, &registry)
             return
         }
         var framed: [UInt8] = []
+        framed.reserveCapacity(piece.count + 8)
         ResponseWriter.chunk(piece, into: &framed)
         if let count {
             let frame = framed.count - piece.count - 2  // The size line; the data ends with CRLF.
             framed.removeLast(framed.count - frame - count)
         }
-        self.send(framed, at: now)
+        self.send(framed, at: now, &registry)
     }
 
-    func endStream(_ id: ExchangeID, at now: Instant) {
+    mutating func endStream(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
         guard let exchange = self.exchange, exchange.id == id, case .streaming = exchange.answer else {
             return
         }
         if exchange.head.version == .http11 {
             var bytes: [UInt8] = []
             ResponseWriter.lastChunk(into: &bytes)
-            self.send(bytes, at: now)
+            self.send(bytes, at: now, &registry)
         }
         self.exchange?.answer = .answered
-        self.server.forget(id)
-        self.finish(at: now)
+        registry.forget(id)
+        self.finish(at: now, &registry)
     }
 
     /// When a cut that waits for a time is due.
@@ -149,21 +160,22 @@ extension Connection {
         return exchange.cutters.compactMap { $0.dueAfter.map { answeredAt + $0 } }.min()
     }
 
-    func checkCutters(at now: Instant) {
+    mutating func checkCutters(at now: Instant, _ registry: inout Registry) {
         guard case .open = self.state, !self.isCut, let answeredAt = self.exchange?.answeredAt else { return }
         for index in (self.exchange?.cutters ?? []).indices {
             guard let due = self.exchange?.cutters[index].dueAfter, answeredAt + due <= now else { continue }
             if self.exchange?.cutters[index].triggerTimePassed() == true, let key = self.exchange?.key,
                 let cutter = self.exchange?.cutters[index]
             {
-                self.cut(CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now)
+                self.cut(
+                    CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
                 return
             }
         }
     }
 
     /// A fault of the server has acted on this exchange.
-    func serverFaultFired(_ id: ExchangeID, _ fault: Int) {
+    mutating func serverFaultFired(_ id: ExchangeID, _ fault: Int) {
         guard let exchange = self.exchange, exchange.id == id else { return }
         self.exchange?.endedBy = min(exchange.endedBy ?? fault, fault)
     }

@@ -1,0 +1,37 @@
+import Backend
+import SimBase
+
+/// What is under way to the peer of one connection.
+struct Outbox: Sendable {
+    enum Item: Sendable {
+        case bytes([UInt8])
+        /// A piece that goes out in a segment of its own.
+        case piece([UInt8])
+        /// FIN after everything before.
+        case finish
+        case cut(CutOrder)
+        /// The answer to this exchange is cut where it stands, if any of it is still under way.
+        case cutRest(ExchangeID, CutOrder)
+    }
+
+    private var underway = EventHeap<Item>()
+    /// Nothing leaves the link before, so that a receiver sees the piece that has just gone for itself.
+    private var gate = Instant.zero
+
+    var isEmpty: Bool { self.underway.isEmpty }
+    /// When there is something to do.
+    var nextAt: Instant? { self.underway.nextAt.map { max($0, self.gate) } }
+
+    mutating func insert(_ item: Item, at arrival: Instant) { self.underway.insert(item, at: arrival) }
+
+    /// Takes what has come through the link, one thing at a time.
+    mutating func take(at now: Instant) -> Item? {
+        guard self.gate <= now else { return nil }
+        return self.underway.popDue(at: now)?.element
+    }
+
+    mutating func closeGate(until moment: Instant) { self.gate = moment }
+
+    /// What is under way will not arrive.
+    mutating func drop() { self.underway = EventHeap() }
+}

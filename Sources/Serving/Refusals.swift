@@ -1,0 +1,27 @@
+import Backend
+import Talaria
+import Wire
+
+// What a request that is not HTTP, or comes too slowly, is answered.
+
+extension BackendReply {
+    static func refusal(of error: RequestError) -> BackendReply {
+        let code: ProblemCode =
+            switch error.status {
+            case 413: .fileTooLarge
+            case 414, 431: .headerTooLarge
+            case 501, 505: .featureNotAvailable
+            default: .invalidRequest
+            }
+        var reply = self.refusal(code, "the request is not HTTP that can be served: \(error)")
+        reply.status = error.status
+        return reply
+    }
+
+    static func refusal(_ code: ProblemCode, _ detail: String) -> BackendReply {
+        let problem = Problem(code, detail: detail, instance: nil, retryAfterMs: nil, metadata: nil)
+        return BackendReply(
+            status: code.status, headers: [HeaderLine("Content-Type", Problem.contentType)],
+            body: JSON.encode(problem))
+    }
+}

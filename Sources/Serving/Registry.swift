@@ -1,0 +1,159 @@
+import Backend
+import Faults
+import SimBase
+import Talaria
+import Wire
+
+/// What the connections of a server share: who calls, which faults they meet, and what is to be done for them.
+struct Registry: Sendable {
+    private struct Entry: Sendable {
+        let connection: ConnectionID
+        let caller: Caller
+        var isStream = false
+    }
+
+    let links: FleetLinks
+    let clockZero: Int64
+    let nonce: [UInt8]?
+    private let random: KeyedRandom
+    private var desk: FaultDesk
+    private var callers = CallerDirectory()
+    /// Connections of each phone of the fleet so far.
+    private var connectionsOf: [DeviceNumber: UInt64] = [:]
+    private var exchanges: [ExchangeID: Entry] = [:]
+    private var exchangesMade: UInt64 = 0
+    private var streamsOpenNow = 0
+    private var streamsOpen = StreamsOpen(least: 0, most: 0)
+    /// What the backend is to be told, in order.
+    var events: [BackendEvent] = []
+    var effects: [ServerEffect] = []
+
+    init(_ setup: ServingSetup) {
+        self.links = setup.links
+        self.clockZero = setup.clockZero
+        self.nonce = setup.nonce.map { Array($0.utf8) }
+        self.random = setup.random
+        self.desk = FaultDesk(specs: setup.faults, random: setup.random)
+    }
+
+    // MARK: Exchanges
+
+    /// A request has begun: who sends it, and what number it gets.
+    mutating func nextExchange(_ head: RequestHead, on connection: ConnectionID) -> (ExchangeID, ExchangeKey?)
+    {
+        self.exchangesMade += 1
+        let id = ExchangeID(self.exchangesMade)
+        let endpoint = Endpoint(path: head.path)
+        let operation = endpoint.flatMap { Self.operation($0, method: head.method) }
+        let caller = self.callers.caller(of: head, operation: operation, jobId: endpoint?.jobId)
+        self.exchanges[id] = Entry(connection: connection, caller: caller)
+        let key = operation.map {
+            ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
+        }
+        return (id, key)
+    }
+
+    private static func operation(_ endpoint: Endpoint, method: String) -> Operation? {
+        switch (endpoint, method) {
+        case (.upload, "POST"): .upload
+        case (.stream, "GET"): .stream
+        case (.results, "GET"): .results
+        case (.cleanup, "DELETE"): .cleanup
+        case (.job, "GET"): .status
+        case (.job, "DELETE"): .cancel
+        default: nil
+        }
+    }
+
+    func caller(of id: ExchangeID) -> Caller? { self.exchanges[id]?.caller }
+
+    /// The connection of an exchange that is not over.
+    func connection(of id: ExchangeID) -> ConnectionID? { self.exchanges[id]?.connection }
+
+    mutating func streamOpened(_ id: ExchangeID) {
+        guard self.exchanges[id] != nil else { return }
+        self.exchanges[id]?.isStream = true
+        self.countStreams(1)
+    }
+
+    /// Nothing more is to be heard of an exchange that was answered in full.
+    mutating func forget(_ id: ExchangeID) { self.remove(id) }
+
+    /// An exchange ended without its answer.
+    mutating func abandon(_ id: ExchangeID) {
+        guard self.remove(id) else { return }
+        self.events.append(.aborted(id))
+    }
+
+    @discardableResult
+    private mutating func remove(_ id: ExchangeID) -> Bool {
+        guard let exchange = self.exchanges.removeValue(forKey: id) else { return false }
+        if exchange.isStream { self.countStreams(-1) }
+        return true
+    }
+
+    private mutating func countStreams(_ change: Int) {
+        self.streamsOpenNow += change
+        self.streamsOpen.saw(self.streamsOpenNow)
+    }
+
+    mutating func takeStreamsOpen() -> StreamsOpen {
+        defer { self.streamsOpen = StreamsOpen(least: self.streamsOpenNow, most: self.streamsOpenNow) }
+        return self.streamsOpen
+    }
+
+    // MARK: Faults
+
+    /// What a request is to meet. Decided when its head is read, before its link has carried it: some of it happens
+    /// to its bytes on their way.
+    mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
+        var decisions: [Observation] = []
+        let armed = self.desk.open(
+            key, group: self.links.group(of: key.device).name, at: now, into: &decisions)
+        for decision in decisions { self.observe(decision) }
+        return armed.untilFirstEnd
+    }
+
+    /// What decides which segments a phone's next connection loses.
+    mutating func nextLinkRandom(of device: DeviceNumber?) -> KeyedRandom {
+        guard let device, self.links.group(of: device).name != "" else {
+            return KeyedRandom(seed: self.random.seed)  // A perfect link loses nothing.
+        }
+        let ordinal = self.connectionsOf[device, default: 0]
+        self.connectionsOf[device] = ordinal + 1
+        return KeyedRandom(seed: self.random.draw(.link, UInt64(device.raw), ordinal))
+    }
+
+    /// A fault has done what it was armed for: it will not be armed for this scan again.
+    mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) { self.desk.fired(fault, key) }
+
+    func endsExchange(_ fault: Int) -> Bool { self.desk.specs[fault].kind.endsExchange }
+
+    mutating func faultFired(_ fault: Int, _ key: ExchangeKey, at now: Instant) {
+        self.observe(
+            Observation(
+                at: now, device: key.device, scan: key.scan,
+                what: .fault(.fired(fault: fault, key.operation, attempt: key.attempt))))
+    }
+
+    // MARK: Observations
+
+    mutating func observe(_ sighting: BackendSighting, _ caller: Caller, at now: Instant) {
+        self.observe(Observation(at: now, device: caller.device, scan: caller.scan, what: .backend(sighting)))
+    }
+
+    mutating func observe(_ observation: Observation) {
+        self.callers.saw(observation)
+        self.effects.append(.observe(observation))
+    }
+}
+
+extension Endpoint {
+    /// The job that the path names.
+    fileprivate var jobId: String? {
+        switch self {
+        case .upload: nil
+        case .stream(let jobId), .results(let jobId), .cleanup(let jobId), .job(let jobId): jobId
+        }
+    }
+}

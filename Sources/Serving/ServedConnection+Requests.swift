@@ -1,0 +1,244 @@
+import Backend
+import Faults
+import SimBase
+import Talaria
+import Wire
+
+// What the phone sends: read, carried over its link, and handed to the backend.
+
+extension ServedConnection {
+    /// A request waits for its answer with another one behind it.
+    var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
+
+    /// Also while the link is behind, so that the sender feels how slow it is.
+    func isReadingPaused(at now: Instant) -> Bool {
+        self.isPeerDone || self.isCut || self.isReaderFull
+            || self.link.upResumes(at: now, self.exchange?.up) != nil
+    }
+
+    mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state, !self.isCut else { return }
+        if let exchange = self.exchange, exchange.isRead {
+            // One request at a time; behind a stream there is nothing more.
+            if case .streaming = exchange.answer { return }
+            self.early.append(contentsOf: bytes)
+            return
+        }
+        if !self.reader.isInsideRequest && !bytes.isEmpty { self.deadline = now + ServingLimits.headTime }
+        var events: [RequestEvent] = []
+        var failure: RequestError?
+        do throws(RequestError) { try self.reader.receive(bytes, into: &events) } catch { failure = error }
+        // A call of the reader ends where a request ends: there is one head at most.
+        for case .head(let head) in events { self.begin(head, at: now, &registry) }
+        for case .end in events { self.exchange?.isRead = true }
+        let bodyBytes = events.reduce(0) { if case .body(let piece) = $1 { $0 + piece.count } else { $0 } }
+        let hasHead = events.contains { if case .head = $0 { true } else { false } }
+        if !self.cutsRequest(
+            bytes.count, headBytes: hasHead ? bytes.count - bodyBytes : 0, at: now, &registry)
+        {
+            let arrival = self.arrival(of: bytes.count, at: now, &registry)
+            for event in events { self.admit(event, arrival: arrival) }
+            if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
+        }
+        self.requestBytes += bytes.count
+    }
+
+    /// Bytes of a body whose content does not matter.
+    mutating func receivedFiller(_ count: Int, at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state, !self.isCut else { return }
+        do throws(RequestError) { try self.reader.skip(count) } catch {
+            self.inbound.insert(.malformed(error), at: self.arrival(of: count, at: now, &registry))
+            return
+        }
+        if !self.cutsRequest(count, headBytes: 0, at: now, &registry) {
+            _ = self.arrival(of: count, at: now, &registry)
+            self.exchange?.skip(count)
+        }
+        self.requestBytes += count
+    }
+
+    mutating func peerEnded(at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state, !self.isPeerDone else { return }
+        self.isPeerDone = true
+        self.inbound.insert(.ended, at: self.arrival(of: 0, at: now, &registry))
+    }
+
+    private mutating func admit(_ event: RequestEvent, arrival: Instant) {
+        guard let id = self.exchange?.id else { return }
+        switch event {
+        case .head:
+            self.inbound.insert(.head(id), at: arrival)
+            guard let cut = self.exchange?.requestCut, let key = self.exchange?.key,
+                case .after(let time) = cut.place
+            else { return }
+            let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
+            self.inbound.insert(.cut(id, order), at: arrival + time)
+        case .body(let piece): self.exchange?.receive(piece)
+        case .end: self.inbound.insert(.end(id), at: arrival)
+        }
+    }
+
+    /// Whether a fault cuts the request off within these bytes: then what is behind the place never arrives.
+    private mutating func cutsRequest(
+        _ count: Int, headBytes: Int, at now: Instant, _ registry: inout Registry
+    ) -> Bool {
+        guard let exchange = self.exchange, let cut = exchange.requestCut, let key = exchange.key,
+            case .byte(let place) = cut.place
+        else { return false }
+        let left = place - self.requestBytes
+        guard left < count || (left == count && !exchange.isRead) else { return false }
+        // Only the head tells whose request it is.
+        let bytes = max(left, headBytes)
+        let arrival = self.arrival(of: bytes, at: now, &registry)
+        if headBytes > 0, bytes > headBytes { self.inbound.insert(.head(exchange.id), at: arrival) }
+        let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
+        self.inbound.insert(.cut(exchange.id, order), at: arrival)
+        self.exchange?.requestCut = nil
+        return true
+    }
+
+    /// When bytes that were read now reach the backend.
+    private mutating func arrival(of count: Int, at now: Instant, _ registry: inout Registry) -> Instant {
+        var acted: [Int] = []
+        var troubles = self.exchange?.up ?? LinkTroubles()
+        let arrival = self.link.arrivalUp(of: count, at: now, &troubles, acted: &acted)
+        self.exchange?.up = troubles
+        self.acted(acted, at: now, &registry)
+        return arrival
+    }
+
+    private mutating func begin(_ head: RequestHead, at now: Instant, _ registry: inout Registry) {
+        if !self.link.isKnown {
+            let device = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))?
+                .device
+            self.link.identify(
+                device.map { registry.links.group(of: $0).link } ?? FleetLinks.perfect,
+                random: registry.nextLinkRandom(of: device))
+        }
+        let (id, key) = registry.nextExchange(head, on: self.id)
+        var exchange = Exchange(id: id, head: head, key: key, upload: .none)
+        if let type = head.headers["Content-Type"],
+            let boundary = try? MultipartReader.boundary(contentType: type),
+            let reader = try? MultipartReader(boundary: boundary, limits: ServingLimits.multipart)
+        {
+            exchange.upload = .reading(reader)
+        }
+        if let key {
+            exchange.arm(registry.openFaults(key, at: now), roundTrip: self.link.roundTrip)
+        }
+        self.exchange = exchange
+        self.deadline = now + ServingLimits.bodyTime
+    }
+
+    // MARK: Through the link
+
+    mutating func deliver(_ inbound: Inbound, at now: Instant, _ registry: inout Registry) {
+        switch inbound {
+        case .head(let id):
+            guard let exchange = self.exchange, exchange.id == id else { return }
+            self.requested(exchange, at: now, &registry)
+        case .end(let id):
+            guard self.exchange?.id == id else { return }
+            self.exchange?.isComplete = true
+            self.deadline = .distantFuture
+            self.uploadArrived(&registry)
+            if case .held(let reply)? = self.exchange?.answer { self.write(reply, at: now, &registry) }
+            self.endIfAnswered(at: now, &registry)
+        case .cut(let id, let order):
+            guard let exchange = self.exchange, exchange.id == id, !exchange.isComplete,
+                !exchange.isOvertaken(order.fault)
+            else { return }
+            self.cut(order, at: now, &registry)
+        case .malformed(let error):
+            self.abandonExchange(&registry)
+            self.write(.refusal(of: error), closing: true, at: now, &registry)
+        case .ended:
+            self.abandonExchange(&registry)
+            self.state = .closing(until: now + ServingLimits.farewellTime)
+        }
+    }
+
+    /// The head of a request has come through the link.
+    private mutating func requested(_ exchange: Exchange, at now: Instant, _ registry: inout Registry) {
+        let head = exchange.head
+        if let nonce = registry.nonce, head.path == Server.noncePath {
+            let headers = [HeaderLine("Content-Type", "text/plain")]
+            self.reply(
+                exchange.id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
+            return
+        }
+        guard let caller = registry.caller(of: exchange.id) else { return }
+        if self.isFirstRequest() {
+            registry.observe(.connected(connection: self.id.serial), caller, at: now)
+        }
+        let length: Int? = if case .length(let length) = head.body { length } else { nil }
+        let request = BackendRequest(
+            method: head.method, path: head.path, query: head.query,
+            deviceID: head.headers[HeaderName.deviceID],
+            authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
+            contentType: head.headers["Content-Type"], contentLength: length,
+            lastEventID: head.headers[HeaderName.lastEventID])
+        registry.events.append(
+            .requested(
+                exchange.id, request, caller, connection: self.id.serial, faults: exchange.faults))
+    }
+
+    /// The backend wants the body.
+    mutating func readUpload(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
+        guard let exchange = self.exchange, exchange.id == id else { return }
+        self.exchange?.wantsUpload = true
+        if exchange.head.expectsContinue && !exchange.isComplete {
+            var bytes: [UInt8] = []
+            ResponseWriter.goOn(into: &bytes)
+            self.send(bytes, at: now, &registry)
+        }
+        self.uploadArrived(&registry)
+    }
+
+    private mutating func uploadArrived(_ registry: inout Registry) {
+        guard let exchange = self.exchange, exchange.wantsUpload, exchange.isComplete else { return }
+        self.exchange?.wantsUpload = false
+        switch self.exchange?.finishUpload() {
+        case .success(let parts)?: registry.events.append(.uploaded(exchange.id, parts))
+        case .failure(let failure)?: registry.events.append(.uploadFailed(exchange.id, failure.fault))
+        case nil: break
+        }
+    }
+
+    mutating func peerIsTooSlow(at now: Instant, _ registry: inout Registry) {
+        self.deadline = .distantFuture
+        guard let exchange = self.exchange, !exchange.isComplete else {
+            // Between requests, or in the middle of a head.
+            if self.reader.isInsideRequest {
+                self.write(
+                    .refusal(.timeout, "the request head took too long"), closing: true, at: now, &registry)
+            } else {
+                self.finishNow(&registry)
+            }
+            return
+        }
+        guard exchange.wantsUpload else {
+            self.abandonExchange(&registry)
+            self.write(
+                .refusal(.timeout, "the request body took too long"), closing: true, at: now, &registry)
+            return
+        }
+        self.exchange?.wantsUpload = false
+        registry.events.append(.uploadFailed(exchange.id, .timedOut))
+    }
+
+    /// Makes room for the next request once both directions of this one are done.
+    mutating func endIfAnswered(at now: Instant, _ registry: inout Registry) {
+        guard let exchange = self.exchange, exchange.isComplete, !self.isCut,
+            case .answered = exchange.answer
+        else { return }
+        registry.forget(exchange.id)
+        self.exchange = nil
+        self.requestBytes = 0
+        self.deadline = now + ServingLimits.keepAliveTime
+        guard case .open = self.state, self.isReaderFull else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &self.early)
+        self.received(bytes[...], at: now, &registry)
+    }
+}

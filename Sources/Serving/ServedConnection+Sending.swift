@@ -1,0 +1,123 @@
+import Backend
+import Faults
+import SimBase
+
+// What goes out, and how it ends where a fault cuts it.
+
+extension ServedConnection {
+    mutating func send(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state, !self.isCut else { return }
+        let arrival = self.arrivalDown(of: bytes.count, at: now, &registry)
+        if let lengths = self.slices(bytes.count, at: now, &registry) {
+            var (start, moment) = (0, arrival)
+            for length in lengths {
+                self.outbox.insert(.piece(Array(bytes[start..<start + length])), at: moment)
+                self.link.holdDown(until: moment)
+                start += length
+                moment = moment + Slicer.spacing
+            }
+        } else {
+            self.outbox.insert(.bytes(bytes), at: arrival)
+        }
+        self.sendDue(at: now, &registry)
+    }
+
+    /// The lengths of the pieces in which these bytes go out; nil for one.
+    private mutating func slices(_ count: Int, at now: Instant, _ registry: inout Registry) -> [Int]? {
+        for index in (self.exchange?.slicers ?? []).indices {
+            guard let lengths = self.exchange?.slicers[index].cut(count, at: now) else { continue }
+            if let fault = self.exchange?.slicers[index].fault { self.acted([fault], at: now, &registry) }
+            return lengths
+        }
+        return nil
+    }
+
+    private mutating func arrivalDown(
+        of count: Int, at now: Instant, _ registry: inout Registry
+    ) -> Instant {
+        var acted: [Int] = []
+        var troubles = self.exchange?.down ?? LinkTroubles()
+        let arrival = self.link.arrivalDown(of: count, at: now, &troubles, acted: &acted)
+        self.exchange?.down = troubles
+        self.acted(acted, at: now, &registry)
+        return arrival
+    }
+
+    /// Faults of the link have changed how bytes of this exchange pass: each fires with the first.
+    mutating func acted(_ faults: [Int], at now: Instant, _ registry: inout Registry) {
+        guard !faults.isEmpty, let key = self.exchange?.key else { return }
+        for fault in faults where self.exchange?.acted.contains(fault) == false {
+            self.exchange?.acted.append(fault)
+            registry.faultConsumed(fault, key)
+            registry.faultFired(fault, key, at: now)
+        }
+    }
+
+    mutating func finish(at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state, !self.isCut else { return }
+        self.outbox.insert(.finish, at: self.arrivalDown(of: 0, at: now, &registry))
+        self.sendDue(at: now, &registry)
+    }
+
+    /// A fault cuts the connection after everything that was sent so far.
+    ///
+    /// The backend hears of it as a server does: of an RST or a FIN of its own at once, of a silence never.
+    mutating func cut(_ order: CutOrder, at now: Instant, _ registry: inout Registry) {
+        registry.faultConsumed(order.fault, order.key)
+        self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &registry))
+        self.isCut = true
+        switch order.ending {
+        case .reset, .close: self.abandonExchange(&registry)
+        case .silence: break
+        }
+        self.sendDue(at: now, &registry)
+    }
+
+    /// What has come through the link goes out.
+    mutating func sendDue(at now: Instant, _ registry: inout Registry) {
+        switch self.state {
+        case .open, .closing: break
+        case .cutting, .silent, .over: return
+        }
+        while let item = self.outbox.take(at: now) {
+            switch item {
+            case .bytes(let bytes):
+                registry.effects.append(.send(self.id, bytes))
+            case .piece(let bytes):
+                registry.effects.append(.sendApart(self.id, bytes))
+                self.outbox.closeGate(until: now + Slicer.spacing)
+            case .finish:
+                self.finishNow(&registry)
+                return
+            case .cut(let order):
+                self.beginCut(order, &registry)
+                return
+            case .cutRest(let id, let order):
+                guard self.answered == id, !self.outbox.isEmpty, !self.isCut else { continue }
+                self.outbox.drop()
+                registry.faultConsumed(order.fault, order.key)
+                self.isCut = true
+                self.abandonExchange(&registry)
+                self.beginCut(order, &registry)
+                return
+            }
+        }
+    }
+
+    // MARK: Cuts
+
+    private mutating func beginCut(_ order: CutOrder, _ registry: inout Registry) {
+        self.state = .cutting(order)
+        registry.effects.append(.cut(self.id, order.ending))
+    }
+
+    mutating func cutDone(at now: Instant, _ registry: inout Registry) {
+        guard case .cutting(let order) = self.state else { return }
+        self.outbox.drop()
+        registry.faultFired(order.fault, order.key, at: now)
+        switch order.ending {
+        case .reset, .close: self.leave(&registry)
+        case .silence: self.state = .silent
+        }
+    }
+}

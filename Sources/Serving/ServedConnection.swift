@@ -1,0 +1,156 @@
+import Backend
+import Faults
+import SimBase
+import Wire
+
+/// One connection as the server has it, with the link of the phone behind it.
+///
+/// Bytes that are read count as sent by the phone now and arrive at the backend when the link lets them; what the
+/// backend answers goes the same way back. Faults cut here, on exact bytes.
+///
+/// Reading and requests are in `ServedConnection+Requests`, answers in `ServedConnection+Answers`, what goes out and how it
+/// ends in `ServedConnection+Sending`.
+struct ServedConnection: Sendable {
+    /// What reaches the backend when the link lets it.
+    enum Inbound: Sendable {
+        case head(ExchangeID)
+        case end(ExchangeID)
+        /// A fault ends the connection here, unless the request is complete.
+        case cut(ExchangeID, CutOrder)
+        case malformed(RequestError)
+        /// FIN from the peer.
+        case ended
+    }
+
+    /// Where the connection stands.
+    enum State: Sendable {
+        /// Leaves to any other.
+        case open
+        /// The peer has said its last word; what is under way to it still goes out. Leaves to `over`.
+        case closing(until: Instant)
+        /// The driver is making a cut. Leaves to `silent` or `over`.
+        case cutting(CutOrder)
+        /// Half-open: neither read nor written any more. Leaves to `over`.
+        case silent
+        /// Out of the server's hands.
+        case over
+    }
+
+    let id: ConnectionID
+    var state = State.open
+
+    var reader = RequestReader(limits: .standard)
+    var link: ConnectionLink
+    var inbound = EventHeap<Inbound>()
+    var outbox = Outbox()
+    var exchange: Exchange?
+    /// Bytes of the present request so far, its head included.
+    var requestBytes = 0
+    /// What came behind a request that is not answered yet.
+    var early: [UInt8] = []
+    /// The last exchange that got its answer.
+    var answered: ExchangeID?
+    /// When the peer must have done its next thing.
+    var deadline: Instant
+    var isPeerDone = false
+    /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
+    var isCut = false
+    /// What the driver was told last.
+    private var isRead = true
+    private var hasCaller = false
+
+    init(id: ConnectionID, at now: Instant) {
+        self.id = id
+        self.link = ConnectionLink(acceptedAt: now)
+        self.deadline = now + ServingLimits.keepAliveTime
+    }
+
+    // MARK: Turns
+
+    /// Takes the next thing that has come through the link; false when there is none.
+    mutating func deliverNext(at now: Instant, _ registry: inout Registry) -> Bool {
+        guard case .open = self.state, !self.isCut, let due = self.inbound.popDue(at: now) else {
+            return false
+        }
+        self.deliver(due.element, at: now, &registry)
+        return true
+    }
+
+    /// Does what else is due.
+    mutating func turn(at now: Instant, _ registry: inout Registry) {
+        self.checkCutters(at: now, &registry)
+        self.sendDue(at: now, &registry)
+        self.checkEnds(at: now, &registry)
+        self.tellWhetherToRead(at: now, &registry)
+    }
+
+    /// When it wants to be woken. For the same moment as `tellWhetherToRead`: a link that catches up between two readings
+    /// of the clock would leave the connection unread by the first and without a wake-up by the second, for good.
+    func nextWake(at now: Instant) -> Instant? {
+        var next = self.outbox.nextAt ?? .distantFuture
+        switch self.state {
+        case .open:
+            next = min(next, self.deadline)
+            if !self.isCut, let moment = self.inbound.nextAt { next = min(next, moment) }
+            if let moment = self.nextCutterDue { next = min(next, moment) }
+            if !self.isPeerDone, !self.isReaderFull,
+                let moment = self.link.upResumes(at: now, self.exchange?.up)
+            {
+                next = min(next, moment)
+            }
+        case .closing(let until): next = min(next, until)
+        case .cutting, .silent, .over: return nil
+        }
+        return next == .distantFuture ? nil : next
+    }
+
+    private mutating func tellWhetherToRead(at now: Instant, _ registry: inout Registry) {
+        guard case .open = self.state else { return }
+        let isRead = !self.isReadingPaused(at: now)
+        guard isRead != self.isRead else { return }
+        self.isRead = isRead
+        registry.effects.append(.read(self.id, isRead))
+    }
+
+    /// True once, for the first request that comes through.
+    mutating func isFirstRequest() -> Bool {
+        defer { self.hasCaller = true }
+        return !self.hasCaller
+    }
+
+    // MARK: Ends
+
+    private mutating func checkEnds(at now: Instant, _ registry: inout Registry) {
+        switch self.state {
+        case .open:
+            guard self.deadline <= now, !self.isCut else { return }
+            self.peerIsTooSlow(at: now, &registry)
+        case .closing(let until):
+            if until <= now || self.outbox.isEmpty { self.finishNow(&registry) }
+        case .cutting, .silent, .over: break
+        }
+    }
+
+    /// FIN behind what was sent; the rest is the driver's.
+    mutating func finishNow(_ registry: inout Registry) {
+        registry.effects.append(.finish(self.id))
+        self.leave(&registry)
+    }
+
+    /// The connection is dead, or out of our hands.
+    mutating func leave(_ registry: inout Registry) {
+        self.state = .over
+        self.abandonExchange(&registry)
+    }
+
+    /// The backend hears that nothing more can be written, unless it has already ended the exchange itself.
+    mutating func abandonExchange(_ registry: inout Registry) {
+        guard let exchange = self.exchange else { return }
+        self.exchange = nil
+        registry.abandon(exchange.id)
+    }
+
+    var isOver: Bool {
+        if case .over = self.state { true } else { false }
+    }
+}

@@ -1,0 +1,218 @@
+import Backend
+import Faults
+package import SimBase
+import Talaria
+
+/// The simulated Talaria as its callers meet it: `Backend` behind HTTP, links and faults, on connections that are only
+/// numbers. The same machine stands behind real sockets and in the virtual world.
+///
+/// A value: a copy of it is a snapshot.
+package struct Server: Sendable {
+    /// The path of the question after the server's nonce.
+    package static let noncePath = "/_sim/nonce"
+
+    private var registry: Registry
+    private var backend: Backend
+    private var connections: [ServedConnection?] = []
+    private var freeSlots: [UInt32] = []
+    private var connectionsMade: UInt64 = 0
+    /// When each connection wants to be woken, by its slot.
+    private var wakes = WakeQueue(keys: 0)
+    /// Connections that something was done to and that have not been looked after yet.
+    private var touched: [ConnectionID] = []
+    private var backendEffects: [BackendEffect] = []
+
+    package init(_ setup: ServingSetup) {
+        self.registry = Registry(setup)
+        self.backend = Backend(configuration: setup.backend, shelf: setup.shelf, random: setup.random)
+    }
+
+    // MARK: Events
+
+    /// A connection was made. It is over by `.finish`, by a cut that is not a silence, or by `.gone`.
+    package mutating func accept(at now: Instant) -> ConnectionID {
+        self.connectionsMade += 1
+        let slot = self.freeSlots.popLast() ?? UInt32(self.connections.count)
+        let id = ConnectionID(serial: self.connectionsMade, slot: slot)
+        let connection = ServedConnection(id: id, at: now)
+        if Int(slot) == self.connections.count {
+            self.connections.append(connection)
+        } else {
+            self.connections[Int(slot)] = connection
+        }
+        self.wakes.set(key: Int(slot), at: connection.nextWake(at: now))
+        return id
+    }
+
+    package mutating func handle(
+        _ event: ServerEvent, at now: Instant, into effects: inout [ServerEffect]
+    ) {
+        swap(&effects, &self.registry.effects)
+        switch event {
+        case .received(let id, let bytes):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.received(bytes, at: now, &self.registry)
+            self.settle(id, at: now)
+        case .receivedFiller(let id, let bytes):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.receivedFiller(bytes, at: now, &self.registry)
+            self.settle(id, at: now)
+        case .ended(let id):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.peerEnded(at: now, &self.registry)
+            self.settle(id, at: now)
+        case .gone(let id):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.leave(&self.registry)
+            self.settle(id, at: now)
+        case .cutDone(let id):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.cutDone(at: now, &self.registry)
+            self.settle(id, at: now)
+        case .woke:
+            self.wake(at: now)
+        }
+        swap(&effects, &self.registry.effects)
+    }
+
+    /// Where a connection that is not over stands.
+    private func slot(of id: ConnectionID) -> Int? {
+        let slot = Int(id.slot)
+        return self.connections[slot]?.id == id ? slot : nil
+    }
+
+    private mutating func wake(at now: Instant) {
+        if let due = self.backend.nextWake, due <= now {
+            self.registry.events.append(.woke)
+            self.tellBackend(at: now)
+            self.settleTouched(at: now)
+        }
+        // Each once: one that wants to be woken again at once waits for the driver's next turn.
+        for _ in 0..<self.connections.count {
+            guard let (slot, _) = self.wakes.popDue(at: now) else { return }
+            guard let id = self.connections[slot]?.id else { continue }
+            self.settle(id, at: now)
+        }
+    }
+
+    // MARK: Connections
+
+    /// Does whatever is due on a connection, and on those that it touches.
+    private mutating func settle(_ id: ConnectionID, at now: Instant) {
+        self.tellBackend(at: now)
+        if let slot = self.slot(of: id) {
+            while self.connections[slot]?.deliverNext(at: now, &self.registry) == true {
+                self.tellBackend(at: now)
+            }
+        }
+        self.touched.append(id)
+        self.settleTouched(at: now)
+    }
+
+    private mutating func settleTouched(at now: Instant) {
+        var next = 0
+        while next < self.touched.count {
+            let id = self.touched[next]
+            next += 1
+            guard let slot = self.slot(of: id) else { continue }
+            self.connections[slot]?.turn(at: now, &self.registry)
+            self.tellBackend(at: now)
+            if self.connections[slot]?.isOver == true {
+                self.connections[slot] = nil
+                self.freeSlots.append(id.slot)
+                self.wakes.set(key: slot, at: nil)
+            } else {
+                self.wakes.set(key: slot, at: self.connections[slot]?.nextWake(at: now))
+            }
+        }
+        self.touched.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: The backend
+
+    /// Hands the backend what is waiting for it, and carries out what it wants. What happens meanwhile waits its turn.
+    private mutating func tellBackend(at now: Instant) {
+        var next = 0
+        while next < self.registry.events.count {
+            let event = self.registry.events[next]
+            next += 1
+            var effects: [BackendEffect] = []
+            swap(&effects, &self.backendEffects)
+            self.backend.handle(event, at: now, into: &effects)
+            for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
+            effects.removeAll(keepingCapacity: true)
+            swap(&effects, &self.backendEffects)
+        }
+        self.registry.events.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func carryOut(_ effect: BackendEffect, of cause: ExchangeID?, at now: Instant) {
+        switch effect {
+        case .readUpload(let id):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.readUpload(id, at: now, &self.registry)
+        case .reply(let id, let reply):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.reply(id, reply, at: now, &self.registry)
+        case .openStream(let id, let headers):
+            guard let slot = self.touch(id) else { return }
+            self.registry.streamOpened(id)
+            self.connections[slot]?.openStream(id, headers: headers, at: now, &self.registry)
+        case .stream(let id, let bytes, let mark):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.stream(id, bytes, mark, at: now, &self.registry)
+        case .endStream(let id):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.endStream(id, at: now, &self.registry)
+        case .observe(let observation):
+            if case .fault(.fired(let fault, let operation, let attempt)) = observation.what {
+                self.registry.faultConsumed(
+                    fault,
+                    ExchangeKey(
+                        device: observation.device, scan: observation.scan, operation: operation,
+                        attempt: attempt))
+                if self.registry.endsExchange(fault), let cause, let slot = self.touch(cause) {
+                    self.connections[slot]?.serverFaultFired(cause, fault)
+                }
+            }
+            self.registry.observe(observation)
+        }
+    }
+
+    /// The place of the connection that carries an exchange, which will be looked after.
+    private mutating func touch(_ exchange: ExchangeID) -> Int? {
+        guard let id = self.registry.connection(of: exchange), let slot = self.slot(of: id) else {
+            return nil
+        }
+        if self.touched.last != id { self.touched.append(id) }
+        return slot
+    }
+
+    // MARK: Queries
+
+    /// When the server wants to be woken next; it may be too early, which does no harm.
+    package var nextWake: Instant? {
+        guard let backend = self.backend.nextWake else { return self.wakes.nextAt }
+        return self.wakes.nextAt.map { min($0, backend) } ?? backend
+    }
+
+    /// How many event streams were open since this was last asked.
+    package mutating func takeStreamsOpen() -> StreamsOpen { self.registry.takeStreamsOpen() }
+
+    /// Connections that are not over.
+    package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }
+
+    /// Jobs that are neither cleaned up nor expired.
+    package var jobsAlive: Int { self.backend.jobsAlive }
+}
+
+extension BackendEvent {
+    fileprivate var exchange: ExchangeID? {
+        switch self {
+        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _),
+            .aborted(let id):
+            id
+        case .woke: nil
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// The moments at which keys (small integers, such as a phone's place in a fleet) want to be woken.
+///
+/// Each key has at most one moment; setting replaces. Pushing a moment back, as every event of a stream does to its idle
+/// timeout, costs no heap operation: the entry in the heap stays where it is and is put back when it comes up. Of equal
+/// moments the one whose entry was queued first comes first.
+package struct WakeQueue: Sendable {
+    @usableFromInline struct Slot: Sendable {
+        /// When the key is due.
+        @usableFromInline var wanted: Instant?
+        /// When the key's live entry in the heap comes up; never after `wanted`.
+        @usableFromInline var queued: Instant?
+        /// Entries with another generation are stale.
+        @usableFromInline var generation: UInt32 = 0
+
+        @inlinable init() {}
+    }
+
+    @usableFromInline struct Entry: Sendable {
+        @usableFromInline var key: Int
+        @usableFromInline var generation: UInt32
+
+        @inlinable init(key: Int, generation: UInt32) {
+            self.key = key
+            self.generation = generation
+        }
+    }
+
+    /// The heap is rebuilt when it holds this many entries for each key (and at least `staleMin`).
+    @usableFromInline static let entriesPerKeyMax = 4
+    @usableFromInline static let staleMin = 64
+
+    @usableFromInline var slots: [Slot]
+    @usableFromInline var heap = EventHeap<Entry>()
+
+    /// `keys` is how many keys there are, numbered from 0; the table grows when a higher one is set.
+    @inlinable package init(keys: Int) {
+        self.slots = Array(repeating: Slot(), count: keys)
+    }
+
+    /// Arms the key for a moment, or disarms it with nil.
+    @inlinable package mutating func set(key: Int, at moment: Instant?) {
+        precondition(key >= 0, "keys are numbered from 0")
+        while key >= self.slots.count { self.slots.append(Slot()) }
+        self.slots[key].wanted = moment
+        guard let moment else { return }
+        if let queued = self.slots[key].queued, queued <= moment { return }
+        self.queue(key, at: moment)
+    }
+
+    /// When the key is due.
+    @inlinable package subscript(key: Int) -> Instant? {
+        self.slots.indices.contains(key) ? self.slots[key].wanted : nil
+    }
+
+    /// Entries in the heap, stale ones included.
+    @inlinable package var entriesHeld: Int { self.heap.count }
+
+    /// When to look again at the latest: no key is due before. It may be too early.
+    @inlinable package var nextAt: Instant? { self.heap.nextAt }
+
+    /// When the first key is due; what is stale is dropped on the way.
+    @inlinable package mutating func nextDue() -> Instant? {
+        while let (at, entry) = self.heap.next {
+            guard self.slots[entry.key].generation == entry.generation,
+                let wanted = self.slots[entry.key].wanted
+            else {
+                _ = self.heap.popFirst()
+                if self.slots[entry.key].generation == entry.generation {
+                    self.slots[entry.key].queued = nil
+                }
+                continue
+            }
+            if wanted <= at { return at }
+            _ = self.heap.popFirst()
+            self.slots[entry.key].queued = nil
+            self.queue(entry.key, at: wanted)
+        }
+        return nil
+    }
+
+    /// Takes the first key that is due at `now` or before, and disarms it.
+    @inlinable package mutating func popDue(at now: Instant) -> (key: Int, due: Instant)? {
+        guard let next = self.nextDue(), next <= now, let (_, entry) = self.heap.popFirst() else {
+            return nil
+        }
+        let due = self.slots[entry.key].wanted ?? next
+        self.slots[entry.key].queued = nil
+        self.slots[entry.key].wanted = nil
+        return (entry.key, due)
+    }
+
+    @inlinable mutating func queue(_ key: Int, at moment: Instant) {
+        self.slots[key].generation &+= 1
+        self.slots[key].queued = moment
+        self.heap.insert(Entry(key: key, generation: self.slots[key].generation), at: moment)
+        let entriesMax = max(Self.staleMin, self.slots.count * Self.entriesPerKeyMax)
+        if self.heap.count > entriesMax { self.rebuild() }
+    }
+
+    /// Leaves out the stale entries, which only ever-earlier arming makes.
+    @inlinable mutating func rebuild() {
+        self.heap = EventHeap()
+        for key in self.slots.indices {
+            self.slots[key].queued = self.slots[key].wanted
+            guard let wanted = self.slots[key].wanted else { continue }
+            self.heap.insert(Entry(key: key, generation: self.slots[key].generation), at: wanted)
+        }
+    }
+}
