@@ -40,7 +40,8 @@ func tests(_ name: String, _ dependencies: [String], data: [String] = []) -> Tar
 }
 
 let pureTargets = [
-    "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Ledger",
+    "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
+    "Ledger",
 ]
 
 let package = Package(
@@ -65,6 +66,7 @@ let package = Package(
         pure("Backend", ["SimBase", "Talaria", "Wire", "Faults"]),
         pure("Serving", ["SimBase", "Talaria", "Wire", "Faults", "Backend"]),
         pure("Plan", ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
+        pure("Handset", ["SimBase", "Talaria", "Device", "Faults", "Plan"]),
         pure("Ledger", ["SimBase", "Talaria", "Metrics"]),
         // Every pure target, for the purity build: see `make purity`.
         .target(
@@ -76,7 +78,7 @@ let package = Package(
         effects(
             "LiveDevices",
             [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Plan", "Ledger",
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Plan", "Handset", "Ledger",
                 "EventLoop", "CurlLoop", "Imaging",
             ]),
         effects(
@@ -111,6 +113,8 @@ let package = Package(
         tests(
             "ServingTests",
             ["Serving", "SimBase", "Talaria", "Wire", "Backend", "Faults", "SimTestSupport"]),
+        tests(
+            "HandsetTests", ["Handset", "SimBase", "Talaria", "Device", "Faults", "Plan", "SimTestSupport"]),
         tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         tests(
             "LedgerTests",

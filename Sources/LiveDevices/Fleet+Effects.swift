@@ -2,6 +2,7 @@ import CurlLoop
 import Device
 import EventLoop
 import Faults
+import Handset
 import Imaging
 import Plan
 import SimBase
@@ -10,7 +11,7 @@ import Talaria
 /// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
 extension Fleet {
     /// Hands an event to a phone and carries out what it wants. What that brings about waits its turn.
-    func tell(_ phone: Int, _ event: DeviceEvent) {
+    func tell(_ phone: Int, _ event: HandsetEvent) {
         self.waiting.append((phone, event))
         guard !self.isHandling else { return }
         self.isHandling = true
@@ -18,9 +19,8 @@ extension Fleet {
         while next < self.waiting.count {
             let (phone, event) = self.waiting[next]
             next += 1
-            guard self.phones[phone].life.isAlive else { continue }
             self.effects.removeAll(keepingCapacity: true)
-            self.phones[phone].device.handle(event, at: self.loop.now(), into: &self.effects)
+            self.phones[phone].handset.handle(event, at: self.loop.now(), into: &self.effects)
             for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
             self.setWake(phone)
         }
@@ -28,38 +28,59 @@ extension Fleet {
         self.isHandling = false
     }
 
-    private func carryOut(_ effect: DeviceEffect, of phone: Int) {
+    /// The same for an event that only writes, in the middle of another.
+    func tellNow(_ phone: Int, _ event: HandsetEvent) {
+        var effects: [HandsetEffect] = []
+        self.phones[phone].handset.handle(event, at: self.loop.now(), into: &effects)
+        for effect in effects { self.carryOut(effect, of: phone) }
+    }
+
+    private func carryOut(_ effect: HandsetEffect, of phone: Int) {
         switch effect {
         case .observe(let observation): self.observe(observation)
         case .send(let request): self.send(request, of: phone)
         case .abort(let id):
             guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
             self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
-        case .store(let change, let ticket) where self.phones[phone].life.timesFull > 0:
-            self.holdBack(change, ticket, of: phone)
-        case .store(let change, let ticket):
-            self.journal.store(change, of: self.phones[phone].number)
-            self.wantFlush(ticket, of: phone)
-            if case .settled(let scan, _) = change { self.settled(scan, of: phone) }
-        case .preparePhoto(let scan, let photo):
-            self.prepare(photo, for: scan, of: phone)
+        case .preparePhoto(let scan, let photo, let process):
+            self.prepare(photo, for: scan, of: phone, process: process)
         case .releasePhoto(let scan):
             self.phones[phone].photos.removeAll { $0.scan == scan }
+        case .use(let scan):
+            self.captured += 1
+            self.journal.use(scan, of: self.phones[phone].number)
+        case .write(let change): self.journal.store(change, of: self.phones[phone].number)
+        case .flush: self.wantFlush(of: phone)
+        case .flushNow:
+            // What the other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
+            self.flushStore()
+        case .wiped(let identity):
+            self.journal.wipe(self.phones[phone].number, newIdentity: identity.text)
+            self.wantFlush()
+        case .park:
+            self.pool.park(phone: phone)
+            self.phones[phone].requests.removeAll()
+        case .hangUp: self.pool.unpark(phone: phone)
+        case .forgetProcess: self.phones[phone].photos = []
+        case .schedule(let act, let moment): self.acts.insert((phone, act), at: moment)
+        case .awaitedSettled: self.think(phone, settled: self.loop.now())
         }
     }
 
-    private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
+    private func prepare(
+        _ photo: PhotoReference, for scan: ScanNumber, of phone: Int, process: UInt32
+    ) {
         let preprocess = self.plan.phones[phone].preprocess
         if preprocess == .once, self.prepared.indices.contains(photo.raw),
             let ready = self.prepared[photo.raw]
         {
             self.phones[phone].photos.append((scan, ready))
-            self.tell(phone, .photoPrepared(scan: scan, bytes: ready.jpeg.count, took: nil))
+            self.tell(phone, .photoPrepared(scan, process: process, bytes: ready.jpeg.count, took: nil))
             return
         }
         let job = PhotoDesk.Job(
             device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
-            process: self.phones[phone].life.process)
+            process: process)
         if !self.desk.work(on: job) {
             self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
         }
@@ -70,15 +91,17 @@ extension Fleet {
         if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
             self.prepared[done.job.photo] = photo
         }
-        let life = self.phones[phone].life
-        guard life.isAlive, life.process == done.job.process else { return }
+        let process = self.phones[phone].handset.process
+        guard self.phones[phone].handset.isAlive, process == done.job.process else { return }
         switch done.outcome {
         case .prepared(let photo):
             self.phones[phone].photos.append((done.job.scan, photo))
-            self.tell(phone, .photoPrepared(scan: done.job.scan, bytes: photo.jpeg.count, took: done.took))
+            self.tell(
+                phone,
+                .photoPrepared(done.job.scan, process: process, bytes: photo.jpeg.count, took: done.took))
         case .rejected(let reason):
             self.photosRejected += 1
-            self.tell(phone, .photoRejected(scan: done.job.scan, reason: reason))
+            self.tell(phone, .photoRejected(done.job.scan, process: process, reason: reason))
         }
     }
 

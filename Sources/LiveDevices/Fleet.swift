@@ -2,6 +2,7 @@ import CurlLoop
 import Device
 import EventLoop
 import Faults
+import Handset
 import Imaging
 import Metrics
 import Plan
@@ -24,8 +25,8 @@ final class Fleet {
     private var orders: MailboxReader<FleetOrder>?
 
     var phones: [Phone] = []
-    var effects: [DeviceEffect] = []
-    var waiting: [(phone: Int, event: DeviceEvent)] = []
+    var effects: [HandsetEffect] = []
+    var waiting: [(phone: Int, event: HandsetEvent)] = []
     var isHandling = false
     private var wakes: WakeTable?
     private var schedule: LoopTimer?
@@ -35,7 +36,7 @@ final class Fleet {
 
     private var observations: [Observation] = []
     private var handOvers = 0
-    /// Phones with a write that has not been acknowledged.
+    /// Phones that want what they wrote durable.
     private var storers: [Int] = []
     private var arrivals: ArrivalSchedule
     private var nextArrival: Arrival?
@@ -49,7 +50,7 @@ final class Fleet {
     private var phase = Phase.running
     private var failure: FleetFailure?
     private var farewellsCut = 0
-    private var captured = 0
+    var captured = 0
     var photosRejected = 0
     /// By the photo: what the desk made of it, for groups that have each photo prepared once.
     var prepared: [PreparedPhoto?]
@@ -110,6 +111,9 @@ final class Fleet {
     }
 
     private func launch(_ state: StateFolder) {
+        let surroundings = Surroundings(
+            random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
+            wallClockAtZero: self.plan.wallClockAtZero)
         for (index, setup) in self.plan.phones.enumerated() {
             let restored = state.restored(setup.number)
             let installation = UInt64(max(0, restored.installations - 1))
@@ -117,36 +121,30 @@ final class Fleet {
             let identity =
                 kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
             if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
-            let device = Device(
-                number: setup.number, identity: identity, profile: setup.profile, random: self.random,
-                run: self.plan.run, clockZero: self.plan.clock.zero,
-                wallClockAtZero: self.plan.wallClockAtZero)
             self.phones.append(
                 Phone(
-                    number: setup.number, device: device, lastScan: restored.lastScan,
-                    life: PhoneLife(identity: identity, installation: installation)))
+                    handset: Handset(
+                        number: setup.number, profile: setup.profile, identity: identity,
+                        installation: installation, lastScan: restored.lastScan,
+                        remembers: setup.faults.contains(where: \.kind.endsProcess),
+                        surroundings: surroundings)))
             for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
             for tunnel in setup.network?.tunnels ?? [] {
                 self.acts.insert((index, .entersTunnel), at: tunnel.from)
                 if tunnel.to != .distantFuture { self.acts.insert((index, .leavesTunnel), at: tunnel.to) }
             }
-            if setup.faults.contains(where: \.kind.endsProcess) {
-                self.journal.remember(restored.scans, of: setup.number)
-            }
-            self.start(index, restored: restored.scans)
+            self.tell(index, .switchedOn(restored: restored.scans))
             self.think(index, settled: .zero)
         }
         self.flushStore()
     }
-
-    func profile(of phone: Int) -> ClientProfile { self.plan.phones[phone].profile }
 
     // MARK: Time
 
     /// Does what the schedule wants now, and waits for the next.
     private func followSchedule() {
         let now = self.loop.now()
-        while let act = self.acts.popDue(at: now) { self.perform(act.element.act, of: act.element.phone) }
+        while let act = self.acts.popDue(at: now) { self.tell(act.element.phone, .act(act.element.act)) }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
             self.capture(arrival, at: now)
@@ -175,22 +173,15 @@ final class Fleet {
         return nil
     }
 
-    /// A scan of a phone was settled: in a closed group it begins to think of its next.
-    func settled(_ scan: ScanNumber, of phone: Int) {
-        // What an earlier run left behind counts for nothing.
-        guard scan == self.phones[phone].life.awaited else { return }
-        self.phones[phone].life.awaited = nil
-        self.think(phone, settled: self.loop.now())
-    }
-
-    private func think(_ phone: Int, settled: Instant) {
+    /// The user of a phone in a closed group begins to think of the next capture.
+    func think(_ phone: Int, settled: Instant) {
         switch self.phase {
         case .running, .draining: break
         case .suspending, .over: return
         }
         guard
             let arrival = self.plan.phones[phone].think?.arrival(
-                self.phones[phone].captures + 1, of: self.phones[phone].number, settled: settled)
+                self.phones[phone].handset.captures + 1, of: self.phones[phone].number, settled: settled)
         else { return }
         self.thinking.insert(arrival, at: arrival.scheduled)
         self.phase = .running
@@ -199,25 +190,19 @@ final class Fleet {
         }
     }
 
-    /// There is a shutter only while the app is on the screen: a capture that is due before is made then.
-    func capture(_ arrival: Arrival, at now: Instant) {
+    private func capture(_ arrival: Arrival, at now: Instant) {
         guard let phone = self.place(of: arrival.device) else {
             preconditionFailure("a capture for a phone that is not here")
         }
-        guard self.phones[phone].life.isOnScreen else {
-            self.phones[phone].life.deferred.append(arrival)
-            return
+        // Where there is no shutter it is the phone that is late, not the schedule.
+        if self.phones[phone].handset.isOnScreen,
+            now - arrival.scheduled > FleetLimits.arrivalLatenessMax
+        {
+            self.arrivalsLate += 1
         }
-        let scan = ScanNumber(self.phones[phone].lastScan.raw + 1)
-        self.phones[phone].lastScan = scan
-        self.phones[phone].captures += 1
-        self.phones[phone].life.awaited = scan
-        self.captured += 1
-        if now - arrival.scheduled > FleetLimits.arrivalLatenessMax { self.arrivalsLate += 1 }
-        self.journal.use(scan, of: arrival.device)
         let photos = self.plan.phones[phone].photos
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
-        self.tell(phone, .captured(scan: scan, photo: photo, scheduled: arrival.scheduled))
+        self.tell(phone, .captureDue(arrival, photo))
     }
 
     /// A phone's place here.
@@ -244,7 +229,7 @@ final class Fleet {
         }
         let now = self.loop.now()
         self.phase = .suspending(until: now + FleetLimits.farewellTime)
-        for phone in self.phones.indices { self.tell(phone, .suspended) }
+        for phone in self.phones.indices { self.tell(phone, .runEnded) }
         self.checkEnd()
     }
 
@@ -263,7 +248,7 @@ final class Fleet {
     }
 
     private var isQuiescent: Bool {
-        self.phones.indices.allSatisfy { self.phones[$0].device.isQuiescent }
+        self.phones.indices.allSatisfy { self.phones[$0].handset.device.isQuiescent }
     }
 
     /// Phones say goodbye, or have: nothing new happens to them.
@@ -282,7 +267,7 @@ final class Fleet {
 
     private func finish() {
         self.phase = .over
-        self.farewellsCut = self.phones.count { !$0.device.isQuiescent }
+        self.farewellsCut = self.phones.count { !$0.handset.device.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
         do throws(SystemError) { try self.journal.sync() } catch {
@@ -295,7 +280,7 @@ final class Fleet {
             .finished(
                 FleetOutcome(
                     failure: self.failure, captured: self.captured,
-                    capturesDeferred: self.phones.reduce(0) { $0 + $1.life.deferred.count },
+                    capturesDeferred: self.phones.reduce(0) { $0 + $1.handset.deferred.count },
                     closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
                     farewellsCut: self.farewellsCut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
@@ -325,8 +310,8 @@ final class Fleet {
         gauges.captured = self.captured
         // By place: to pass each phone on would copy it.
         for place in self.phones.indices {
-            if self.phones[place].isBusy { gauges.phonesBusy += 1 }
-            if self.phones[place].life.lossesOfPath > 0 { gauges.phonesOffline += 1 }
+            if self.phones[place].handset.isBusy { gauges.phonesBusy += 1 }
+            if !self.phones[place].handset.hasPath { gauges.phonesOffline += 1 }
         }
         switch self.phase {
         case .running: gauges.isIdle = false
@@ -338,9 +323,8 @@ final class Fleet {
     // MARK: Storage
 
     /// Whatever was stored in this turn becomes durable together, at its end.
-    func wantFlush(_ ticket: StoreTicket, of phone: Int) {
-        if self.phones[phone].unacknowledged == nil { self.storers.append(phone) }
-        self.phones[phone].unacknowledged = ticket
+    func wantFlush(of phone: Int) {
+        self.storers.append(phone)
         self.wantFlush()
     }
 
@@ -350,19 +334,16 @@ final class Fleet {
 
     /// False when that ends the fleet.
     @discardableResult func flushStore() -> Bool {
+        var storers: [Int] = []
+        swap(&storers, &self.storers)
+        for phone in storers { self.tellNow(phone, .flushing) }
         do throws(SystemError) {
             try self.journal.flush()
         } catch {
             self.fail(.storage("cannot write the state folder: \(error)"))
             return false
         }
-        var storers: [Int] = []
-        swap(&storers, &self.storers)
-        for phone in storers {
-            guard let ticket = self.phones[phone].unacknowledged else { continue }
-            self.phones[phone].unacknowledged = nil
-            self.tell(phone, .stored(ticket))
-        }
+        for phone in storers { self.tell(phone, .flushed) }
         if self.storers.isEmpty {
             storers.removeAll(keepingCapacity: true)
             swap(&storers, &self.storers)
@@ -370,33 +351,18 @@ final class Fleet {
         return true
     }
 
-    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].device.nextWake) }
+    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.device.nextWake) }
 }
 
 /// One phone of the fleet with what the driver keeps for it.
 struct Phone {
-    let number: DeviceNumber
-    var device: Device
-    var lastScan: ScanNumber
-    /// Captures of this run.
-    var captures = 0
-    var life: PhoneLife
+    var handset: Handset
     /// Its requests in libcurl's hands.
     var requests: [(id: RequestID, transfer: TransferID)] = []
-    /// The last write that has not been acknowledged.
-    var unacknowledged: StoreTicket?
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
 
-    /// Something is under way, or will be when the user takes the phone up again.
-    var isBusy: Bool {
-        if !self.device.isQuiescent { return true }
-        guard self.life.isComingBack else { return false }
-        return !self.life.deferred.isEmpty || self.life.left.records > 0 || self.device.unsettledCount > 0
-    }
-}
+    init(handset: Handset) { self.handset = handset }
 
-extension FaultKind {
-    /// Whether the app starts anew after it, from what is durable.
-    var endsProcess: Bool { self == .kill || self == .reinstall }
+    var number: DeviceNumber { self.handset.number }
 }

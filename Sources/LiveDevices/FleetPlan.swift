@@ -119,7 +119,4 @@ package enum FleetLimits {
     package static let farewellTime = Interval.seconds(3)
     /// A capture that is handed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
-    /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
-    /// goes nowhere.
-    static let oldPathTime = Interval.seconds(30)
 }

@@ -71,10 +71,6 @@ package final class StateJournal {
     private let library: JournalFile
     private let scans: JournalFile
     private var pending = (devices: JournalText(), library: JournalText(), scans: JournalText())
-    /// Of the phones whose process may end before the run does: what a fresh one starts from.
-    private var remembered: [DeviceNumber: DurableState] = [:]
-    /// Their writes since the last flush, in order.
-    private var unflushed: [(device: DeviceNumber, change: StoreChange)] = []
 
     /// Opens the journals, or makes them, to write behind what they hold.
     package init(_ place: Place) throws(SystemError) {
@@ -96,40 +92,15 @@ package final class StateJournal {
         self.pending.devices.end()
     }
 
-    /// From now on it is known what a fresh process of this phone would find; `scans` is what it would find now.
-    package func remember(_ scans: [DurableScan], of device: DeviceNumber) {
-        var state = DurableState()
-        for scan in scans { state.apply(.put(scan)) }
-        self.remembered[device] = state
-    }
-
-    /// What a fresh process of a phone that is remembered finds: what was flushed, and nothing else.
-    package func durable(of device: DeviceNumber) -> [DurableScan] { self.remembered[device]?.scans ?? [] }
-
-    /// The process of a phone that is remembered is gone, and with it what it wrote since the last flush.
-    package func forgetUnflushed(of device: DeviceNumber) {
-        self.unflushed.removeAll { $0.device == device }
-    }
-
-    /// Whatever a phone that is remembered had stored is gone, and it has another device id.
+    /// Whatever a phone had stored is gone, and it has another device id.
     package func wipe(_ device: DeviceNumber, newIdentity identity: String) {
-        self.forgetUnflushed(of: device)
         self.pending.scans.begin(device)
         self.pending.scans.member("wiped", true)
         self.pending.scans.end()
         self.keep(identity: identity, of: device)
-        self.remembered[device] = DurableState()
     }
 
     package func store(_ change: StoreChange, of device: DeviceNumber) {
-        guard self.remembered[device] == nil else {
-            self.unflushed.append((device, change))
-            return
-        }
-        self.write(change, of: device)
-    }
-
-    private func write(_ change: StoreChange, of device: DeviceNumber) {
         switch change {
         case .put(let record):
             self.pending.scans.begin(device, record.scan)
@@ -158,12 +129,6 @@ package final class StateJournal {
 
     /// Makes everything durable that was stored since the last flush.
     package func flush() throws(SystemError) {
-        for (device, change) in self.unflushed {
-            self.write(change, of: device)
-            self.remembered[device]?.apply(change)
-            self.remembered[device]?.forgetHistory()
-        }
-        self.unflushed.removeAll(keepingCapacity: true)
         try self.write(&self.pending.devices, to: self.devices)
         try self.write(&self.pending.library, to: self.library)
         try self.write(&self.pending.scans, to: self.scans)

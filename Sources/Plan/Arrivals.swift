@@ -9,6 +9,13 @@ package struct Arrival: Hashable, Sendable {
     /// 64 uniform bits to choose the photo by.
     package var photoDraw: UInt64
 
+    package init(scheduled: Instant, device: DeviceNumber, ordinal: Int, photoDraw: UInt64) {
+        self.scheduled = scheduled
+        self.device = device
+        self.ordinal = ordinal
+        self.photoDraw = photoDraw
+    }
+
     /// Which of `count` photos it is.
     package func photo(of count: Int) -> Int {
         Int(self.photoDraw.multipliedFullWidth(by: UInt64(count)).high)

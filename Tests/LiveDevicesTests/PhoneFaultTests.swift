@@ -101,39 +101,41 @@ import Testing
         #expect(self.count(seen) { $0 == .pathReturned } == 6)
     }
 
-    @Test func `what was not flushed goes with the process or stays, and the driver's memory is the folder`()
-        throws
-    {
+    @Test func `what is written is what a fresh process would find, whatever was written and wiped`() throws {
         let folder = TemporaryFolder()
         var state = try StateFolder(path: folder.path)
         let journal = try StateJournal(try #require(try state.journals(threads: 1).first))
         let phone = DeviceNumber(0)
-        journal.remember([], of: phone)
+        var kept = DurableState()
         let random = KeyedRandom(seed: 5)
         for step in 0..<400 {
             let draw = { (bound: UInt64, what: UInt64) in random.below(bound, .test, UInt64(step), what) }
             let scan = UInt32(draw(6, 0)) + 1
+            var change: StoreChange?
             switch draw(8, 1) {
             case 0...2:
-                journal.store(
-                    .put(
-                        DurableScan(
-                            scan: scan, photo: 0, capturedUnixMs: Int64(scan),
-                            job: DurableJob(jobId: "j", authToken: nil, sseUrl: "/", lastEventID: ""),
-                            booksApplied: journal.durable(of: phone).first { $0.scan == scan }?.booksApplied
-                                ?? [], cause: "captured", attempts: DurableAttempts(), tokenExpiries: 0,
-                            retryableErrors: 0, completed: false, refusal: nil)), of: phone)
-            case 3: journal.store(.lastEventID(ScanNumber(scan), "\(step)"), of: phone)
-            case 4: journal.store(.settled(ScanNumber(scan), .completed), of: phone)
-            case 5: journal.forgetUnflushed(of: phone)
-            case 6 where draw(4, 2) == 0: journal.wipe(phone, newIdentity: "id-\(step)")
+                change = .put(
+                    DurableScan(
+                        scan: scan, photo: 0, capturedUnixMs: Int64(scan),
+                        job: DurableJob(jobId: "j", authToken: nil, sseUrl: "/", lastEventID: ""),
+                        booksApplied: kept.scans.first { $0.scan == scan }?.booksApplied ?? [],
+                        cause: "captured", attempts: DurableAttempts(), tokenExpiries: 0,
+                        retryableErrors: 0, completed: false, refusal: nil))
+            case 3: change = .lastEventID(ScanNumber(scan), "\(step)")
+            case 4: change = .settled(ScanNumber(scan), .completed)
+            case 6 where draw(4, 2) == 0:
+                journal.wipe(phone, newIdentity: "id-\(step)")
+                kept = DurableState()
             default: try journal.flush()
             }
+            if let change {
+                journal.store(change, of: phone)
+                kept.apply(change)
+            }
             guard step % 20 == 19 else { continue }
-            journal.forgetUnflushed(of: phone)
             try journal.flush()
-            let kept = journal.durable(of: phone).sorted { $0.scan < $1.scan }
-            #expect(try StateFolder(path: folder.path).restored(phone).scans == kept, "step \(step)")
+            let found = kept.scans.sorted { $0.scan < $1.scan }
+            #expect(try StateFolder(path: folder.path).restored(phone).scans == found, "step \(step)")
         }
     }
 

@@ -3,7 +3,8 @@ import Testing
 /// What would break a replay, or the promise that unsafe code stays at the edge, and no compiler flag catches.
 @Suite struct DeterminismTests {
     private static let pure = [
-        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Ledger",
+        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
+        "Ledger",
     ]
 
     /// Token, where it is allowed all the same, and what to do instead.

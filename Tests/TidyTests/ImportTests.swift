@@ -4,7 +4,8 @@ import Testing
 /// visible change of the rule, and so that outside modules are held to it as well.
 @Suite struct ImportTests {
     private static let pure: Set = [
-        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Ledger",
+        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
+        "Ledger",
     ]
 
     private static let cLibrary: Set = ["Glibc", "Darwin", "CSystem"]
@@ -19,6 +20,7 @@ import Testing
         "Backend": ["SimBase", "Talaria", "Wire", "Faults"],
         "Serving": ["SimBase", "Talaria", "Wire", "Faults", "Backend"],
         "Plan": ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"],
+        "Handset": ["SimBase", "Talaria", "Device", "Faults", "Plan"],
         "Ledger": ["SimBase", "Talaria", "Metrics"],
         "Pure": [],
         "EventLoop": cLibrary.union(["SimBase", "CEvent", "CSystem", "Synchronization"]),
@@ -26,9 +28,11 @@ import Testing
         "LiveDevices": pure.subtracting(["Backend", "Serving"]).union(cLibrary).union([
             "EventLoop", "CurlLoop", "Imaging",
         ]),
-        "LiveBackend": pure.subtracting(["Device"]).union(cLibrary).union(["EventLoop", "CurlLoop"]),
+        "LiveBackend": pure.subtracting(["Device", "Handset"]).union(cLibrary).union([
+            "EventLoop", "CurlLoop",
+        ]),
         "Imaging": cLibrary.union(["SimBase", "CTurboJPEG"]),
-        "ScenarioFile": pure.subtracting(["Wire", "Serving", "Ledger"]).union([
+        "ScenarioFile": pure.subtracting(["Wire", "Serving", "Handset", "Ledger"]).union([
             "CYAML", "Foundation", "FoundationEssentials",
         ]),
         "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "Foundation"],

@@ -1,0 +1,223 @@
+import Device
+import Faults
+import SimBase
+import Talaria
+
+// What happens to a phone apart from its requests: it loses its path or changes it, its app leaves the screen, dies, is
+// installed anew, its clock is set, its storage fills up.
+
+extension Handset {
+    mutating func perform(_ act: LifeAct, at now: Instant, into effects: inout [HandsetEffect]) {
+        switch act {
+        case .begins(let window): self.begin(window, at: now, into: &effects)
+        case .ends(let window): self.end(window, at: now, into: &effects)
+        case .entersTunnel: self.losePath(at: now, into: &effects)
+        case .leavesTunnel: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .oldPathGone:
+            // Without a path nothing says goodbye; then it is the path's return that does.
+            if self.lossesOfPath == 0 { effects.append(.hangUp) }
+        }
+    }
+
+    private mutating func begin(
+        _ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        if window.kind.needsApp, self.isRunEnded { return }  // The run is over for the user.
+        self.observe(.fault(.began(fault: window.fault)), at: now, into: &effects)
+        switch window.kind {
+        case .offline: self.losePath(at: now, into: &effects)
+        case .handover: self.changePath(isThere: window.to <= window.from, at: now, into: &effects)
+        case .background:
+            self.hold(\.timesAway, window)
+            if self.timesAway == 1 { self.tell(.suspended, at: now, into: &effects) }
+        case .kill:
+            self.hold(\.timesDead, window)
+            self.kill(at: now, into: &effects)
+        case .reinstall:
+            self.hold(\.timesDead, window)
+            self.kill(at: now, into: &effects)
+            self.wipe(at: now, into: &effects)
+        case .clockSkew(let by): self.setClock(further: by, at: now, into: &effects)
+        case .storageFull:
+            self.timesFull += 1
+            // What was written before has its place.
+            if self.timesFull == 1 { self.observe(.phone(.storageFilled), at: now, into: &effects) }
+        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
+        }
+        guard window.to != .distantFuture else { return }
+        effects.append(.schedule(.ends(window), at: window.to))
+    }
+
+    private mutating func end(_ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.fault(.ended(fault: window.fault)), at: now, into: &effects)
+        switch window.kind {
+        case .offline: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .handover:
+            if window.to > window.from { self.regainPath(saysGoodbye: false, at: now, into: &effects) }
+        case .background:
+            self.timesAway -= 1
+            self.open(at: now, into: &effects)
+        case .kill, .reinstall:
+            self.timesDead -= 1
+            self.open(at: now, into: &effects)
+        case .clockSkew(let by): self.setClock(further: .zero - by, at: now, into: &effects)
+        case .storageFull:
+            self.timesFull -= 1
+            if self.timesFull == 0 { self.freeStorage(at: now, into: &effects) }
+        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
+        }
+    }
+
+    private mutating func hold(_ times: WritableKeyPath<Handset, Int>, _ window: PhoneWindow) {
+        self[keyPath: times] += 1
+        if window.to == .distantFuture { self.timesForGood += 1 }
+    }
+
+    private func observe(_ what: Sighting, at now: Instant, into effects: inout [HandsetEffect]) {
+        effects.append(
+            .observe(Observation(at: now, device: self.number, scan: .none, what: what)))
+    }
+
+    // MARK: The path
+
+    /// Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
+    private mutating func losePath(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.lossesOfPath += 1
+        guard self.lossesOfPath == 1 else { return }
+        effects.append(.park)
+        self.tell(.pathLost, at: now, into: &effects)
+    }
+
+    /// The same, but the connections are those of a network that the phone is not in any more: no RST of its own will
+    /// ever reach the peer over it.
+    private mutating func changePath(isThere: Bool, at now: Instant, into effects: inout [HandsetEffect]) {
+        let hadPath = self.lossesOfPath == 0
+        if !isThere { self.lossesOfPath += 1 }
+        guard hadPath else { return }
+        effects.append(.park)
+        effects.append(.schedule(.oldPathGone, at: now + HandsetLimits.oldPathTime))
+        self.tell(.pathChanged(isAvailable: isThere), at: now, into: &effects)
+    }
+
+    private mutating func regainPath(
+        saysGoodbye: Bool, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.lossesOfPath -= 1
+        guard self.lossesOfPath == 0 else { return }
+        if saysGoodbye { effects.append(.hangUp) }
+        self.tell(.pathReturned, at: now, into: &effects)
+    }
+
+    // MARK: The process
+
+    /// The process is gone with all that it had in memory, and nobody is told: its connections stay open and unread until
+    /// the next one starts. What was acknowledged as durable is kept; a write under way may have reached the storage or
+    /// not, and both happen.
+    private mutating func kill(at now: Instant, into effects: inout [HandsetEffect]) {
+        guard self.isAlive else { return }
+        precondition(
+            self.storage != nil, "the process of a phone that does not remember what it stored was ended")
+        let draw = self.surroundings.random.draw(.kill, UInt64(self.number.raw), UInt64(self.process))
+        if let written = self.unacknowledged, draw % 2 == 0 {
+            self.keepWritten(upTo: written, at: now, into: &effects)
+        }
+        self.unacknowledged = nil
+        self.storage?.loseUnflushed()
+        self.held = []
+        effects.append(.park)
+        effects.append(.forgetProcess)
+        self.isAlive = false
+        self.observe(.phone(.killed), at: now, into: &effects)
+        let records = self.storage?.scans ?? []
+        self.left = (records.count, records.count { $0.isUnsettled })
+        self.device = self.freshDevice()
+    }
+
+    /// The write was made, and the process ended before it could act on that: only what it means was seen.
+    private mutating func keepWritten(
+        upTo ticket: StoreTicket, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.write(into: &effects)
+        effects.append(.flushNow)
+        var wanted: [DeviceEffect] = []
+        self.device.handle(.stored(ticket), at: now, into: &wanted)
+        for case .observe(let observation) in wanted { effects.append(.observe(observation)) }
+    }
+
+    /// All that the app stored goes with it, and the next one has another device id.
+    private mutating func wipe(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.reinstalled(discarded: self.left.unsettled)), at: now, into: &effects)
+        self.left = (0, 0)
+        self.installation += 1
+        self.identity = DeviceIdentity.draw(
+            self.surroundings.random, self.number, installation: self.installation)
+        self.storage?.wipe()
+        effects.append(.wiped(self.identity))
+        self.device = self.freshDevice()
+    }
+
+    // MARK: Clock and storage
+
+    private mutating func setClock(
+        further: Interval, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        let (sum, overflow) = self.clockAhead.nanoseconds.addingReportingOverflow(further.nanoseconds)
+        guard !overflow else { return }
+        self.clockAhead = .nanoseconds(sum)
+        self.tell(.clockSet(ahead: self.clockAhead), at: now, into: &effects)
+    }
+
+    /// A write becomes durable with the next flush.
+    mutating func store(
+        _ change: StoreChange, _ ticket: StoreTicket, into effects: inout [HandsetEffect]
+    ) {
+        if self.storage == nil {
+            effects.append(.write(change))
+        } else {
+            self.storage?.write(change)
+        }
+        if self.unacknowledged == nil { effects.append(.flush) }
+        self.unacknowledged = ticket
+    }
+
+    /// Hands over what was written since the last flush.
+    mutating func write(into effects: inout [HandsetEffect]) {
+        guard let storage = self.storage else { return }  // It handed everything over as it came.
+        for change in storage.unflushed { effects.append(.write(change)) }
+        self.storage?.flush()
+    }
+
+    private mutating func freeStorage(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.storageFreed), at: now, into: &effects)
+        let held = self.held
+        self.held = []
+        for write in held { self.store(write.change, write.ticket, into: &effects) }
+    }
+
+    /// A write for which there is no room stays with its process, and is made when there is. Of the last event ids of a
+    /// scan only the newest is kept, so that a stream cannot fill the memory.
+    mutating func holdBack(_ change: StoreChange, _ ticket: StoreTicket) {
+        if case .lastEventID(let scan, _) = change, case .lastEventID(scan, _)? = self.held.last?.change {
+            self.held.removeLast()
+        }
+        self.held.append(HeldWrite(change: change, ticket: ticket))
+    }
+}
+
+extension FaultKind {
+    /// Whether it is something that a user does with the app, or that happens to it while it is used.
+    fileprivate var needsApp: Bool {
+        switch self {
+        case .background, .kill, .reinstall: true
+        default: false
+        }
+    }
+
+    /// Whether the app starts anew after it, from what is durable.
+    package var endsProcess: Bool { self == .kill || self == .reinstall }
+}
+
+extension DurableScan {
+    /// Its outcome is not durable yet: more than its DELETE is left to do.
+    fileprivate var isUnsettled: Bool { !self.completed && self.refusal == nil }
+}
