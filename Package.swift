@@ -41,7 +41,7 @@ func tests(_ name: String, _ dependencies: [String], data: [String] = []) -> Tar
 
 let pureTargets = [
     "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
-    "Ledger",
+    "Ledger", "VirtualWorld",
 ]
 
 let package = Package(
@@ -68,6 +68,12 @@ let package = Package(
         pure("Plan", ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         pure("Handset", ["SimBase", "Talaria", "Device", "Faults", "Plan"]),
         pure("Ledger", ["SimBase", "Talaria", "Metrics"]),
+        pure(
+            "VirtualWorld",
+            [
+                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
+                "Handset", "Ledger",
+            ]),
         // Every pure target, for the purity build: see `make purity`.
         .target(
             name: "Pure", dependencies: pureTargets.map { .init(stringLiteral: $0) }, swiftSettings: strict),
@@ -95,7 +101,8 @@ let package = Package(
             name: "swiftwing-sim",
             dependencies: [
                 "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
-                "Ledger", "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile",
+                "Handset", "Ledger", "VirtualWorld", "EventLoop", "CurlLoop", "Imaging", "LiveDevices",
+                "LiveBackend", "ScenarioFile",
                 "Reporting",
             ],
             swiftSettings: strict),
@@ -119,6 +126,12 @@ let package = Package(
         tests(
             "LedgerTests",
             ["Ledger", "SimBase", "Talaria", "Metrics", "Device", "Backend", "Faults", "SimTestSupport"]),
+        tests(
+            "VirtualWorldTests",
+            [
+                "VirtualWorld", "SimBase", "Metrics", "Talaria", "Device", "Backend", "Faults", "Serving",
+                "Plan", "Handset", "Ledger",
+            ]),
         tests("EventLoopTests", ["EventLoop", "SimBase", "CSystem"]),
         tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase", "CSystem"]),
         tests("ImagingTests", ["Imaging", "SimBase"]),

@@ -71,6 +71,14 @@ package struct ReplyHead: Hashable, Sendable {
         self.contentType = contentType
         self.retryAfter = retryAfter
     }
+
+    /// From header fields as they were sent: `Content-Type` with its parameters, `Content-Encoding`.
+    package init(status: Int, contentType: String?, contentEncoding: String?, retryAfter: String?) {
+        let type = contentType?.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        self.init(
+            status: status, contentType: String(type.filter { !$0.isWhitespace }), retryAfter: retryAfter)
+        self.isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+    }
 }
 
 /// A request to be made.

@@ -16,6 +16,9 @@ package enum HandsetEvent: Sendable {
     case captureDue(Arrival, PhotoReference)
     /// The run is over for its user: the app is sent away, and nobody takes it up again.
     case runEnded
+    /// The end of all trouble: whatever held the phone or its app ends, and the user takes the phone up again. What was
+    /// still to happen to it must not be told any more.
+    case healed
     /// What a process asked for; one that is gone hears nothing of it.
     case photoPrepared(ScanNumber, process: UInt32, bytes: Int, took: Interval?)
     case photoRejected(ScanNumber, process: UInt32, reason: String)
@@ -90,8 +93,11 @@ package struct Surroundings: Hashable, Sendable {
     }
 }
 
-/// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile goes
-/// nowhere.
+/// The times of a run's phones.
 package enum HandsetLimits {
+    /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
+    /// goes nowhere.
     package static let oldPathTime = Interval.seconds(30)
+    /// What phones get at the end of a run to say goodbye to the backend.
+    package static let farewellTime = Interval.seconds(3)
 }

@@ -78,6 +78,24 @@ extension Handset {
             .observe(Observation(at: now, device: self.number, scan: .none, what: what)))
     }
 
+    /// Captures that were deferred are left out: the schedule is over.
+    mutating func heal(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.isRunEnded = false
+        self.deferred = []
+        if self.timesFull > 0 {
+            self.timesFull = 0
+            self.freeStorage(at: now, into: &effects)
+        }
+        if self.lossesOfPath > 0 {
+            self.lossesOfPath = 1
+            self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        } else {
+            effects.append(.hangUp)
+        }
+        (self.timesAway, self.timesDead, self.timesForGood) = (0, 0, 0)
+        self.open(at: now, into: &effects)
+    }
+
     // MARK: The path
 
     /// Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.

@@ -84,6 +84,7 @@ package struct Handset: Sendable {
         case .runEnded:
             self.isRunEnded = true
             self.tell(.suspended, at: now, into: &effects)
+        case .healed: self.heal(at: now, into: &effects)
         case .photoPrepared(let scan, let process, let bytes, let took):
             guard process == self.process else { return }
             self.tell(.photoPrepared(scan: scan, bytes: bytes, took: took), at: now, into: &effects)
@@ -203,6 +204,12 @@ package struct Handset: Sendable {
     package var isOnScreen: Bool { self.isAlive && self.timesAway == 0 }
 
     package var hasPath: Bool { self.lossesOfPath == 0 }
+
+    /// When the app has something to do by itself.
+    package var nextWake: Instant? { self.device.nextWake }
+
+    /// Whether nothing more happens without a new event from outside.
+    package var isQuiescent: Bool { self.device.isQuiescent }
 
     /// Off the screen or dead, and sure to come back.
     private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }

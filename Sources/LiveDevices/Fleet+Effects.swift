@@ -176,12 +176,9 @@ extension Fleet: TransferDelegate {
         _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
-        let type = head.first("Content-Type")?.split(separator: ";").first.map { $0.lowercased() } ?? ""
-        var reply = ReplyHead(
-            status: head.status, contentType: String(type.filter { !$0.isWhitespace }),
-            retryAfter: head.first(HeaderName.retryAfter))
-        let coding = head.first("Content-Encoding") ?? ""
-        reply.isEncoded = !coding.isEmpty && coding.lowercased() != "identity"
+        let reply = ReplyHead(
+            status: head.status, contentType: head.first("Content-Type"),
+            contentEncoding: head.first("Content-Encoding"), retryAfter: head.first(HeaderName.retryAfter))
         self.tell(phone, .replyHead(id, reply))
     }
 

@@ -228,7 +228,7 @@ final class Fleet {
         case .suspending, .over: return
         }
         let now = self.loop.now()
-        self.phase = .suspending(until: now + FleetLimits.farewellTime)
+        self.phase = .suspending(until: now + HandsetLimits.farewellTime)
         for phone in self.phones.indices { self.tell(phone, .runEnded) }
         self.checkEnd()
     }

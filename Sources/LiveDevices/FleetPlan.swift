@@ -115,8 +115,6 @@ package enum FleetLimits {
     package static let handOverInterval = Interval.milliseconds(50)
     /// With every so many of them the phones are counted.
     package static let handOversPerGauge = 4
-    /// What a suspended phone gets to say goodbye to the backend.
-    package static let farewellTime = Interval.seconds(3)
     /// A capture that is handed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
 }

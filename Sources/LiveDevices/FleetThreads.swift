@@ -82,7 +82,7 @@ package final class FleetThreads {
             })
     }
 
-    /// Ends captures; every phone says goodbye, bounded by `FleetLimits.farewellTime`.
+    /// Ends captures; every phone says goodbye, bounded by `HandsetLimits.farewellTime`.
     package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true

@@ -10,8 +10,8 @@ package import Talaria
 package struct ConnectionID: Hashable, Sendable {
     /// Unique within a run, from 1: what observations call it.
     package let serial: UInt64
-    /// Its place among those that are open.
-    let slot: UInt32
+    /// Its place among those that are open; used again when it is over.
+    package let slot: UInt32
 
     init(serial: UInt64, slot: UInt32) {
         self.serial = serial
@@ -56,7 +56,8 @@ package struct ServingSetup: Sendable {
     package var backend: BackendConfiguration
     package var shelf: Shelf
     package var random: KeyedRandom
-    package var faults: [FaultSpec]
+    /// Nil leaves out the whole layer of faults: an empty list must come to the same.
+    package var faults: [FaultSpec]?
     package var links: FleetLinks
     /// The monotonic clock of the machine at `Instant.zero`, nanoseconds: the stamps of events are written by it.
     package var clockZero: Int64
@@ -65,7 +66,7 @@ package struct ServingSetup: Sendable {
     package var nonce: String?
 
     package init(
-        backend: BackendConfiguration, shelf: Shelf, random: KeyedRandom, faults: [FaultSpec],
+        backend: BackendConfiguration, shelf: Shelf, random: KeyedRandom, faults: [FaultSpec]?,
         links: FleetLinks, clockZero: Int64, nonce: String?
     ) {
         self.backend = backend

@@ -25,5 +25,15 @@ package struct FleetLinks: Sendable {
         return ("", Self.perfect)
     }
 
+    /// Every phone on the link that its way begins with, for ever.
+    var healed: FleetLinks {
+        FleetLinks(
+            groups: self.groups.map { group in
+                var healed = group
+                healed.link = group.link.first.map { .always($0) } ?? Self.perfect
+                return healed
+            })
+    }
+
     static let perfect = Itinerary.always(NamedLink(name: "perfect", profile: .perfect))
 }

@@ -12,11 +12,11 @@ struct Registry: Sendable {
         var isStream = false
     }
 
-    let links: FleetLinks
+    private(set) var links: FleetLinks
     let clockZero: Int64
     let nonce: [UInt8]?
     private let random: KeyedRandom
-    private var desk: FaultDesk
+    private var desk: FaultDesk?
     private var callers = CallerDirectory()
     /// Connections of each phone of the fleet so far.
     private var connectionsOf: [DeviceNumber: UInt64] = [:]
@@ -33,7 +33,7 @@ struct Registry: Sendable {
         self.clockZero = setup.clockZero
         self.nonce = setup.nonce.map { Array($0.utf8) }
         self.random = setup.random
-        self.desk = FaultDesk(specs: setup.faults, random: setup.random)
+        self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
     }
 
     // MARK: Exchanges
@@ -108,8 +108,8 @@ struct Registry: Sendable {
     /// to its bytes on their way.
     mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
         var decisions: [Observation] = []
-        let armed = self.desk.open(
-            key, group: self.links.group(of: key.device).name, at: now, into: &decisions)
+        let group = self.links.group(of: key.device).name
+        guard let armed = self.desk?.open(key, group: group, at: now, into: &decisions) else { return [] }
         for decision in decisions { self.observe(decision) }
         return armed.untilFirstEnd
     }
@@ -125,9 +125,15 @@ struct Registry: Sendable {
     }
 
     /// A fault has done what it was armed for: it will not be armed for this scan again.
-    mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) { self.desk.fired(fault, key) }
+    mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) { self.desk?.fired(fault, key) }
 
-    func endsExchange(_ fault: Int) -> Bool { self.desk.specs[fault].kind.endsExchange }
+    func endsExchange(_ fault: Int) -> Bool { self.desk?.specs[fault].kind.endsExchange ?? false }
+
+    /// From now on nothing is armed any more, and links are as their phones' ways begin.
+    mutating func heal() {
+        self.desk = nil
+        self.links = self.links.healed
+    }
 
     mutating func faultFired(_ fault: Int, _ key: ExchangeKey, at now: Instant) {
         self.observe(

@@ -95,6 +95,9 @@ package struct Server: Sendable {
         }
     }
 
+    /// The end of all trouble: no request meets a fault any more. What has met one already keeps it.
+    package mutating func heal() { self.registry.heal() }
+
     // MARK: Connections
 
     /// Does whatever is due on a connection, and on those that it touches.

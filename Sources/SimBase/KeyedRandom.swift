@@ -22,6 +22,12 @@ package enum DrawDomain: UInt64, Sendable {
     case think = 19
     /// What a kill does to writes under way.
     case kill = 23
+    /// Where the bytes of a simulated connection are split.
+    case split = 24
+    /// How long a simulated storage takes.
+    case storage = 25
+    /// Sizes of photos that are only sizes.
+    case photoSize = 26
     case test = 99
 }
 

@@ -24,7 +24,8 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, CheckCommand.command, PlanCommand.command, ListCommand.command,
+        RunCommand.command, SimulateCommand.command, CheckCommand.command, PlanCommand.command,
+        ListCommand.command,
         NewCommand.command, ServeCommand.command, SchemaCommand.command, ProfilesCommand.command,
         PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,
         DoctorCommand.command,

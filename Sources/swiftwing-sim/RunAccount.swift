@@ -25,14 +25,7 @@ struct RunAccount {
         self.threads = threads
         self.hasBackendView = hasBackendView
         self.merge = ObservationMerge(sources: threads + (hasBackendView ? 1 : 0))
-        let standard = LedgerSettings.embedded
-        let settings = LedgerSettings(
-            hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
-            clockTolerance: standard.clockTolerance,
-            examplesMax: standard.examplesMax, fleet: FleetMap(plan),
-            profiles: plan.groups.map { _ in .contract },
-            faultsOffPath: plan.scenario.faults.indices.filter { plan.scenario.faults[$0].kind.sparesThePath }
-        )
+        let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
         self.ledger = Ledger(shelf: plan.shelf, settings: settings)
         self.tally = Tally(
             fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id), hasBackendView: hasBackendView)
@@ -81,14 +74,7 @@ struct RunAccount {
         self.tally.finish()
         var metrics = self.tally.measured.table
         self.ledger.record(into: &metrics)
-        let totals = self.ledger.totalsByGroup
-        return RunFindings(
-            totals: self.ledger.totals,
-            groups: self.plan.groups.enumerated().map { place, group in
-                GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals[place])
-            },
-            verdicts: self.ledger.verdicts, metrics: metrics,
-            disconnections: self.tally.measured.disconnections)
+        return RunFindings(plan: self.plan, ledger: self.ledger, metrics: metrics, tally: self.tally)
     }
 
     private mutating func settle(_ directory: RunDirectory) {
@@ -107,6 +93,32 @@ struct RunFindings {
     var verdicts: [Verdict]
     var metrics: MetricTable
     var disconnections: Disconnections
+
+    /// Of a ledger and a tally that are finished.
+    init(plan: RunPlan, ledger: Ledger, metrics: MetricTable, tally: Tally) {
+        let totals = ledger.totalsByGroup
+        self.totals = ledger.totals
+        self.groups = plan.groups.enumerated().map { place, group in
+            GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals[place])
+        }
+        self.verdicts = ledger.verdicts
+        self.metrics = metrics
+        self.disconnections = tally.measured.disconnections
+    }
+}
+
+extension LedgerSettings {
+    /// What the ledger of a run must know.
+    init(_ plan: RunPlan, hasBackendView: Bool) {
+        let standard = LedgerSettings.embedded
+        self.init(
+            hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
+            clockTolerance: standard.clockTolerance,
+            examplesMax: standard.examplesMax, fleet: FleetMap(plan),
+            profiles: plan.groups.map { _ in .contract },
+            faultsOffPath: plan.scenario.faults.indices.filter { plan.scenario.faults[$0].kind.sparesThePath }
+        )
+    }
 }
 
 extension FleetMap {

@@ -82,6 +82,7 @@ struct Summary: Decodable {
         var client_rss_kb, backend_rss_kb: Figure
     }
 
+    var world: String
     var devices: Int
     var scans: Scans
     var books: Books

@@ -4,7 +4,7 @@ import Testing
 @Suite struct DeterminismTests {
     private static let pure = [
         "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
-        "Ledger",
+        "Ledger", "VirtualWorld",
     ]
 
     /// Token, where it is allowed all the same, and what to do instead.

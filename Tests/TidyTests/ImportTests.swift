@@ -22,6 +22,7 @@ import Testing
         "Plan": ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"],
         "Handset": ["SimBase", "Talaria", "Device", "Faults", "Plan"],
         "Ledger": ["SimBase", "Talaria", "Metrics"],
+        "VirtualWorld": pure,
         "Pure": [],
         "EventLoop": cLibrary.union(["SimBase", "CEvent", "CSystem", "Synchronization"]),
         "CurlLoop": cLibrary.union(["SimBase", "EventLoop", "CSystem", "CCurl"]),
@@ -37,6 +38,7 @@ import Testing
         ]),
         "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "Foundation"],
         "swiftwing-sim": pure.union(cLibrary).union([
+            "VirtualWorld",
             "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile", "Reporting",
             "Foundation",
         ]),

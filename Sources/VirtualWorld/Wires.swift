@@ -1,0 +1,113 @@
+import Device
+import Serving
+import SimBase
+import Wire
+
+/// One connection from a phone to the server: what each side knows of it.
+struct WireState: Sendable {
+    enum PhoneSide: Sendable {
+        /// In use, or kept for the next request. Leaves to `parked` or `closed`.
+        case open
+        /// Left without a word: open and unread. Leaves to `closed`.
+        case parked
+        case closed
+    }
+
+    enum ServerSide: Sendable {
+        /// What the phone sent has not come to the link. Leaves to `open`.
+        case unknown
+        case open(ConnectionID)
+        /// Half-open since. Leaves to `over`.
+        case silent(ConnectionID, since: Instant)
+        case over
+    }
+
+    /// A photo on its way: the bytes that do not matter, and those behind them.
+    struct Upload: Sendable {
+        var fillerLeft: Int
+        var end: [UInt8]
+    }
+
+    let phone: Int
+    var phoneSide = PhoneSide.open
+    var serverSide = ServerSide.unknown
+    /// The exchange that it carries.
+    var request: RequestID?
+    /// It has carried one before.
+    var isReused = false
+    /// Something of the answer has come.
+    var hasAnswer = false
+    var reader = ResponseReader()
+    var upload: Upload?
+    /// Whether the server takes more just now.
+    var isRead = true
+
+    init(phone: Int) { self.phone = phone }
+
+    var isIdle: Bool {
+        guard case .open = self.phoneSide else { return false }
+        return self.request == nil
+    }
+
+    var isOver: Bool {
+        guard case .closed = self.phoneSide, case .over = self.serverSide else { return false }
+        return true
+    }
+}
+
+/// All wires of a world.
+struct WireTable: Sendable {
+    private var states: [WireState?] = []
+    private var generations: [UInt32] = []
+    private var free: [UInt32] = []
+    /// By the slot of the server's connection.
+    private var ofConnection: [WireID?] = []
+
+    var open: Int { self.states.count - self.free.count }
+
+    mutating func make(phone: Int) -> WireID {
+        let slot = self.free.popLast() ?? UInt32(self.states.count)
+        if Int(slot) == self.states.count {
+            self.states.append(nil)
+            self.generations.append(0)
+        }
+        self.states[Int(slot)] = WireState(phone: phone)
+        return WireID(slot: slot, generation: self.generations[Int(slot)])
+    }
+
+    subscript(id: WireID) -> WireState? {
+        self.generations[Int(id.slot)] == id.generation ? self.states[Int(id.slot)] : nil
+    }
+
+    /// Changes a wire where it stands; nil when it is gone. One that is over on both sides goes.
+    @discardableResult
+    mutating func update<Result>(_ id: WireID, _ change: (inout WireState) -> Result) -> Result? {
+        let slot = Int(id.slot)
+        guard self.generations[slot] == id.generation, var state = self.states[slot] else { return nil }
+        self.states[slot] = nil  // So that the state is changed where it stands.
+        let result = change(&state)
+        self.states[slot] = state
+        if state.isOver { self.remove(id) }
+        return result
+    }
+
+    private mutating func remove(_ id: WireID) {
+        self.states[Int(id.slot)] = nil
+        self.generations[Int(id.slot)] &+= 1
+        self.free.append(id.slot)
+    }
+
+    // MARK: The server's names
+
+    mutating func connect(_ id: WireID, as connection: ConnectionID) {
+        let slot = Int(connection.slot)
+        while slot >= self.ofConnection.count { self.ofConnection.append(nil) }
+        self.ofConnection[slot] = id
+        self.update(id) { $0.serverSide = .open(connection) }
+    }
+
+    func wire(of connection: ConnectionID) -> WireID? {
+        let slot = Int(connection.slot)
+        return slot < self.ofConnection.count ? self.ofConnection[slot] : nil
+    }
+}

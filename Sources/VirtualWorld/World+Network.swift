@@ -1,0 +1,349 @@
+import Device
+import Faults
+import Handset
+import Plan
+import Serving
+import SimBase
+import Talaria
+import Wire
+
+// Requests and answers between phones and the server. A phone's wires are its own: a request goes by one that is idle, or by
+// a new one. What a phone sends takes a hop to its link; what comes out of the link is there at once.
+
+/// One event of an answer.
+typealias ResponseEventBox = ResponseEvent
+
+extension WireState {
+    /// What the server calls it, while it does.
+    var connection: ConnectionID? {
+        switch self.serverSide {
+        case .open(let connection), .silent(let connection, since: _): connection
+        case .unknown, .over: nil
+        }
+    }
+}
+
+extension World {
+    // MARK: From the phone
+
+    mutating func send(_ request: DeviceRequest, of phone: Int) {
+        let process = self.phones[phone].handset.process
+        func fails(_ failure: TransportFailure) -> WorldEvent {
+            .failed(phone: Int32(phone), process: process, request.id, failure)
+        }
+        // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
+        guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
+            return self.schedule(fails(.other), at: self.now)
+        }
+        if self.isRefused(request, of: phone) {
+            return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
+        }
+        let wire = self.wire(for: request, of: phone)
+        let arrival = self.now + WorldTime.hop
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(640)
+        var headers = HeaderFields(request.headers.map { .init(name: $0.name, value: $0.value) })
+        switch request.body {
+        case .none:
+            RequestWriter.head(
+                method: request.method, target: request.target, host: Self.host, headers: headers,
+                bodyBytes: nil, into: &bytes)
+            self.schedule(.bytes(wire, bytes), at: arrival)
+        case .photo(let scan):
+            guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
+                preconditionFailure("an upload of a photo that was not prepared")
+            }
+            let filler = max(0, photo.bytes - Self.photoStart.count)
+            headers.append("Content-Type", Self.uploadType)
+            RequestWriter.head(
+                method: request.method, target: request.target, host: Self.host, headers: headers,
+                bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
+            bytes.append(contentsOf: Self.uploadStart)
+            self.wires.update(wire) { $0.upload = .init(fillerLeft: filler, end: Self.uploadEnd) }
+            self.schedule(.bytes(wire, bytes), at: arrival)
+            self.schedule(.upload(wire), at: arrival)
+        }
+    }
+
+    private static let host = "talaria.invalid"
+    private static let boundary = "------------------------d74496d66958873e"
+    private static let uploadType = "multipart/form-data; boundary=\(boundary)"
+    /// The first bytes of a JPEG.
+    private static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
+    private static let uploadStart: [UInt8] =
+        Array(
+            ("--\(boundary)\r\n"
+                + "Content-Disposition: form-data; name=\"photos[]\"; filename=\"spine.jpg\"\r\n"
+                + "Content-Type: image/jpeg\r\n\r\n").utf8) + photoStart
+    private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
+
+    /// Whether a `refuse` fault takes the request before anything of it leaves.
+    private mutating func isRefused(_ request: DeviceRequest, of phone: Int) -> Bool {
+        guard self.refusals != nil else { return false }
+        let key = ExchangeKey(
+            device: self.phones[phone].handset.number, scan: request.scan, operation: request.operation,
+            attempt: request.attempt)
+        let group = self.plan.run.groups[self.phones[phone].group].spec.name
+        var seen: [Observation] = []
+        let refusal = self.refusals?.open(key, group: group, at: self.now, into: &seen).first
+        for observation in seen { self.observe(observation) }
+        guard let refusal else { return false }
+        self.refusals?.fired(refusal.fault, key)
+        self.observe(
+            Observation(
+                at: self.now, device: key.device, scan: key.scan,
+                what: .fault(.fired(fault: refusal.fault, key.operation, attempt: key.attempt))))
+        return true
+    }
+
+    /// A wire that is idle, or a new one.
+    private mutating func wire(for request: DeviceRequest, of phone: Int) -> WireID {
+        if let idle = self.phones[phone].wires.first(where: { self.wires[$0]?.isIdle ?? false }) {
+            self.wires.update(idle) { state in
+                state.request = request.id
+                state.isReused = true
+                state.hasAnswer = false
+            }
+            return idle
+        }
+        let wire = self.wires.make(phone: phone)
+        self.wires.update(wire) { $0.request = request.id }
+        self.phones[phone].wires.append(wire)
+        self.schedule(.connect(wire), at: self.now + WorldTime.hop)
+        return wire
+    }
+
+    /// Sends on as much of a photo as the link takes.
+    mutating func continueUpload(_ wire: WireID) {
+        while let state = self.wires[wire], case .open = state.phoneSide, state.isRead,
+            let connection = state.connection, let upload = state.upload
+        {
+            if upload.fillerLeft > 0 {
+                let block = min(upload.fillerLeft, WorldTime.uploadBlock)
+                self.wires.update(wire) { $0.upload?.fillerLeft -= block }
+                self.tellServer(.receivedFiller(connection, bytes: block))
+            } else {
+                self.wires.update(wire) { $0.upload = nil }
+                self.tellServer(.received(connection, upload.end[...]))
+            }
+        }
+    }
+
+    mutating func abort(_ id: RequestID, of phone: Int) {
+        guard let wire = self.phones[phone].wires.first(where: { self.wires[$0]?.request == id }) else {
+            return
+        }
+        self.close(wire)
+    }
+
+    /// The phone closes its side, with FIN.
+    mutating func close(_ wire: WireID) {
+        guard let phone = self.wires[wire]?.phone else { return }
+        self.phones[phone].wires.removeAll { $0 == wire }
+        self.schedule(.fin(wire), at: self.now + WorldTime.hop)
+        self.wires.update(wire) { state in
+            state.phoneSide = .closed
+            state.request = nil
+            state.upload = nil
+        }
+    }
+
+    /// Leaves every wire open and unread.
+    mutating func park(_ phone: Int) {
+        for wire in self.phones[phone].wires {
+            self.wires.update(wire) { state in
+                state.phoneSide = .parked
+                state.request = nil
+                state.upload = nil
+            }
+            if self.wires[wire] != nil { self.phones[phone].parked.append(wire) }
+        }
+        self.phones[phone].wires = []
+    }
+
+    /// Closes what was parked, with RST.
+    mutating func hangUp(_ phone: Int) {
+        for wire in self.phones[phone].parked {
+            guard self.wires[wire] != nil else { continue }
+            self.schedule(.reset(wire), at: self.now + WorldTime.hop)
+            self.wires.update(wire) { $0.phoneSide = .closed }
+        }
+        self.phones[phone].parked = []
+    }
+
+    // MARK: To the server
+
+    mutating func tellServer(_ event: ServerEvent) {
+        var effects: [ServerEffect] = []
+        swap(&effects, &self.serverEffects)
+        self.server.handle(event, at: self.now, into: &effects)
+        for effect in effects { self.carryOut(effect) }
+        effects.removeAll(keepingCapacity: true)
+        swap(&effects, &self.serverEffects)
+    }
+
+    mutating func finArrives(_ wire: WireID) {
+        switch self.wires[wire]?.serverSide {
+        case .open(let connection)?: self.tellServer(.ended(connection))
+        case .silent(_, let since)?:
+            // Nothing passes any more: that its peer has given up shows when the server looks.
+            let (poll, waited) = (WorldTime.silencePoll.nanoseconds, (self.now - since).nanoseconds)
+            self.schedule(.givenUp(wire), at: since + .nanoseconds((waited / poll + 1) * poll))
+        case .unknown?, .over?, nil: break
+        }
+    }
+
+    mutating func resetArrives(_ wire: WireID) {
+        guard let connection = self.wires[wire]?.connection else { return }
+        self.wires.update(wire) { $0.serverSide = .over }
+        self.tellServer(.gone(connection))
+    }
+
+    // MARK: From the server
+
+    private mutating func carryOut(_ effect: ServerEffect) {
+        switch effect {
+        case .observe(let observation): self.observe(observation)
+        case .send(let connection, let bytes):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.deliver(bytes, on: wire)
+        case .sendApart(let connection, let bytes):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.deliver(bytes[...], on: wire)
+        case .read(let connection, let isRead):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.wires.update(wire) { $0.isRead = isRead }
+            if isRead, self.wires[wire]?.upload != nil { self.schedule(.upload(wire), at: self.now) }
+        case .finish(let connection):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.serverEnded(wire, by: .close)
+        case .cut(let connection, let ending):
+            if let wire = self.wires.wire(of: connection) {
+                if ending == .silence {
+                    let now = self.now
+                    self.wires.update(wire) { $0.serverSide = .silent(connection, since: now) }
+                } else {
+                    self.serverEnded(wire, by: ending)
+                }
+            }
+            self.tellServerAgain(.cutDone(connection))
+        }
+    }
+
+    /// Of what the server wants, something to be answered at once.
+    private mutating func tellServerAgain(_ event: ServerEvent) {
+        var effects: [ServerEffect] = []
+        self.server.handle(event, at: self.now, into: &effects)
+        for effect in effects { self.carryOut(effect) }
+    }
+
+    /// Bytes come out of the link, in pieces at drawn places.
+    private mutating func deliver(_ bytes: [UInt8], on wire: WireID) {
+        self.chain.absorb(bytes[...])
+        guard self.plan.splits, bytes.count > 1, let phone = self.wires[wire]?.phone else {
+            return self.deliver(bytes[...], on: wire)
+        }
+        self.phones[phone].pieces += 1
+        let draw = self.random.draw(
+            .split, UInt64(self.phones[phone].handset.number.raw), self.phones[phone].pieces)
+        // One in four comes in two pieces, one in sixteen in three.
+        switch draw % 16 {
+        case 0...3:
+            let place = 1 + Int((draw >> 8) % UInt64(bytes.count - 1))
+            self.deliver(bytes[..<place], on: wire)
+            self.deliver(bytes[place...], on: wire)
+        case 4 where bytes.count > 2:
+            let first = 1 + Int((draw >> 8) % UInt64(bytes.count - 2))
+            let second = first + 1 + Int((draw >> 32) % UInt64(bytes.count - first - 1))
+            self.deliver(bytes[..<first], on: wire)
+            self.deliver(bytes[first..<second], on: wire)
+            self.deliver(bytes[second...], on: wire)
+        default: self.deliver(bytes[...], on: wire)
+        }
+    }
+
+    private mutating func deliver(_ bytes: ArraySlice<UInt8>, on wire: WireID) {
+        guard let state = self.wires[wire], case .open = state.phoneSide, let request = state.request else {
+            return  // Nobody reads it.
+        }
+        var events: [ResponseEvent] = []
+        swap(&events, &self.responseEvents)
+        let isReadable =
+            self.wires.update(wire) { state in
+                state.hasAnswer = true
+                do throws(ResponseError) {
+                    try state.reader.receive(bytes, into: &events)
+                    return true
+                } catch {
+                    return false
+                }
+            } ?? false
+        for event in events {
+            // The phone may have given the request up meanwhile.
+            guard self.wires[wire]?.request == request else { break }
+            self.answer(event, to: request, on: wire, of: state.phone)
+        }
+        events.removeAll(keepingCapacity: true)
+        swap(&events, &self.responseEvents)
+        if !isReadable, self.wires[wire]?.request == request {
+            self.close(wire)
+            self.tell(state.phone, .replyFailed(request, .malformed))
+        }
+    }
+
+    private mutating func answer(
+        _ event: ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
+    ) {
+        switch event {
+        case .head(let status, let headers):
+            self.tell(
+                phone,
+                .replyHead(
+                    request,
+                    ReplyHead(
+                        status: status, contentType: headers["Content-Type"],
+                        contentEncoding: headers["Content-Encoding"],
+                        retryAfter: headers[HeaderName.retryAfter])))
+        case .body(let piece): self.tell(phone, .replyBytes(request, Array(piece)))
+        case .end:
+            if self.wires[wire]?.reader.keepsAlive ?? false {
+                self.wires.update(wire) { $0.request = nil }
+            } else {
+                self.close(wire)
+            }
+            self.tell(phone, .replyEnded(request))
+        }
+    }
+
+    /// The server is done with a wire: FIN or RST.
+    private mutating func serverEnded(_ wire: WireID, by ending: CutEnding) {
+        self.wires.update(wire) { $0.serverSide = .over }
+        guard let state = self.wires[wire], case .open = state.phoneSide else { return }
+        // Closing is all that is left for the phone to do, and the server would not notice.
+        self.phones[state.phone].wires.removeAll { $0 == wire }
+        self.wires.update(wire) { $0.phoneSide = .closed }
+        guard let request = state.request else { return }
+        guard ending == .close, state.hasAnswer else {
+            // Also of a reused connection: libcurl's own second try is refused.
+            self.tell(state.phone, .replyFailed(request, .reset))
+            return
+        }
+        var reader = state.reader
+        var events: [ResponseEvent] = []
+        do throws(ResponseError) {
+            try reader.finish(into: &events)
+            self.tell(
+                state.phone, events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request))
+        } catch {
+            self.tell(state.phone, .replyFailed(request, .closedEarly))
+        }
+    }
+
+    // MARK: The gauge
+
+    mutating func gaugeStreams() {
+        let streams = self.server.takeStreamsOpen()
+        self.streams.samples.append(.init(least: streams.least, most: streams.most, upTo: self.now))
+        if self.course.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
+    }
+}

@@ -1,0 +1,220 @@
+/// What a connection's bytes mean to a client, in order: a head, any number of body pieces, the end.
+package enum ResponseEvent: Hashable, Sendable {
+    /// The final head; 1xx heads are passed over.
+    case head(status: Int, HeaderFields)
+    /// A piece of the body, never empty; a slice of the bytes that were received, not a copy.
+    case body(ArraySlice<UInt8>)
+    case end
+}
+
+/// Why a response cannot be read.
+package enum ResponseError: Error, Hashable, Sendable, CaseIterable {
+    case badStatusLine
+    case badHeader
+    case headTooLong
+    case badContentLength
+    case unsupportedTransferCoding
+    case badChunk
+    /// The connection ended inside the response.
+    case truncated
+    /// Bytes behind the end of the response.
+    case excess
+}
+
+/// Reads HTTP/1.1 responses (RFC 9112), one after the other, from bytes that come in any pieces. Bodies are handed on,
+/// never kept.
+package struct ResponseReader: Sendable {
+    /// A head longer than this is refused, as libcurl does with heads above 300 KB and we with less.
+    package static let headBytesMax = 128 * 1_024
+    private static let chunkLineBytesMax = 1_024
+
+    private enum State: Sendable {
+        /// Between responses, or in the first line of one. Leaves to `headers`.
+        case statusLine
+        /// Leaves to a body, or to `statusLine`.
+        case headers(status: Int)
+        /// Leaves to `statusLine`.
+        case body(remaining: Int)
+        /// The body ends with the connection.
+        case untilClose
+        /// Leaves to `chunkData` or `trailers`.
+        case chunkSize
+        /// Leaves to `chunkEnd`.
+        case chunkData(remaining: Int)
+        /// At the line end behind a chunk's data. Leaves to `chunkSize`.
+        case chunkEnd
+        /// Leaves to `statusLine`.
+        case trailers
+    }
+
+    private var state = State.statusLine
+    private var lines = LineCollector()
+    private var headers = HeaderFields()
+    private var headBytes = 0
+    /// Whether the connection may carry another exchange behind this response.
+    package private(set) var keepsAlive = true
+
+    package init() {}
+
+    /// Whether anything of a response has come and not all of it.
+    package var isInsideResponse: Bool {
+        switch self.state {
+        case .statusLine: !self.lines.isEmpty || self.headBytes > 0
+        case .headers, .body, .untilClose, .chunkSize, .chunkData, .chunkEnd, .trailers: true
+        }
+    }
+
+    /// Reads on, at most to the end of one response; nothing may come behind it.
+    package mutating func receive(
+        _ bytes: ArraySlice<UInt8>, into events: inout [ResponseEvent]
+    ) throws(ResponseError) {
+        var position = bytes.startIndex
+        while position < bytes.endIndex {
+            guard try self.step(bytes, &position, into: &events) else { continue }
+            self.state = .statusLine
+            self.headBytes = 0
+            events.append(.end)
+            guard position == bytes.endIndex else { throw .excess }
+            return
+        }
+    }
+
+    /// The connection ended. The end of a body that is delimited by it; an error inside any other response.
+    package mutating func finish(into events: inout [ResponseEvent]) throws(ResponseError) {
+        switch self.state {
+        case .untilClose:
+            self.state = .statusLine
+            events.append(.end)
+        case .statusLine where !self.isInsideResponse: break
+        case .statusLine, .headers, .body, .chunkSize, .chunkData, .chunkEnd, .trailers: throw .truncated
+        }
+    }
+
+    /// Takes what one state can take; tells whether the response ended with it.
+    private mutating func step(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int, into events: inout [ResponseEvent]
+    ) throws(ResponseError) -> Bool {
+        switch self.state {
+        case .statusLine:
+            guard let line = try self.line(bytes, &position) else { return false }
+            self.state = .headers(status: try Self.status(of: line))
+            self.headers = HeaderFields()
+            return false
+        case .headers(let status):
+            guard let line = try self.line(bytes, &position) else { return false }
+            guard line.isEmpty else {
+                try self.append(line)
+                return false
+            }
+            self.headBytes = 0
+            guard status >= 200 else {
+                self.state = .statusLine
+                return false
+            }
+            return try self.begin(status, into: &events)
+        case .body(let remaining):
+            let piece = bytes[position...].prefix(remaining)
+            position = piece.endIndex
+            events.append(.body(piece))
+            self.state = .body(remaining: remaining - piece.count)
+            return piece.count == remaining
+        case .untilClose:
+            events.append(.body(bytes[position...]))
+            position = bytes.endIndex
+            return false
+        case .chunkSize:
+            guard let line = try self.chunkLine(bytes, &position) else { return false }
+            let size = try Self.chunkSize(line)
+            self.state = size == 0 ? .trailers : .chunkData(remaining: size)
+            return false
+        case .chunkData(let remaining):
+            let piece = bytes[position...].prefix(remaining)
+            position = piece.endIndex
+            events.append(.body(piece))
+            self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
+            return false
+        case .chunkEnd:
+            guard let line = try self.chunkLine(bytes, &position) else { return false }
+            guard line.isEmpty else { throw .badChunk }
+            self.state = .chunkSize
+            return false
+        case .trailers:
+            guard let line = try self.line(bytes, &position) else { return false }
+            return line.isEmpty
+        }
+    }
+
+    /// The head is complete. Tells whether the response is.
+    private mutating func begin(
+        _ status: Int, into events: inout [ResponseEvent]
+    ) throws(ResponseError) -> Bool {
+        self.keepsAlive = !self.headers.list("Connection", contains: "close")
+        events.append(.head(status: status, self.headers))
+        if status == 204 || status == 304 { return true }
+        if let coding = self.headers["Transfer-Encoding"] {
+            guard ASCII.equalIgnoringCase(coding, "chunked") else { throw .unsupportedTransferCoding }
+            self.state = .chunkSize
+            return false
+        }
+        guard let text = self.headers["Content-Length"] else {
+            self.keepsAlive = false
+            self.state = .untilClose
+            return false
+        }
+        guard let length = Int(text), length >= 0, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw .badContentLength
+        }
+        self.state = .body(remaining: length)
+        return length == 0
+    }
+
+    private mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseError) {
+        do throws(LineFlaw) {
+            let field = try FieldLine.parse(line)
+            self.headers.append(field.name, field.value)
+        } catch { throw .badHeader }
+    }
+
+    private mutating func line(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(ResponseError) -> ArraySlice<UInt8>? {
+        let room = Self.headBytesMax - self.headBytes
+        guard room > 0 else { throw .headTooLong }
+        do throws(LineFlaw) {
+            guard let line = try self.lines.next(in: bytes, at: &position, limit: room) else { return nil }
+            self.headBytes += line.count + 2
+            return line
+        } catch { throw error == .tooLong ? .headTooLong : .badHeader }
+    }
+
+    private mutating func chunkLine(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(ResponseError) -> ArraySlice<UInt8>? {
+        do throws(LineFlaw) {
+            return try self.lines.next(in: bytes, at: &position, limit: Self.chunkLineBytesMax)
+        } catch { throw .badChunk }
+    }
+
+    /// `HTTP/1.1 200 OK`; the phrase may be missing.
+    private static func status(of line: ArraySlice<UInt8>) throws(ResponseError) -> Int {
+        guard line.starts(with: "HTTP/1.".utf8), line.count >= 12, line[line.startIndex + 8] == ASCII.space
+        else { throw .badStatusLine }
+        var status = 0
+        for byte in line[(line.startIndex + 9)..<(line.startIndex + 12)] {
+            guard let digit = ASCII.digit(byte) else { throw .badStatusLine }
+            status = status * 10 + Int(digit)
+        }
+        guard status >= 100, line.count == 12 || line[line.startIndex + 12] == ASCII.space else {
+            throw .badStatusLine
+        }
+        return status
+    }
+
+    private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ResponseError) -> Int {
+        let digits = line.prefix { PercentEncoding.nibble($0) != nil }
+        guard (1...15).contains(digits.count),
+            digits.endIndex == line.endIndex || line[digits.endIndex] == 0x3B
+        else { throw .badChunk }
+        return digits.reduce(0) { $0 << 4 | Int(PercentEncoding.nibble($1) ?? 0) }
+    }
+}

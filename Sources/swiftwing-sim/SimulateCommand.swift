@@ -1,0 +1,35 @@
+/// `simulate`: the same run on a simulated clock.
+enum SimulateCommand {
+    static let command = Command(
+        name: "simulate", usage: "SCENARIO",
+        summary:
+            "Runs a scenario on a simulated clock: the same phones, backend, faults and report, in no time",
+        options: ScenarioSource.options + [
+            Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
+            Option(
+                name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
+            Option(name: "--quiet", value: nil, help: "no progress line"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("--no-color") { console.withoutColors() }
+        let request = VirtualRequest(
+            loaded: try ScenarioSource.load(arguments.positionals[0], arguments),
+            output: arguments["--output"], isTraced: arguments.has("--trace"),
+            isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
+        return try VirtualRun(request, console: console).run()
+    }
+
+    /// The words that run it again: the same scenario and changes, with the seed spelled out.
+    private static func command(_ arguments: Arguments) -> [String] {
+        var words = ["swiftwing-sim", "simulate", arguments.positionals[0]]
+        for name in ["--devices", "--duration"] {
+            if let value = arguments[name] { words += [name, value] }
+        }
+        for change in arguments.all("--set") { words += ["--set", change] }
+        return words
+    }
+}

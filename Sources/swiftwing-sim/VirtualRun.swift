@@ -1,0 +1,216 @@
+import EventLoop
+import Faults
+import Foundation
+import Ledger
+import LiveDevices
+import Metrics
+import Plan
+import Reporting
+import ScenarioFile
+import SimBase
+import Talaria
+import VirtualWorld
+
+/// What `simulate` is to do.
+struct VirtualRequest {
+    var loaded: LoadedScenario
+    var output: String?
+    var isTraced: Bool
+    var isQuiet: Bool
+    /// The words that run it again, but for the seed.
+    var command: [String]
+}
+
+/// One run of the virtual world from its plan to its report. It decides nothing: it listens, and has what it hears judged
+/// and reported, as the live run does.
+final class VirtualRun {
+    /// Events between two looks at the clock on the wall.
+    private static let eventsPerLook = 4_096
+
+    private let request: VirtualRequest
+    private let plan: RunPlan
+    private let census: Census
+    private let console: Console
+    private let loop: Loop
+    private let directory: RunDirectory
+    private let startedWall = WallClock.now() / 1_000_000
+    private var world: VirtualWorld.World
+    private var ledger: Ledger
+    private var tally: Tally
+    private var isInterrupted = false
+    private var signals: [SignalWatch] = []
+    private var shownAt = Instant.zero
+    private var batch: [Observation] = []
+
+    /// Makes the run's folder.
+    init(_ request: VirtualRequest, console: Console) throws {
+        self.request = request
+        self.console = console
+        self.plan = RunPlan(request.loaded.scenario, target: .embedded)
+        self.census = self.plan.census
+        self.loop = try Loop(clock: .startingNow())
+        let settings = LedgerSettings(self.plan, hasBackendView: true)
+        self.ledger = Ledger(shelf: self.plan.shelf, settings: settings)
+        let scenario = self.plan.scenario
+        self.tally = Tally(
+            fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true)
+        self.world = VirtualWorld.World(WorldPlan(self.plan))
+        let place =
+            request.output.map { RunPlace.exactly($0) }
+            ?? .dated(
+                reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
+        self.directory = try RunDirectory.create(
+            place, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
+        self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+    }
+
+    /// Runs to the end, prints the summary, and answers what the process ends with.
+    func run() throws -> ExitCode {
+        self.signals = [Signal.interrupt, .terminate].map { signal in
+            self.loop.onSignal(signal) { [unowned self] in
+                guard !self.isInterrupted else { exit(ExitCode.interrupted.rawValue) }
+                self.isInterrupted = true
+            }
+        }
+        var failure: WorldFailure?
+        do throws(WorldFailure) { try self.live() } catch { failure = error }
+        self.console.clearProgress()
+        return try self.judge(failure)
+    }
+
+    private func live() throws(WorldFailure) {
+        while true {
+            for _ in 0..<Self.eventsPerLook {
+                guard try self.world.step() else {
+                    self.listen()
+                    return
+                }
+            }
+            self.listen()
+            self.loop.poll()
+            guard !self.isInterrupted else { return }
+            self.showProgress()
+        }
+    }
+
+    /// Has judged, measured and logged what was seen since the last time.
+    private func listen() {
+        self.world.take(&self.batch)
+        for observation in self.batch {
+            self.ledger.saw(observation)
+            self.tally.saw(observation)
+            self.directory.log(observation)
+        }
+    }
+
+    private func showProgress() {
+        let every: Interval = self.console.isInteractive ? .milliseconds(250) : .seconds(10)
+        let now = self.loop.now()
+        guard !self.request.isQuiet, now - self.shownAt >= every else { return }
+        self.shownAt = now
+        var gauges = FleetGauges()
+        gauges.captured = self.world.captured
+        gauges.phonesBusy = self.world.phonesBusy
+        gauges.phonesOffline = self.world.phonesOffline
+        self.console.progress(
+            ProgressLine.text(
+                at: self.world.now, census: self.census, gauges: gauges, scans: self.ledger.totals.scans,
+                seed: self.plan.scenario.seed))
+    }
+
+    // MARK: The verdict
+
+    private func judge(_ failure: WorldFailure?) throws -> ExitCode {
+        let ended = self.world.now
+        self.ledger.finish(waitingOnDisk: self.world.waitingOnDisk, at: ended)
+        self.tally.finish()
+        var metrics = self.tally.measured.table
+        self.ledger.record(into: &metrics)
+        // A simulated timer is never late.
+        metrics.cannotKnow(.latency(.generatorLateness))
+        var driver = MetricSet()
+        let arrivals = self.arrivals
+        driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)
+        driver.add(Int64(arrivals.achieved), to: .arrivalsAchieved)
+        driver.add(Int64(arrivals.late), to: .arrivalsLate)
+        metrics.add(driver, in: .none)
+        let findings = RunFindings(plan: self.plan, ledger: self.ledger, metrics: metrics, tally: self.tally)
+        let slos = self.plan.scenario.slos.map { $0.evaluate(against: metrics) }
+        var judgement = Judgement(
+            verdicts: findings.verdicts, totals: findings.totals, slos: slos,
+            hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
+            isInterrupted: self.isInterrupted)
+        var result = RunResult(
+            tool: "swiftwing-sim \(Main.version)",
+            scenario: ScenarioIdentity(
+                name: self.plan.scenario.name, description: self.plan.scenario.description,
+                file: self.request.loaded.bytes),
+            seed: self.plan.scenario.seed, world: .virtual, started: self.startedWall,
+            length: (self.isInterrupted || failure != nil ? ended : self.world.phonesEnded) - .zero,
+            groups: findings.groups, isInterrupted: self.isInterrupted, failure: failure?.text,
+            exit: judgement.exit, hasBackendView: true, totals: findings.totals, verdicts: findings.verdicts,
+            slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
+            metrics: metrics, resources: self.resources, generator: GeneratorHealth(complaints: []),
+            notes: [
+                "digest \(Hexadecimal.text(self.world.chain.value, digits: 16)) of \(self.world.chain.events) events"
+            ],
+            warnings: self.warnings(failure) + self.directory.warnings,
+            directory: self.directory.path, files: [],
+            command: self.request.command + ["--seed", String(self.plan.scenario.seed)])
+        var streams = GaugeSeries()
+        for sample in self.world.streams.samples {
+            streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
+        }
+        result.streamsOpen = streams
+        return try self.report(&result, &judgement)
+    }
+
+    private func report(_ result: inout RunResult, _ judgement: inout Judgement) throws -> ExitCode {
+        var complaint: OutputError?
+        do throws(OutputError) {
+            result.files = try self.directory.finish(result)
+        } catch {
+            complaint = error
+            result.files = error.saved
+            judgement.hasOutputError = true
+            result.exit = judgement.exit
+        }
+        self.console.out(TerminalSummary.text(result, style: self.console.style))
+        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
+        return ExitCode(rawValue: result.exit.rawValue) ?? .internalError
+    }
+
+    private var arrivals: ArrivalAccount {
+        let scheduled = zip(self.plan.groups, self.census.scansByGroup).reduce(0) {
+            if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
+        }
+        return ArrivalAccount(
+            planned: scheduled + self.world.closedDue, achieved: self.world.captured, late: 0)
+    }
+
+    private func warnings(_ failure: WorldFailure?) -> [String] {
+        var warnings: [String] = []
+        if let failure {
+            warnings.append(
+                "an internal error at \(failure.at.nanoseconds) ns; the last events:\n"
+                    + failure.lastEvents.joined(separator: "\n"))
+        }
+        if self.world.farewellsCut > 0 {
+            warnings.append("\(self.world.farewellsCut) phones had not said goodbye when their time was over")
+        }
+        let deferred = self.world.capturesDeferred
+        if deferred > 0 {
+            warnings.append(
+                "\(deferred) captures were left out because their phones did not come back to make them")
+        }
+        let skipped = self.arrivals.planned - self.world.captured - deferred
+        if skipped > 0 { warnings.append("\(skipped) captures were left out because the run was stopped") }
+        return warnings
+    }
+
+    private var resources: Resources {
+        let own = ResourceUsage.own()
+        return Resources(
+            client: .init(processor: own.processor, residentBytes: own.residentMax), backend: nil)
+    }
+}

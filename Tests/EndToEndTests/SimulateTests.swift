@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// `simulate`, as it ships.
+    @Suite struct SimulateTests {
+        /// Every scenario of the repository. The largest with fewer phones: it is one of many alike.
+        private static let scenarios = ScenarioNames.all.map { name in
+            name == "crowd" ? [name, "--devices", "500"] : [name]
+        }
+
+        private struct Run {
+            var outcome: Outcome
+            var report: RunReport
+            private let scratch: Scratch
+
+            init(_ arguments: [String], hashing: String? = nil) async throws {
+                self.scratch = try Scratch()
+                let folder = self.scratch.folder.appending(path: "report")
+                var environment = Subprocess.environment
+                environment["SWIFT_DETERMINISTIC_HASHING"] = hashing
+                self.outcome = try await Subprocess.run(
+                    Binary.path,
+                    ["simulate"] + arguments + ["--output", folder.path, "--quiet", "--no-color"],
+                    environment: environment, seconds: 120)
+                self.report = RunReport(folder: folder)
+            }
+
+            func events() throws -> Data {
+                try Data(contentsOf: self.report.folder.appending(path: "events.ndjson"))
+            }
+
+            /// Of the digest's note.
+            var digest: String? {
+                self.outcome.output.firstMatch(of: /digest ([0-9a-f]{16})/).map { String($0.1) }
+            }
+        }
+
+        @Test(arguments: scenarios) func `every scenario runs, the same to the byte in every process`(
+            arguments: [String]
+        ) async throws {
+            let first = try await Run(arguments, hashing: "1")
+            #expect(first.outcome.code == 0, "\(first.outcome.output)\(first.outcome.complaint)")
+            let summary = try first.report.summary()
+            #expect(summary.world == "virtual")
+            #expect(summary.scans.isConserved && summary.scans.lost == 0 && summary.scans.captured > 0)
+            #expect(summary.faults.values.allSatisfy { ($0.number ?? 0) > 0 }, "\(summary.faults)")
+            let second = try await Run(arguments)
+            #expect(try first.events() == second.events())
+            #expect(first.digest == second.digest && first.digest != nil)
+        }
+
+        @Test func `another seed is another run`() async throws {
+            let arguments = ["flaky-network", "--devices", "10"]
+            let first = try await Run(arguments + ["--seed", "1"])
+            let second = try await Run(arguments + ["--seed", "2"])
+            #expect(try first.events() != second.events())
+            #expect(first.digest != second.digest)
+        }
+
+        @Test func `a run leaves the same files as a live one, and says how to run it again`() async throws {
+            let run = try await Run(["token-expiry", "--devices", "6", "--seed", "77", "--trace"])
+            #expect(
+                run.report.files == ["events.ndjson", "report.md", "scenario.resolved", "summary.json"])
+            #expect(
+                run.outcome.output.contains(
+                    "swiftwing-sim simulate token-expiry --devices 6 --seed 77"))
+            #expect(try run.report.text("events.ndjson").contains("\"kind\":\"progress\""))
+        }
+    }
+}
+
+/// The scenarios of the repository, by their names.
+enum ScenarioNames {
+    static let all: [String] = {
+        let folder = Package.root.appending(path: "Scenarios")
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return files.filter { $0.hasSuffix(".scenario") }.map { String($0.dropLast(".scenario".count)) }
+            .sorted()
+    }()
+}
