@@ -115,7 +115,7 @@ package enum PhotoSource: Hashable, Sendable {
     case folder(String)
     /// Folders and single photos under `Images/`, in this order.
     case list([String])
-    /// So many synthetic shelves, of the sizes phones take unless told.
+    /// So many synthetic shelves, of half the sides that phones take unless told.
     case painted(Int, size: PhotoSize?)
 }
 

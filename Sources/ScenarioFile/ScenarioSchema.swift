@@ -56,7 +56,7 @@ package enum ScenarioSchema {
                         "paint": JSONSchema.integer(1...ScenarioLimit.photosPaintedMax)
                             .described("so many painted shelves"),
                         "size": JSONSchema.text("[0-9]+x[0-9]+", examples: ["4032x3024"])
-                            .described("of each, in pixels; the sizes phones take unless told"),
+                            .described("of each, in pixels; half the sides that phones take unless told"),
                     ], required: ["paint"]),
             ]).described("a folder under Images/, a list of folders and photos, or painted shelves"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))

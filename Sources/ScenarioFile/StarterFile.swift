@@ -33,7 +33,7 @@ package enum StarterFile {
                 spacing: poisson           # uniform | poisson | burst(n)
                 # arrivals: [{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]
                 # think: 1s..4s            # instead of arrivals: a phone's pause after each of its scans
-                photos: shelves            # a folder under Images/
+                photos: shelves            # a folder under Images/, a list [shelves, mine/one.jpg], or {paint: 8}
 
             server:                        # the simulated backend; ignored with --target
               books: 3..8

@@ -25,7 +25,7 @@ enum ImagesMakeCommand {
         let count =
             try arguments.number("--count", in: 1...ScenarioLimit.photosPaintedMax) ?? Self.countDefault
         let seed: UInt64 = try arguments.number("--seed", in: 0...(.max)) ?? 1
-        let shelves = PaintedShelf.corpus(count: count, seed: seed, size: try Self.size(arguments))
+        let shelves = PaintedShelf.corpus(count: count, seed: seed, sizes: try Self.sizes(arguments))
         try PhotoOutput.makeFolder(folder)
         var encoder = JPEGEncoder()
         for shelf in shelves {
@@ -37,14 +37,14 @@ enum ImagesMakeCommand {
         return .success
     }
 
-    private static func size(_ arguments: Arguments) throws -> PixelSize? {
-        guard let text = arguments["--size"] else { return nil }
+    private static func sizes(_ arguments: Arguments) throws -> PaintedShelf.Sizes {
+        guard let text = arguments["--size"] else { return .phones }
         guard let size = PhotoSize(text) else {
             throw CommandFailure(
                 .usage, "--size takes width and height in pixels, not '\(text)'",
                 hint: "for example 4032x3024")
         }
         if let complaint = size.complaint { throw CommandFailure(.usage, "--size \(text): \(complaint)") }
-        return PixelSize(width: size.width, height: size.height)
+        return .exactly(PixelSize(width: size.width, height: size.height))
     }
 }

@@ -28,13 +28,19 @@ struct PhotoCorpus {
             case .folder(let name): try self.read([name], scenarioPath: scenarioPath)
             case .list(let names): try self.read(names, scenarioPath: scenarioPath)
             case .painted(let count, let size):
-                let size = size.map { PixelSize(width: $0.width, height: $0.height) }
                 self.photos += try painter(
-                    PaintedShelf.corpus(count: count, seed: plan.scenario.seed, size: size))
+                    PaintedShelf.corpus(
+                        count: count, seed: plan.scenario.seed, sizes: Self.sizes(size)))
             }
             known[source] = start..<self.photos.count
             self.ranges.append(start..<self.photos.count)
         }
+    }
+
+    /// A run should not wait long for its photos unless it is told to.
+    private static func sizes(_ size: PhotoSize?) -> PaintedShelf.Sizes {
+        guard let size else { return .halved }
+        return .exactly(PixelSize(width: size.width, height: size.height))
     }
 
     private mutating func read(_ names: [String], scenarioPath: String) throws {

@@ -71,6 +71,17 @@ struct ScenarioReaderTests {
                     photos: .painted(8, size: nil), preprocess: .each))
     }
 
+    @Test(
+        arguments: [
+            ("shelves", .folder("shelves")), ("deep/down", .folder("deep/down")),
+            ("[shelves, mine/one.jpg]", .list(["shelves", "mine/one.jpg"])),
+            ("{paint: 8}", .painted(8, size: nil)),
+            ("{paint: 2, size: 4032x3024}", .painted(2, size: PhotoSize(width: 4032, height: 3024))),
+        ] as [(String, PhotoSource)])
+    func `photos are a folder, a list, or painted`(text: String, expected: PhotoSource) throws {
+        #expect(try value("fleet.phones.photos", text).groups[0].photos == expected)
+    }
+
     @Test func `staged arrivals are read`() throws {
         let group = try value(
             "fleet.phones.arrivals",
@@ -347,6 +358,26 @@ struct ScenarioReaderTests {
         (
             "fleet.phones.photos=../../etc",
             "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
+        ),
+        (
+            "fleet.phones.photos=[shelves, /etc]",
+            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `/etc`"
+        ),
+        ("fleet.phones.photos=[]", "a list of photos has 1 to 500 entries, not 0"),
+        ("fleet.phones.photos=[{paint: 1}]", "`photos` is one value, not a map"),
+        ("fleet.phones.photos={size: 100x100}", "photos needs `paint`"),
+        ("fleet.phones.photos={paint: 0}", "the number of painted photos is a number from 1 to 1000, not 0"),
+        (
+            "fleet.phones.photos={paint: 1, size: 4032}",
+            "a size is width and height in pixels, not `4032`"
+        ),
+        (
+            "fleet.phones.photos={paint: 1, size: 63x64}",
+            "a side of a painted photo has at least 64 pixels"
+        ),
+        (
+            "fleet.phones.photos={paint: 1, size: 9999999999x9999999999}",
+            "a painted photo has at most 16000000 pixels"
         ),
         ("server.books=8..3", "a range runs from the smaller to the larger"),
         ("server.books=3..501", "the number of books is a number from 0 to 500, not 501"),

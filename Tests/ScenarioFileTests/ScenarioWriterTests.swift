@@ -64,6 +64,13 @@ struct ScenarioWriterTests {
         try expectRoundTrip(scenario.scaled(devices: 17))
     }
 
+    @Test(arguments: ["[shelves, one.jpg]", "{paint: 8}", "{paint: 2, size: 640x480}"])
+    func `photos are written as they are read`(text: String) throws {
+        let scenario = try load(minimal, set: ["fleet.phones.photos=\(text)"])
+        #expect(ScenarioWriter.resolved(scenario).contains("    photos: \(text)\n"))
+        try expectRoundTrip(scenario)
+    }
+
     @Test func `every default is written`() throws {
         let text = ScenarioWriter.resolved(
             try load(minimal + "faults: [{do: reset}]\nslo: {scans.lost: count == 0}\n"))

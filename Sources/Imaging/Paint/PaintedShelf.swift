@@ -4,18 +4,35 @@ package struct PaintedShelf: Hashable, Sendable {
     package let name: String
     package let picture: ShelfPicture
 
-    /// A corpus of `count` pictures, every choice a draw of `seed`. Without a size they have the sizes that phones take,
-    /// 12 megapixels most of them; with one they all have it.
-    ///
-    /// Of every eight, beginning with the first, one is dark, one bright, one tall and one of low contrast; the tall one
-    /// is so only where sizes are free.
-    package static func corpus(count: Int, seed: UInt64, size: PixelSize?) -> [PaintedShelf] {
-        (0..<count).map { PaintedShelf(number: $0, seed: seed, size: size) }
+    /// How large the pictures of a corpus are.
+    package enum Sizes: Hashable, Sendable {
+        /// As phones take them, 12 megapixels most of them.
+        case phones
+        /// The same shapes with half the sides, painted in a quarter of the time.
+        case halved
+        /// All alike.
+        case exactly(PixelSize)
+
+        fileprivate func size(of kind: Kind) -> PixelSize {
+            switch self {
+            case .phones: PixelSize(width: kind.width, height: kind.height)
+            case .halved: PixelSize(width: kind.width / 2, height: kind.height / 2)
+            case .exactly(let size): size
+            }
+        }
     }
 
-    private init(number: Int, seed: UInt64, size: PixelSize?) {
+    /// A corpus of `count` pictures, every choice a draw of `seed`.
+    ///
+    /// Of every eight, beginning with the first, one is dark, one bright, one tall and one of low contrast; the tall one
+    /// is so only where sizes differ.
+    package static func corpus(count: Int, seed: UInt64, sizes: Sizes) -> [PaintedShelf] {
+        (0..<count).map { PaintedShelf(number: $0, seed: seed, sizes: sizes) }
+    }
+
+    private init(number: Int, seed: UInt64, sizes: Sizes) {
         let kind = Self.kinds[number % Self.kinds.count]
-        let size = size ?? PixelSize(width: kind.width, height: kind.height)
+        let size = sizes.size(of: kind)
         let shape =
             size.height > size.width * 2 ? "tall" : size.height > size.width ? "portrait" : "landscape"
         let digits = String(number + 1)
@@ -27,7 +44,7 @@ package struct PaintedShelf: Hashable, Sendable {
             seed: PaintRandom(seed: seed).bits(.picture, number))
     }
 
-    private struct Kind {
+    fileprivate struct Kind {
         let width: Int
         let height: Int
         let light: ShelfLight
