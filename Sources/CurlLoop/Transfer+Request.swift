@@ -140,5 +140,5 @@ struct PhoneLine {
     /// Its running exchanges.
     var transfers: [UInt32] = []
 
-    init(phone: Int) { self.alias = "phone-\(phone).invalid" }
+    init(phone: Int) { self.alias = CurlPool.alias(ofPhone: phone) }
 }

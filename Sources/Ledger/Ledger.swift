@@ -89,6 +89,7 @@ package struct Ledger: Sendable {
         for observation in moment {
             if case .phone = observation.what { self.judge(observation) }
         }
+        // What the network did there is only measured, by `Tally`.
         moment.removeAll(keepingCapacity: true)
         self.past = moment
     }
@@ -106,6 +107,8 @@ package struct Ledger: Sendable {
                 sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .fault(let sighting):
             self.phones[place].saw(sighting, scan: observation.scan, rules: self.rules)
+        case .network:
+            break  // How fast the network is breaks no promise.
         }
     }
 

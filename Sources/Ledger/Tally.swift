@@ -47,6 +47,8 @@ package struct Tally: Sendable {
             break  // Everything that is measured is measured where the user would notice it: at the phone.
         case .fault(let sighting):
             self.measure(sighting, group)
+        case .network(let sighting):
+            self.measure(sighting, group)
         }
     }
 
@@ -86,6 +88,14 @@ package struct Tally: Sendable {
         case .decided, .ended:
             break
         }
+    }
+
+    private mutating func measure(_ sighting: NetworkSighting, _ group: MetricGroup) {
+        let times: [(LatencyMetric, Interval?)] = [
+            (.netDNSTime, sighting.lookup), (.netConnectTime, sighting.connect),
+            (.netTLSTime, sighting.tls), (.netFirstByteTime, sighting.firstByte),
+        ]
+        for case (let metric, let time?) in times { self.measured.table.record(metric, time, in: group) }
     }
 
     private mutating func measure(_ sighting: PhoneSighting, _ group: MetricGroup) {

@@ -39,7 +39,7 @@ package enum ObservationCodec {
             writer.word(Int64(observation.device.raw))
             writer.word(Int64(observation.scan.raw))
             switch observation.what {
-            case .phone: preconditionFailure("a phone's sighting on the backend's pipe")
+            case .phone, .network: preconditionFailure("a phone's sighting on the backend's pipe")
             case .backend(let sighting): Self.encode(sighting, into: &writer)
             case .fault(let sighting): Self.encode(sighting, into: &writer)
             }

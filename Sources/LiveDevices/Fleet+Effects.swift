@@ -118,7 +118,7 @@ extension Fleet {
         let transfer = self.pool.start(
             TransferRequest(
                 phone: phone, method: method, url: url,
-                headers: request.headers.map { HeaderField($0.name, $0.value) },
+                headers: request.headers.map { HeaderField($0.name, $0.value) } + self.plan.headers,
                 body: self.body(of: request, phone: phone),
                 receiveBuffer: request.operation == .stream ? .stream : .reply,
                 connectPort: self.portRefusing(request, of: phone)))
@@ -192,7 +192,29 @@ extension Fleet: TransferDelegate {
             return
         }
         let id = self.phones[phone].requests.remove(at: place).id
+        if self.plan.observesNetwork { self.observe(NetworkSighting(end.stats), of: phone, at: moment) }
         self.tell(phone, end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id))
+    }
+}
+
+extension Fleet {
+    private func observe(_ sighting: NetworkSighting, of phone: Int, at moment: Instant) {
+        guard sighting.connect != nil || sighting.firstByte != nil else { return }
+        self.observe(
+            Observation(
+                at: moment, device: self.phones[phone].number, scan: .none, what: .network(sighting)))
+    }
+}
+
+extension NetworkSighting {
+    fileprivate init(_ stats: TransferStats) {
+        func step(from start: Interval, to end: Interval) -> Interval? {
+            stats.isNewConnection && end > .zero ? max(.zero, end - start) : nil
+        }
+        self.init(
+            lookup: nil, connect: step(from: stats.nameLookup, to: stats.connect),
+            tls: step(from: stats.connect, to: stats.appConnect),
+            firstByte: stats.sent.flatMap { sent in stats.replied.map { max(.zero, $0 - sent) } })
     }
 }
 

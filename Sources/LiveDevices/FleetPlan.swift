@@ -61,6 +61,10 @@ package struct FleetPlan: Sendable {
     package var drain: Interval
     /// The scenario's whole list; the phones' side meets what `FaultKind.isMetByPhone`.
     package var faults: [FaultSpec] = []
+    /// What every request brings beside the phone's own headers.
+    package var headers: [HeaderField] = []
+    /// Whether what the HTTP client measured of each request is observed.
+    package var observesNetwork = false
     /// Which of the phones a thread has; the plan of a whole fleet has the whole.
     var shard = Shard(index: 0, count: 1)
 

@@ -16,6 +16,10 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case cleanupTime = "cleanup.time"
     case scanTime = "scan.time"
     case generatorLateness = "generator.lateness"
+    case netDNSTime = "net.dns.time"
+    case netConnectTime = "net.connect.time"
+    case netTLSTime = "net.tls.time"
+    case netFirstByteTime = "net.first_byte.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -36,6 +40,10 @@ extension LatencyMetric: MetricCase {
         case .cleanupTime: 11
         case .scanTime: 12
         case .generatorLateness: 13
+        case .netDNSTime: 14
+        case .netConnectTime: 15
+        case .netTLSTime: 16
+        case .netFirstByteTime: 17
         }
     }
 
@@ -56,6 +64,10 @@ extension LatencyMetric: MetricCase {
         case .cleanupTime: "cleanup requested to answer decoded"
         case .scanTime: "scheduled capture to books in the library"
         case .generatorLateness: "a timer's due time to the moment it ran"
+        case .netDNSTime: "the target's name to its addresses, once a run"
+        case .netConnectTime: "SYN to the connection"
+        case .netTLSTime: "the connection to the end of the TLS handshake"
+        case .netFirstByteTime: "request sent to the first byte of its answer"
         }
     }
 
@@ -68,7 +80,8 @@ extension LatencyMetric: MetricCase {
         case .sseEventLatency, .sseEventDelay: true
         case .preprocessTime, .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime,
             .ssePingGap,
-            .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .scanTime, .generatorLateness:
+            .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .scanTime, .generatorLateness,
+            .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
             false
         }
     }

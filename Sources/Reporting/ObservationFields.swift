@@ -221,6 +221,14 @@ struct ObservationFields {
         }
     }
 
+    mutating func write(_ sighting: NetworkSighting) {
+        self.seen("network", "measured")
+        self.field("lookup_ns", sighting.lookup)
+        self.field("connect_ns", sighting.connect)
+        self.field("tls_ns", sighting.tls)
+        self.field("first_byte_ns", sighting.firstByte)
+    }
+
     mutating func write(_ sighting: FaultSighting) {
         switch sighting {
         case .decided(let fault, let operation, let attempt, let fires):

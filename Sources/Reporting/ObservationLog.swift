@@ -30,6 +30,7 @@ package struct ObservationLog: Sendable {
         case .phone(let sighting): self.fields.write(sighting)
         case .backend(let sighting): self.fields.write(sighting)
         case .fault(let sighting): self.fields.write(sighting)
+        case .network(let sighting): self.fields.write(sighting)
         }
         return self.fields.end()
     }
@@ -40,6 +41,7 @@ package struct ObservationLog: Sendable {
         case .phone(.ping), .backend(.pingWritten): true
         case .phone(.eventApplied(_, _, let kind, _, _)): kind == .progress || kind == .ping
         case .backend(.eventWritten(_, _, _, let kind, _)): kind == .progress || kind == .ping
+        case .network: true
         case .phone, .backend, .fault: false
         }
     }

@@ -99,7 +99,8 @@ extension RunResult {
         case .resultsTime: .resultsFailed
         case .cleanupTime: .cleanupFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
-            .sseDetectTime, .scanTime, .generatorLateness:
+            .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
+            .netFirstByteTime:
             nil
         }
     }

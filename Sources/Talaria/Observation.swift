@@ -24,6 +24,27 @@ package enum Sighting: Hashable, Sendable {
     case phone(PhoneSighting)
     case backend(BackendSighting)
     case fault(FaultSighting)
+    case network(NetworkSighting)
+}
+
+/// What the HTTP client measured of the network below one request, so that a slow handshake is not taken for a slow
+/// backend. Nil: there was no such step, as on a connection that was used again.
+package struct NetworkSighting: Hashable, Sendable {
+    /// The host's name to its addresses.
+    package var lookup: Interval?
+    /// SYN to the connection.
+    package var connect: Interval?
+    /// The connection to the end of the TLS handshake.
+    package var tls: Interval?
+    /// The request sent to the first byte of its answer.
+    package var firstByte: Interval?
+
+    package init(lookup: Interval?, connect: Interval?, tls: Interval?, firstByte: Interval?) {
+        self.lookup = lookup
+        self.connect = connect
+        self.tls = tls
+        self.firstByte = firstByte
+    }
 }
 
 /// What a phone sees and does. Durations are by the phone's monotonic clock.

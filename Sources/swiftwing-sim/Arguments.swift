@@ -1,3 +1,4 @@
+import ScenarioFile
 import SimBase
 
 /// One option of a command.
@@ -89,6 +90,18 @@ struct Arguments {
     func all(_ name: String) -> [String] { self.values[name] ?? [] }
 
     subscript(name: String) -> String? { self.values[name]?.last }
+
+    /// A value that is written as in a scenario.
+    func parsed<Value>(
+        _ name: String, _ parse: (String) throws(OptionValues.Failure) -> Value
+    ) throws -> Value? {
+        guard let text = self[name] else { return nil }
+        do throws(OptionValues.Failure) {
+            return try parse(text)
+        } catch {
+            throw CommandFailure(.usage, "\(name) '\(text)': \(error.message)", hint: error.help)
+        }
+    }
 
     /// A whole number of a range.
     func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {

@@ -24,12 +24,16 @@ extension LiveRun {
         else { return nil }
 
         // No load before it is certain that this is the server that was started.
-        let curl = self.preparation.curlTarget(port: port, addresses: ["127.0.0.1"])
-        switch Preflight.ask(base + BackendServer.noncePath, target: curl, loop: self.loop) {
-        case .success((200, nonce)): return (base, curl)
+        let curl = self.preparation.curlTarget(port: port)
+        switch Preflight.ask(
+            base + BackendServer.noncePath, headers: [], target: curl, loop: self.loop)
+        {
+        case .success(let answer) where answer.head.status == 200 && answer.body == nonce:
+            return (base, curl)
         case .success(let answer):
             throw CommandFailure(
-                .unavailable, "another server answers on \(base) (status \(answer.status)): no load was sent")
+                .unavailable,
+                "another server answers on \(base) (status \(answer.head.status)): no load was sent")
         case .failure(let failure):
             throw CommandFailure(.unavailable, "the backend on \(base) does not answer: \(failure.text)")
         }

@@ -8,6 +8,7 @@ import Plan
 import Reporting
 import ScenarioFile
 import SimBase
+import Talaria
 
 /// What cut a run short.
 struct RunFailure {
@@ -84,7 +85,18 @@ final class LiveRun {
     private func prepareTarget() throws -> (base: String, curl: CurlTarget)? {
         guard let target = self.request.target else { return try self.startChild() }
         self.setZero()
-        return (target.base, self.preparation.curlTarget(port: target.port, addresses: target.addresses))
+        self.noteLookup(of: target)
+        return (target.base, self.preparation.curlTarget(to: target))
+    }
+
+    /// Phones connect to the addresses that were found once, for all of them.
+    private func noteLookup(of target: TargetURL) {
+        guard let lookup = target.lookup else { return }
+        let sighting = NetworkSighting(lookup: lookup, connect: nil, tls: nil, firstByte: nil)
+        self.account.heard(
+            phones: [
+                Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(sighting))
+            ], thread: 0, upTo: .zero, directory: self.directory)
     }
 
     /// The run begins a moment from now.
@@ -118,6 +130,11 @@ final class LiveRun {
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
         plan.faults = self.plan.scenario.faults
+        if let target = self.request.target {
+            let run = Hexadecimal.text(self.runID, digits: 16)
+            plan.headers = target.headers + [HeaderField("X-Load-Test", "swiftwing-sim \(run)")]
+            plan.observesNetwork = true
+        }
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.heard($0)
         }

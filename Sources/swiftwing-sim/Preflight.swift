@@ -1,5 +1,6 @@
 import CurlLoop
 import EventLoop
+import Reporting
 import SimBase
 
 /// One request before any load, so that a dead target is found before phones run against it.
@@ -10,7 +11,7 @@ final class Preflight: TransferDelegate {
 
     private let loop: Loop
     private let pool: CurlPool
-    private var status: Int?
+    private var head: ResponseHead?
     private var body: [UInt8] = []
     private var end: TransferEnd?
 
@@ -20,29 +21,35 @@ final class Preflight: TransferDelegate {
         self.pool.delegate = self
     }
 
-    /// Answers the status and the beginning of the body, or why there is none.
+    /// Answers the head and the beginning of the body, or why there is none.
     static func ask(
-        _ url: String, target: CurlTarget, loop: Loop
-    ) -> Result<(status: Int, body: String), PreflightFailure> {
+        _ url: String, headers: [HeaderField], target: CurlTarget, loop: Loop
+    ) -> Result<PreflightAnswer, PreflightFailure> {
         let preflight = Preflight(loop: loop, target: target)
         let transfer = preflight.pool.start(
-            TransferRequest(phone: 0, method: .get, url: url, headers: [], body: .none, receiveBuffer: .reply)
-        )
-        let isDone = loop.turn(until: { preflight.end != nil || preflight.isEnough }, atMost: Self.patience)
+            TransferRequest(
+                phone: 0, method: .get, url: url, headers: headers, body: .none, receiveBuffer: .reply))
+        let isDone = loop.turn(until: { preflight.isEnough }, atMost: Self.patience)
         if preflight.end == nil { preflight.pool.cancel(transfer) }
         preflight.pool.hangUp(phone: 0, by: .fin)
-        if let failure = preflight.end?.failure { return .failure(PreflightFailure(text: failure.message)) }
-        guard isDone, let status = preflight.status else {
+        if let failure = preflight.end?.failure { return .failure(PreflightFailure(failure)) }
+        guard isDone, let head = preflight.head else {
             return .failure(
-                PreflightFailure(text: "no answer within \(Self.patience.nanoseconds / 1_000_000_000) s"))
+                PreflightFailure(
+                    text: "no answer within \(Self.patience.nanoseconds / 1_000_000_000) s", hint: nil))
         }
-        return .success((status, String(decoding: preflight.body, as: UTF8.self)))
+        return .success(
+            PreflightAnswer(head: head, body: String(decoding: preflight.body, as: UTF8.self)))
     }
 
-    private var isEnough: Bool { self.body.count >= Self.bodyBytesMax }
+    /// An event stream may never end.
+    private var isEnough: Bool {
+        self.end != nil || self.body.count >= Self.bodyBytesMax
+            || self.head.map { PreflightAnswer(head: $0, body: "").isEventStream } ?? false
+    }
 
     func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant) {
-        self.status = head.status
+        self.head = head
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
@@ -54,6 +61,70 @@ final class Preflight: TransferDelegate {
     }
 }
 
+/// Why there is no answer.
 struct PreflightFailure: Error {
     var text: String
+    var hint: String?
+
+    init(text: String, hint: String?) {
+        self.text = text
+        self.hint = hint
+    }
+
+    init(_ failure: TransportFailure) {
+        // libcurl knows the target by the phone's alias.
+        let message = failure.message.replacing(CurlPool.alias(ofPhone: 0), with: "the target,")
+        self.text = message
+        switch failure.kind {
+        case .tlsFailed:
+            self.text = "TLS: \(message)"
+            self.hint = "a certificate of one's own is trusted with --cacert FILE"
+        case .connectRefused, .connectFailed, .connectTimedOut:
+            self.text = "no connection: \(message)"
+        case .protocolBroken: self.text = "it does not speak HTTP/1.1: \(message)"
+        default: break
+        }
+    }
+}
+
+struct PreflightAnswer {
+    var head: ResponseHead
+    /// No more than its beginning.
+    var body: String
+
+    private var type: String {
+        let type = self.head.first("Content-Type")?.split(separator: ";").first ?? ""
+        return type.lowercased().filter { !$0.isWhitespace }
+    }
+
+    var isEventStream: Bool { self.type == "text/event-stream" }
+
+    /// Why this cannot be Talaria's answer to a phone that asks for the stream of an unknown job: that would be a problem
+    /// document (RFC 9457) or another JSON, and of a lenient backend a stream.
+    var contradiction: PreflightFailure? {
+        let status = self.head.status
+        if (300..<400).contains(status) {
+            let place = self.head.first("Location").map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
+            return PreflightFailure(
+                text: "it redirects\(place) (status \(status))",
+                hint: "phones follow no redirect: name the place itself")
+        }
+        guard !self.isEventStream, self.type != "application/json", !self.type.hasSuffix("+json") else {
+            return nil
+        }
+        let type = self.type.isEmpty ? "no content type" : Printable.line(self.type, bytesMax: 100)
+        switch status {
+        case 401, 403, 407:
+            return PreflightFailure(
+                text: "it wants credentials (status \(status), \(type))",
+                hint: "what a gateway wants to see goes into --header")
+        case 502...504:
+            return PreflightFailure(
+                text: "its gateway has no backend (status \(status), \(type))", hint: nil)
+        default:
+            return PreflightFailure(
+                text: "it is not Talaria (status \(status), \(type), where JSON was expected)",
+                hint: "is the base path right?")
+        }
+    }
 }

@@ -1,4 +1,7 @@
 import Foundation
+import Plan
+import ScenarioFile
+import SimBase
 
 /// `run`: the live run.
 enum RunCommand {
@@ -8,7 +11,14 @@ enum RunCommand {
         options: ScenarioSource.options + [
             Option(
                 name: "--target", value: "URL",
-                help: "against a backend on loopback instead of the simulated one"),
+                help: "against a backend of one's own instead of the simulated one")
+        ] + TargetOptions.options + [
+            Option(
+                name: "--max-rate", value: "RATE",
+                help: "slow all arrivals down so that no more than this many come, such as 20/s"),
+            Option(
+                name: "--ramp", value: "D",
+                help: "let constant arrivals grow to their rate; 10s on another machine, else 0s"),
             Option(
                 name: "--state", value: "DIR",
                 help:
@@ -28,9 +38,9 @@ enum RunCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
+        let target = try Self.target(arguments)
         let request = RunRequest(
-            loaded: try ScenarioSource.load(arguments.positionals[0], arguments),
-            target: try arguments["--target"].map { try TargetURL($0) },
+            loaded: try Self.load(arguments, target: target), target: target,
             stateFolder: arguments["--state"], output: arguments["--output"],
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
@@ -45,13 +55,49 @@ enum RunCommand {
         return try LiveRun(preparation, console: console).run()
     }
 
+    private static func target(_ arguments: Arguments) throws -> TargetURL? {
+        guard let text = arguments["--target"] else {
+            if let useless = TargetOptions.options.map(\.name).first(where: arguments.has) {
+                throw CommandFailure(.usage, "\(useless) is about a --target, and none is named")
+            }
+            return nil
+        }
+        return try TargetURL(text, option: "--target", arguments)
+    }
+
+    /// What grows slowly, where others may be hurt.
+    private static let rampAbroad = Interval.seconds(10)
+
+    private static func load(_ arguments: Arguments, target: TargetURL?) throws -> LoadedScenario {
+        var loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        if let rate = try arguments.parsed("--max-rate", OptionValues.arrivalRate) {
+            guard loaded.scenario.closedGroups.isEmpty else {
+                throw CommandFailure(
+                    .usage,
+                    "--max-rate cannot bound '\(loaded.scenario.closedGroups[0])': a closed group captures as fast as the backend lets it",
+                    hint: "bound it by --devices, or give it `arrivals` instead of `think`")
+            }
+            loaded.scenario = loaded.scenario.limited(to: rate)
+        }
+        let isAbroad = target.map { !$0.isLoopback } ?? false
+        let ramp =
+            try arguments.parsed("--ramp", OptionValues.duration) ?? (isAbroad ? Self.rampAbroad : .zero)
+        loaded.scenario = loaded.scenario.ramped(over: ramp)
+        return loaded
+    }
+
     /// The words that run it again: the same scenario and changes, with the seed spelled out.
     private static func command(_ arguments: Arguments) -> [String] {
         var words = ["swiftwing-sim", "run", arguments.positionals[0]]
-        for name in ["--devices", "--duration", "--target"] {
+        for name in [
+            "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
+        ] {
             if let value = arguments[name] { words += [name, value] }
         }
-        for change in arguments.all("--set") { words += ["--set", change] }
+        if arguments.has("--allow-production") { words.append("--allow-production") }
+        for name in ["--resolve", "--header", "--set"] {
+            for value in arguments.all(name) { words += [name, value] }
+        }
         return words
     }
 }

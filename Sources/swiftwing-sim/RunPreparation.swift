@@ -49,8 +49,7 @@ struct RunPreparation {
         self.threads = min(
             request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
         if let target = request.target {
-            try Self.check(
-                target, curl: Self.curlTarget(self.plan, port: target.port, addresses: target.addresses))
+            try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
             if self.plan.scenario.faults.contains(where: { $0.kind.layer != .phone && !$0.kind.isMetByPhone })
             {
                 self.warnings.append(
@@ -67,16 +66,28 @@ struct RunPreparation {
 
     var isEmbedded: Bool { self.request.target == nil }
 
-    func curlTarget(port: UInt16, addresses: [String]) -> CurlTarget {
-        Self.curlTarget(self.plan, port: port, addresses: addresses)
+    /// To the run's own backend.
+    func curlTarget(port: UInt16) -> CurlTarget {
+        let address = "127.0.0.1"
+        return CurlTarget(
+            port: port, addresses: [address], certificateAuthorities: nil, version: .http1,
+            connectTimeout: Self.patience(self.plan), sourceAddresses: Self.sources(self.plan, to: [address]))
     }
 
-    private static func curlTarget(_ plan: RunPlan, port: UInt16, addresses: [String]) -> CurlTarget {
-        // The longest that any group's phones wait for a connection: one pool serves them all.
-        let patience = plan.groups.map(\.profile.connectTimeout).max() ?? .seconds(10)
-        return CurlTarget(
-            port: port, addresses: addresses, certificateAuthorities: nil, version: .http1,
-            connectTimeout: patience, sourceAddresses: Self.sources(plan, to: addresses))
+    func curlTarget(to target: TargetURL) -> CurlTarget { Self.curlTarget(self.plan, to: target) }
+
+    /// HTTP/2 where the server agrees to it in the TLS handshake, as the app's own client has it.
+    private static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
+        CurlTarget(
+            port: target.port, addresses: target.addresses,
+            certificateAuthorities: target.certificateAuthorities,
+            version: target.isSecure ? .http2 : .http1, connectTimeout: Self.patience(plan),
+            sourceAddresses: Self.sources(plan, to: target.addresses))
+    }
+
+    /// The longest that any group's phones wait for a connection: one pool serves them all.
+    private static func patience(_ plan: RunPlan) -> Interval {
+        plan.groups.map(\.profile.connectTimeout).max() ?? .seconds(10)
     }
 
     /// More connections than this from one address to one other, and the kernel searches long for free ports.
@@ -109,14 +120,24 @@ struct RunPreparation {
     }
 
     /// One request before any load, so that a dead target is found before phones run against it.
+    /// It asks for the stream of a job that nobody has.
     private static func check(_ target: TargetURL, curl: CurlTarget) throws {
         let loop = try Loop(clock: .startingNow())
-        if case .failure(let failure) = Preflight.ask(
-            target.base + Endpoint.upload.path, target: curl, loop: loop)
-        {
+        let nobody = "00000000-0000-4000-8000-000000000000"
+        let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, nobody)]
+        let answer = Preflight.ask(
+            target.base + Endpoint.stream(jobId: nobody).path, headers: headers + target.headers,
+            target: curl, loop: loop)
+        switch answer {
+        case .success(let answer):
+            guard let contradiction = answer.contradiction else { return }
+            throw CommandFailure(
+                .unavailable, "the target \(target.base) cannot be used: \(contradiction.text)",
+                hint: contradiction.hint ?? "nothing was sent but this one request")
+        case .failure(let failure):
             throw CommandFailure(
                 .unavailable, "the target \(target.base) does not answer: \(failure.text)",
-                hint: "nothing was sent but this one request; is the backend running?")
+                hint: failure.hint ?? "nothing was sent but this one request; is the backend running?")
         }
     }
 }

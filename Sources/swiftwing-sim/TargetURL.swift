@@ -1,41 +1,108 @@
+import CurlLoop
+import EventLoop
 import Foundation
+import SimBase
 
-/// A backend named on the command line.
+/// A backend named on the command line: where it is, how it is reached, and that it may be.
 struct TargetURL {
-    /// Scheme, host, port and base path, without a slash at the end.
-    var base: String
-    var host: String
-    var port: UInt16
+    /// The host that the app's users are served by.
+    static let productionHost = "api.oooefam.net"
 
-    /// Only loopback: load on anything else needs guards that this version does not have.
-    init(_ text: String) throws {
+    /// Scheme, host, port and base path, without a slash at the end.
+    let base: String
+    let host: String
+    let port: UInt16
+    let isSecure: Bool
+    let addresses: [String]
+    /// How long it took to find the addresses; nil where nobody was asked.
+    let lookup: Interval?
+    let certificateAuthorities: String?
+    let headers: [HeaderField]
+
+    /// Whether load on it stays on this machine.
+    var isLoopback: Bool { self.addresses.allSatisfy(IPAddress.isLoopback) }
+
+    /// Reads `text`, the value of `option`. Asks the resolver only for a host that load is allowed on.
+    init(_ text: String, option: String, _ arguments: Arguments) throws {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
-            let host = url.host,
-            ["http", "https"].contains(scheme), url.query == nil, url.fragment == nil, url.user == nil
+            let host = url.host, !host.isEmpty, ["http", "https"].contains(scheme)
         else {
             throw CommandFailure(
-                .usage, "--target wants an http or https URL, not '\(text)'",
-                hint: "for example --target http://127.0.0.1:8080")
+                .usage, "\(option) wants an http or https URL, not '\(text)'",
+                hint: "for example \(option) http://127.0.0.1:8080")
         }
-        let plain = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        guard plain == "localhost" || plain == "::1" || plain.hasPrefix("127.") else {
+        guard url.user == nil, url.password == nil else {
             throw CommandFailure(
-                .usage, "'\(plain)' is not loopback: this version puts load on loopback only",
-                hint: "run the backend on this machine, or leave --target out for the simulated one")
+                .usage, "\(option) takes no user or password in the URL",
+                hint: "what a gateway wants to see goes into --header")
+        }
+        guard url.query == nil, url.fragment == nil else {
+            throw CommandFailure(.usage, "\(option) wants a URL without ? and #, not '\(text)'")
         }
         guard let port = UInt16(exactly: url.port ?? (scheme == "https" ? 443 : 80)), port > 0 else {
-            throw CommandFailure(.usage, "--target names no usable port: '\(text)'")
+            throw CommandFailure(.usage, "\(option) names no usable port: '\(text)'")
         }
-        self.host = plain
+        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         self.port = port
+        self.isSecure = scheme == "https"
         let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
         self.base = "\(scheme)://\(host):\(port)\(path)"
+        self.headers = try TargetOptions.headers(arguments)
+        self.certificateAuthorities = try TargetOptions.certificateAuthorities(arguments)
+        let stated = try TargetOptions.addresses(of: self.host, port: port, arguments)
+        try Self.requirePermission(for: self.host, at: stated, arguments)
+        (self.addresses, self.lookup) = try Self.find(self.host, stated)
     }
 
-    var addresses: [String] {
-        switch self.host {
-        case "localhost": ["127.0.0.1", "::1"]
-        default: [self.host]
+    // MARK: May it be loaded
+
+    /// Load stays on this machine unless the host's name is given a second time (DESIGN.md section 9). Decided by the
+    /// text alone: even the question to a resolver would leave the machine.
+    private static func requirePermission(for host: String, at stated: [String]?, _ arguments: Arguments)
+        throws
+    {
+        let plain = Self.canonical(host)
+        if plain == Self.productionHost, !arguments.has("--allow-production") {
+            throw CommandFailure(
+                .usage, "'\(host)' is the production host: its users would feel the load",
+                hint: "if it is meant, add --allow-production and --allow-target \(host)")
+        }
+        let isLocal =
+            stated.map { $0.allSatisfy(IPAddress.isLoopback) }
+            ?? (plain == "localhost" || IPAddress.isLoopback(plain))
+        guard !isLocal else { return }
+        guard let allowed = arguments["--allow-target"] else {
+            throw CommandFailure(
+                .usage, "'\(host)' is not loopback: load leaves this machine only when it is allowed to",
+                hint: "if it is meant, add --allow-target \(host)")
+        }
+        guard Self.canonical(allowed) == plain else {
+            throw CommandFailure(
+                .usage, "--allow-target names '\(allowed)', and the target is '\(host)'",
+                hint: "nothing was sent")
+        }
+    }
+
+    /// Names are the same whatever their case, and with or without the dot of the root (RFC 4343, RFC 1034).
+    private static func canonical(_ host: String) -> String {
+        let lower = host.lowercased()
+        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+    }
+
+    // MARK: Where it is
+
+    private static func find(_ host: String, _ stated: [String]?) throws -> ([String], Interval?) {
+        if let stated { return (stated, nil) }
+        if Self.canonical(host) == "localhost" { return (["127.0.0.1", "::1"], nil) }
+        if IPAddress.isNumeric(host) { return ([host], nil) }
+        let start = MonotonicClock.now()
+        do throws(ResolveFailure) {
+            let addresses = try Resolver.addresses(of: host)
+            return (addresses, .nanoseconds(MonotonicClock.now() - start))
+        } catch {
+            throw CommandFailure(
+                .unavailable, "the target's name has no address: \(error)",
+                hint: "nothing was sent; --resolve \(host):PORT:ADDRESS gives it one")
         }
     }
 }

@@ -4,6 +4,10 @@ import Foundation
 struct HostileServer {
     enum Mode: String, CaseIterable {
         case html
+        case page
+        case redirect
+        case silent
+        case close
         case wrongShape = "wrong-shape"
         case endlessLine = "endless-line"
         case huge

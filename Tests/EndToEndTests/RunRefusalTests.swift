@@ -27,8 +27,36 @@ extension EndToEnd {
             ),
             (["flaky-network", "--devcies", "5"], 64, ["did you mean '--devices'?"]),
             (["flaky-network", "--devices", "none"], 64, ["--devices"]),
-            (["flaky-network", "--target", "http://example.com"], 64, ["'example.com' is not loopback"]),
             (["flaky-network", "--target", "nonsense"], 64, ["--target wants an http or https URL"]),
+            (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert is about a --target"]),
+            (
+                ["flaky-network", "--target", "http://someone:hush@127.0.0.1"], 64,
+                ["no user or password in the URL"]
+            ),
+            (
+                ["flaky-network", "--target", "http://127.0.0.1:9", "--header", "hush"], 64,
+                ["--header wants 'Name: value'"]
+            ),
+            (
+                ["flaky-network", "--target", "http://127.0.0.1:9", "--header", "Host: hush"], 64,
+                ["--header 'Host' would change what the phones say themselves"]
+            ),
+            (
+                ["flaky-network", "--target", "https://127.0.0.1:9", "--cacert", "nowhere.pem"], 66,
+                ["cannot read the certificate authorities in nowhere.pem"]
+            ),
+            (
+                ["flaky-network", "--target", "http://a.test:80", "--resolve", "a.test:81:127.0.0.1"], 64,
+                ["--resolve names a.test:81, and the target is a.test:80"]
+            ),
+            (
+                ["flaky-network", "--target", "http://a.test:80", "--resolve", "a.test:80:b.test"], 64,
+                ["--resolve wants a numeric address"]
+            ),
+            (["flaky-network", "--max-rate", "5"], 64, ["--max-rate '5': a rate needs a unit"]),
+            (
+                ["steady-load", "--max-rate", "5/s"], 64, ["a closed group captures as fast as"]
+            ),
             ([], 64, []),
         ]
 

@@ -4,7 +4,11 @@ usage: hostile.py MODE LOG
 
 MODE is what it answers to everything:
 
-  html          a page, as a proxy or a captive portal does
+  html          a page, as a captive portal does that comes up behind the first question
+  page          a page, from the first question on
+  redirect      somewhere else
+  silent        nothing, with the connection left open
+  close         nothing, and the end of the connection
   wrong-shape   JSON of another shape
   endless-line  a job like any other, whose stream is one line without an end
   huge          a body of 8 PiB, which it really sends as far as it is read
@@ -86,7 +90,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(CHUNK)
 
     def html(self):
+        if "/00000000-" in self.path:  # A job that nobody has.
+            self.whole(404, "application/problem+json", b"{}")
+        else:
+            self.page()
+
+    def page(self):
         self.whole(200, "text/html; charset=utf-8", PAGE)
+
+    def redirect(self):
+        self.send_response(308)
+        self.send_header("Location", "https://elsewhere.example/v3")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def silent(self):
+        threading.Event().wait()
+
+    def close(self):
+        self.close_connection = True
 
     def wrong_shape(self):
         self.whole(202 if self.command == "POST" else 200, "application/json", SHAPE)

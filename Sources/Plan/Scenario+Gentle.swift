@@ -1,0 +1,74 @@
+package import SimBase
+
+// Load that is fair to a backend that others use as well.
+
+extension Scenario {
+    /// The groups whose rate follows the backend, so that no arithmetic can bound it beforehand.
+    package var closedGroups: [String] {
+        self.groups.compactMap { if case .closed = $0.load { $0.name } else { nil } }
+    }
+
+    /// With every open group's arrivals slowed by one factor, so that all of them together never come faster than
+    /// `rate`. As it is when they do not.
+    package func limited(to rate: ArrivalRate) -> Scenario {
+        let peak = self.groups.reduce(Int64(0)) { sum, group in
+            guard case .open(let curve, _) = group.load else { return sum }
+            return sum.addingSaturating(curve.peak.perMillionSeconds)
+        }
+        let limit = rate.perMillionSeconds
+        guard peak > limit else { return self }
+        var limited = self
+        for index in self.groups.indices {
+            limited.groups[index].load = self.groups[index].load.scaled(by: max(1, limit), over: peak)
+        }
+        return limited
+    }
+
+    /// With arrivals at a constant rate growing to it over `time`. Stages that a scenario states stay as they are.
+    package func ramped(over time: Interval) -> Scenario {
+        guard time > .zero else { return self }
+        var ramped = self
+        for index in self.groups.indices {
+            let group = self.groups[index]
+            guard case .open(.constant(let rate), let spacing) = group.load else { continue }
+            // Long enough for every scan of the group.
+            let arrivals = group.devices * group.scansPerDevice
+            let length = max(.seconds(1), min(rate.moment(of: arrivals) - .zero, ScenarioLimit.timeMax))
+            ramped.groups[index].load = .open(
+                .staged(
+                    ArrivalStages([
+                        ArrivalStage(from: nil, to: rate, length: time), ArrivalStage(rate, length: length),
+                    ])), spacing)
+        }
+        return ramped
+    }
+}
+
+extension ArrivalCurve {
+    /// The fastest that it ever is.
+    fileprivate var peak: ArrivalRate {
+        switch self {
+        case .constant(let rate): rate
+        case .staged(let stages):
+            stages.stages.flatMap { [$0.from, $0.to].compactMap(\.self) }
+                .max { $0.perMillionSeconds < $1.perMillionSeconds }
+                ?? ArrivalRate(arrivals: 1, per: ScenarioLimit.timeMax)
+        }
+    }
+}
+
+extension ArrivalRate {
+    /// Arrivals in a million seconds, rounded up; saturates.
+    fileprivate var perMillionSeconds: Int64 {
+        let product = UInt128(self.arrivals) * 1_000_000_000_000_000
+        let per = UInt128(self.per.nanoseconds)
+        return Int64(clamping: (product + per - 1) / per)
+    }
+}
+
+extension Int64 {
+    fileprivate func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, isOver) = self.addingReportingOverflow(other)
+        return isOver ? .max : sum
+    }
+}

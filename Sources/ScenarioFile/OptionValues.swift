@@ -1,0 +1,30 @@
+package import Plan
+package import SimBase
+
+/// Values of command-line options that are written as in a scenario.
+package enum OptionValues {
+    /// What is wrong with one.
+    package struct Failure: Error {
+        package let message: String
+        package let help: String?
+
+        init(_ error: ValueError) {
+            self.message = error.message
+            self.help = error.help
+        }
+    }
+
+    /// Such as `10s`; zero is one too.
+    package static func duration(_ text: String) throws(Failure) -> Interval {
+        do throws(ValueError) {
+            return try Values.duration(text, max: ScenarioLimit.timeMax)
+        } catch { throw Failure(error) }
+    }
+
+    /// Such as `5/s`.
+    package static func arrivalRate(_ text: String) throws(Failure) -> ArrivalRate {
+        do throws(ValueError) {
+            return try Values.arrivalRate(text)
+        } catch { throw Failure(error) }
+    }
+}

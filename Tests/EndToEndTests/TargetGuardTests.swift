@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Load leaves this machine only when that was said twice; the production host wants it said three times.
+    @Suite struct TargetGuardTests {
+        private static let refused: [(arguments: [String], says: String)] = [
+            (["http://example.com"], "'example.com' is not loopback"),
+            (["http://192.0.2.7"], "'192.0.2.7' is not loopback"),
+            (["http://[2001:db8::7]"], "'2001:db8::7' is not loopback"),
+            (["http://127.example.com"], "'127.example.com' is not loopback"),
+            (["http://2130706433"], "'2130706433' is not loopback"),
+            (
+                ["http://example.com", "--allow-target", "example.org"],
+                "--allow-target names 'example.org', and the target is 'example.com'"
+            ),
+            (
+                ["http://a.test:80", "--resolve", "a.test:80:127.0.0.1,192.0.2.7"],
+                "'a.test' is not loopback"
+            ),
+            (
+                ["https://api.oooefam.net", "--allow-target", "api.oooefam.net"],
+                "'api.oooefam.net' is the production host"
+            ),
+            (
+                ["https://API.oooefam.net.", "--allow-target", "api.oooefam.net"],
+                "'API.oooefam.net.' is the production host"
+            ),
+            (
+                ["https://api.oooefam.net", "--allow-production"], "'api.oooefam.net' is not loopback"
+            ),
+        ]
+
+        /// The calls that open or use a socket, as strace saw them.
+        private func socketCalls(_ arguments: [String]) async throws -> (outcome: Outcome, calls: [Substring])
+        {
+            let scratch = try Scratch()
+            let log = try scratch.file("calls")
+            let outcome = try await Subprocess.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "strace", "-f", "-qq", "-e", "trace=%network", "-o", log.path, Binary.path.path, "run",
+                    ShortRun.scenario, "--quiet", "--output", scratch.folder.path + "/report", "--target",
+                ] + arguments, seconds: 60)
+            let text = String(decoding: try Data(contentsOf: log), as: UTF8.self)
+            return (outcome, text.split(separator: "\n").filter { $0.contains("socket(") })
+        }
+
+        @Test(arguments: refused) func `what was not allowed is refused before a socket is opened`(
+            arguments: [String], says: String
+        ) async throws {
+            let (outcome, calls) = try await self.socketCalls(arguments)
+            #expect(outcome.code == 64)
+            #expect(outcome.complaint.contains(says), "\(outcome.complaint)")
+            #expect(calls == [])
+        }
+
+        /// The same witness sees the socket of a target that is allowed.
+        @Test func `a name whose stated addresses are loopback needs no permission`() async throws {
+            let base = try await ServeProcess.during([]) { $0.base }
+            let port = base.split(separator: ":").last ?? ""
+            let (outcome, calls) = try await self.socketCalls([
+                "http://a.test:\(port)", "--resolve", "a.test:\(port):127.0.0.1",
+            ])
+            #expect(outcome.code == 69, "\(outcome.complaint)")
+            #expect(calls.contains { $0.contains("AF_INET") })
+        }
+    }
+}
