@@ -17,7 +17,7 @@ extension EndToEnd {
             (["nowhere"], 66, ["no scenario `nowhere`\n"]),
             (
                 ["flaky-network", "--set", "fleet.commuters.photos=nowhere"], 66,
-                ["no folder of photos 'nowhere'"]
+                ["there are no photos 'nowhere'"]
             ),
             (["flaky-network", "--output", "FILE/run"], 74, ["cannot write ", "FILE/run: Not a directory"]),
             (["flaky-network", "--state", "FILE/state"], 74, ["cannot use the state folder: "]),

@@ -18,10 +18,19 @@ struct RunReport {
             Summary.self, from: Data(contentsOf: self.folder.appending(path: "summary.json")))
     }
 
-    /// How many values a latency has.
+    /// How many values a latency has; none where it cannot be known.
     func metricCount(_ name: String) throws -> Int {
         struct Latencies: Decodable {
-            struct Latency: Decodable { var count: Int }
+            struct Latency: Decodable {
+                var count: Int
+
+                init(from decoder: any Decoder) throws {
+                    let fields = try? decoder.container(keyedBy: Key.self)
+                    self.count = try fields?.decode(Int.self, forKey: .count) ?? 0
+                }
+
+                private enum Key: CodingKey { case count }
+            }
             var metrics: [String: Latency]
         }
         let summary = try Data(contentsOf: self.folder.appending(path: "summary.json"))

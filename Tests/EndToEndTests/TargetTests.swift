@@ -56,9 +56,10 @@ extension EndToEnd {
             let serve = try await ServeProcess.start([])
             let front = try await TLSFront(.good, upstream: serve.port)
             let run = try RunProcess(
-                ShortRun.arguments + ShortRun.set(["faults=[]"]) + front.options + [
-                    "--cacert", front.authority, "--header", "X-Gateway-Key: hush-hush",
-                ])
+                [ShortRun.scenario] + ShortRun.options + ShortRun.set(["faults=[]"])
+                    + ShortRun.objectiveOfScansAlone + front.options + [
+                        "--cacert", front.authority, "--header", "X-Gateway-Key: hush-hush",
+                    ])
             let outcome = try await run.end(seconds: 50)
             #expect(outcome.code == 0 || outcome.code == 98, "\(outcome)")
             let summary = try run.report.summary()
