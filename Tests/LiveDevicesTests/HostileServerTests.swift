@@ -89,9 +89,10 @@ import Testing
         try self.check(HostileAnswer.others)
     }
 
-    /// More than any answer of the kind has, so that every byte of every answer has its turn.
+    /// More than any answer of the kind has, a stream also with the pings of a machine that is slow: every byte of every
+    /// answer has its turn.
     private static let lengths: [(operation: Talaria.Operation, bytes: Int)] = [
-        (.upload, 1_000), (.stream, 3_600), (.results, 2_600), (.cleanup, 300),
+        (.upload, 1_000), (.stream, 4_800), (.results, 2_600), (.cleanup, 300),
     ]
     /// So many at once: a cut takes six descriptors.
     private static let cutsAtOnceMax = 600
