@@ -15,10 +15,19 @@ package struct SLOResult: Hashable, Sendable {
     /// Whether it fails the run.
     package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
 
+    /// Of fewer operations no failure rate ends a run.
+    package static let operationsToEndRun: Int64 = 20
+
     /// Whether the run should end now, having been judged on the way. What has no data yet may still get some, and a
     /// count that is too low may still grow: those wait for the end.
     package var endsRun: Bool {
         guard self.slo.abort, self.passed == false, !self.noData else { return false }
+        // The first failure of the first few operations is not yet a rate, unless none is allowed.
+        if case .share(let rate) = self.value, case .share(let limit) = self.slo.condition.threshold,
+            limit > 0, rate.total < Self.operationsToEndRun
+        {
+            return false
+        }
         guard case .number(let value) = self.value, case .number(let limit) = self.slo.condition.threshold
         else {
             return true

@@ -26,7 +26,12 @@ extension LiveRun {
             driver.add(Int64(self.arrivals.late), to: .arrivalsLate)
             findings.metrics.add(driver, in: .none)
         }
-        let slos = self.plan.scenario.slos.map { $0.evaluate(against: findings.metrics) }
+        let slos = self.plan.scenario.slos.map { slo in
+            let result = slo.evaluate(against: findings.metrics)
+            // What ended the run stays broken, even if its last operations went well.
+            guard let reason = self.endedBy, reason.slo == slo, result.passed == true else { return result }
+            return reason
+        }
         let generator = self.generatorHealth
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,

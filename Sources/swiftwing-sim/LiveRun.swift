@@ -4,6 +4,7 @@ import EventLoop
 import Faults
 import Foundation
 import LiveDevices
+import Metrics
 import Plan
 import Reporting
 import ScenarioFile
@@ -42,6 +43,10 @@ final class LiveRun {
     private var signals: [SignalWatch] = []
     private var watchman: LoopTimer?
     private var shownAt = Instant.zero
+    /// The objective that ended the run before its time, as it stood then.
+    private(set) var endedBy: SLOResult?
+    private var judgedAt = Instant.zero
+    private let abortingSLOs: [SLO]
 
     var request: RunRequest { self.preparation.request }
     var plan: RunPlan { self.preparation.plan }
@@ -53,6 +58,7 @@ final class LiveRun {
         self.warnings = preparation.warnings
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
+        self.abortingSLOs = preparation.plan.scenario.slos.filter(\.abort)
         self.loop = try Loop(clock: self.clock)
         self.account = RunAccount(
             preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded)
@@ -185,6 +191,7 @@ final class LiveRun {
     private func startWatching() {
         self.watchman = LoopTimer(loop: self.loop) { [unowned self] _ in
             self.checkChild()
+            self.checkObjectives()
             self.showProgress()
             self.watchman?.arm(after: .milliseconds(50))
         }
@@ -198,6 +205,19 @@ final class LiveRun {
         self.failure = RunFailure(code: .internalError, text: text)
         self.console.error("swiftwing-sim: \(text)")
         self.account.closeBackend()
+        self.fleet?.stop()
+    }
+
+    /// An objective with `abort` that is broken ends the run, once a second.
+    private func checkObjectives() {
+        let now = self.clock.now()
+        guard self.endedBy == nil, self.outcome == nil, now - self.judgedAt >= .seconds(1) else { return }
+        self.judgedAt = now
+        guard let reason = self.account.reasonToEnd(among: self.abortingSLOs) else { return }
+        self.endedBy = reason
+        let text = "ended early: \(reason.slo.selector) was \(reason.actual), beyond its objective"
+        self.warnings.append(text)
+        self.console.error(text)
         self.fleet?.stop()
     }
 

@@ -34,6 +34,14 @@ struct RunAccount {
     /// For the progress line.
     var scans: ScanTotals { self.ledger.totals.scans }
 
+    /// Of the run so far: the first objective that ends it.
+    func reasonToEnd(among slos: [SLO]) -> SLOResult? {
+        guard !slos.isEmpty else { return nil }
+        var metrics = self.tally.measured.table
+        self.ledger.record(into: &metrics)
+        return slos.lazy.map { $0.evaluate(against: metrics) }.first { $0.endsRun }
+    }
+
     mutating func heard(
         phones observations: [Observation], thread: Int, upTo moment: Instant, directory: RunDirectory
     ) {

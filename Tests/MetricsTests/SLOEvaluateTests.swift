@@ -159,6 +159,20 @@ struct SLOEvaluateTests {
         #expect(!held.isBreach)
     }
 
+    @Test func `a failure rate ends the run only once there are operations enough to make one`() throws {
+        func failures(_ failed: Int, of total: Int) -> MetricTable {
+            table { table in
+                for number in 0..<total {
+                    table.record(.uploadFailed, failed: number < failed, in: commuters)
+                }
+            }
+        }
+        let objective = try slo("upload.failed", "rate < 20%", abort: true)
+        #expect(!objective.evaluate(against: failures(19, of: 19)).endsRun)
+        #expect(objective.evaluate(against: failures(4, of: 20)).endsRun)
+        #expect(!objective.evaluate(against: failures(3, of: 20)).endsRun)
+    }
+
     @Test(arguments: [
         ("books.received", "count < 3", true), ("books.received", "count <= 2", true),
         ("books.received", "count == 2", true), ("books.received", "count == 4", false),
