@@ -13,16 +13,10 @@ extension Backend {
         _ entry: EventLog.Entry, _ exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [BackendEffect]
     ) -> EventLog.Entry {
-        let bad: BadJSONPlace? =
-            switch entry.kind {
-            case .progress: .progress
-            case .completed: .completed
-            default: nil
-            }
-        if let bad,
+        if let bad = EventDistortion.badJSONPlace(of: entry.kind),
             self.takeFault(of: exchange, where: { $0.kind == .badJSON(bad) }, into: &effects) != nil
         {
-            return entry.with(data: Self.badJSON(entry.kind, facts))
+            return entry.with(data: EventDistortion.badJSON(entry.kind, job: facts.id))
         }
         if entry.hasBooks, let form = self.strippedForm(exchange, into: &effects) {
             return entry.with(data: self.completedData(facts, stripped: form))
@@ -30,8 +24,8 @@ extension Backend {
         if entry.kind == .progress, let step = entry.step,
             self.meetFault(of: exchange, where: { $0.kind == .noMessage }, into: &effects) != nil
         {
-            return entry.with(
-                data: self.progressData(facts, step: step, hasMessage: false, at: entry.emitted))
+            let data = self.progressData(facts, step: step, at: entry.emitted)
+            return entry.with(data: EventDistortion.withoutMessage(data) ?? data)
         }
         return entry
     }
@@ -57,7 +51,7 @@ extension Backend {
             of: exchange, where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) }, into: &effects)
         {
             let isUnknown = fault.kind == .unknownEvent
-            let name = isUnknown ? UnknownData.name : EventKind.progress.rawValue
+            let name = isUnknown ? EventDistortion.unknownName : EventKind.progress.rawValue
             let (wall, now) = (self.wall, self.now)
             let milliseconds = self.jobs.update(facts.key) {
                 $0.log.alias(name, position: position - 1, wall: wall, at: now)
@@ -66,16 +60,11 @@ extension Backend {
             SSEWriter.event(
                 id: EventLog.id(milliseconds ?? wall, name), type: name,
                 data: isUnknown
-                    ? JSON.encode(UnknownData(jobId: facts.id, timestamp: self.timestamp))
-                    : Self.badJSON(.progress, facts),
+                    ? EventDistortion.unknownData(job: facts.id, timestamp: self.timestamp)
+                    : EventDistortion.badJSON(.progress, job: facts.id),
                 into: &bytes)
             self.send(bytes, .extra, to: exchange, into: &effects)
         }
-    }
-
-    /// JSON that breaks off.
-    private static func badJSON(_ kind: EventKind, _ facts: Job.Facts) -> [UInt8] {
-        Array("{\"jobId\":\"\(facts.id)\",\"type\":\"\(kind.rawValue)\",".utf8)
     }
 
     /// The live backend's second end: a `completed` without books, behind the first (CONTRACT.md section 2.4). A job that
@@ -132,7 +121,8 @@ extension Backend {
     ) -> ArmedFault? {
         guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
         let now = self.now
-        guard let fault = self.streams.update(exchange, { $0.take(at: now, where: applies) }) ?? nil else {
+        guard let fault = self.streams.update(exchange, { $0.faults.take(at: now, where: applies) }) ?? nil
+        else {
             return nil
         }
         self.observeFired(fault.fault, stream, into: &effects)
@@ -146,18 +136,10 @@ extension Backend {
         guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
         let now = self.now
         guard
-            let (fault, isFirst) = self.streams.update(exchange, { $0.meet(at: now, where: applies) }) ?? nil
+            let (fault, isFirst) = self.streams.update(exchange, { $0.faults.meet(at: now, where: applies) })
+                ?? nil
         else { return nil }
         if isFirst { self.observeFired(fault.fault, stream, into: &effects) }
         return fault
     }
-}
-
-/// `data` of an event that no contract has.
-private struct UnknownData: Encodable {
-    static let name = "telemetry"
-
-    var type = UnknownData.name
-    var jobId: String
-    var timestamp: String
 }

@@ -54,11 +54,6 @@ extension Backend {
         return nil
     }
 
-    /// At least a byte is left and at least one is missing, so that it is no JSON.
-    static func truncated(_ body: [UInt8], _ draw: UInt64) -> [UInt8] {
-        Array(body.prefix(1 + Int(draw.multipliedFullWidth(by: UInt64(body.count - 1)).high)))
-    }
-
     /// The job is gone without its end being told: 410 from now on where it is remembered, otherwise 404.
     private mutating func vanish(_ key: JobKey, status: Int, into effects: inout [BackendEffect]) {
         guard let facts = self.jobs[key]?.facts else { return }
@@ -73,7 +68,7 @@ extension Backend {
     mutating func faultDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
         let now = self.now
         let next = self.streams.update(exchange) { stream in
-            stream.alarm = stream.nextAlarm(after: now)
+            stream.alarm = stream.faults.nextAlarm(after: now)
             return stream.alarm
         }
         if let alarm = next ?? nil {
@@ -88,7 +83,8 @@ extension Backend {
     mutating func act(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
         let now = self.now
         while let (fault, stream) = self.streams.update(
-            exchange, { stream in stream.take(at: now, where: \.kind.actsByItself).map { ($0, stream) } })
+            exchange,
+            { stream in stream.faults.take(at: now, where: \.kind.actsByItself).map { ($0, stream) } })
             ?? nil
         {
             self.carryOut(fault, stream, into: &effects)
@@ -158,10 +154,9 @@ extension Backend {
         self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
         let owner = facts.owner
         let book = self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
-        let data = DegradedData(
-            jobId: facts.id, isbn: book.isbn, title: book.title, reason: "isbndb_circuit_open",
-            timestamp: self.timestamp)
-        self.emit(.enrichmentDegraded, JSON.encode(data), facts, into: &effects)
+        let data = EventDistortion.degradedData(
+            job: facts.id, isbn: book.isbn, title: book.title, timestamp: self.timestamp)
+        self.emit(.enrichmentDegraded, data, facts, into: &effects)
     }
 
     /// The one that the job has from its first degraded book on, whatever becomes of the stream that brought it.

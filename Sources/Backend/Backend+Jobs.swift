@@ -74,7 +74,8 @@ extension Backend {
             let headers = [HeaderLine("Content-Type", "application/json")]
             if let fault = asking.fault(where: { $0 == .truncateResults }) {
                 self.observeFired(fault.fault, asking, into: &effects)
-                self.reply(asking, 200, headers, Self.truncated(body, fault.draw), into: &effects)
+                let count = EventDistortion.truncatedCount(of: body.count, fault.draw)
+                self.reply(asking, 200, headers, Array(body.prefix(count)), into: &effects)
                 return
             }
             effects.append(

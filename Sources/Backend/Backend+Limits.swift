@@ -37,15 +37,34 @@ extension Backend {
     }
 
     private func limited(_ quota: Quota, until free: Instant, retryAfter: Interval) -> Refusal {
-        var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
-        refusal.retryAfter = min(retryAfter, BackendConfiguration.intervalMax)
-        refusal.headers = self.limitHeaders(quota, remaining: 0, reset: free)
-        return refusal
+        .limited(
+            quota, until: free, retryAfter: retryAfter, wallClockAtZero: self.configuration.wallClockAtZero)
     }
 
-    /// B3's header names. `Reset` is in seconds since 1970, rounded up.
     private func limitHeaders(_ quota: Quota, remaining: Int, reset: Instant) -> [HeaderLine] {
-        let wall = self.configuration.wallClockAtZero + (reset - Instant.zero).wholeMilliseconds
+        RateLimiter.headers(
+            quota, remaining: remaining, reset: reset, wallClockAtZero: self.configuration.wallClockAtZero)
+    }
+}
+
+extension Refusal {
+    static func limited(
+        _ quota: Quota, until free: Instant, retryAfter: Interval, wallClockAtZero: Int64
+    ) -> Refusal {
+        var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
+        refusal.retryAfter = min(retryAfter, BackendConfiguration.intervalMax)
+        refusal.headers = RateLimiter.headers(
+            quota, remaining: 0, reset: free, wallClockAtZero: wallClockAtZero)
+        return refusal
+    }
+}
+
+extension RateLimiter {
+    /// B3's header names. `Reset` is in seconds since 1970, rounded up.
+    static func headers(
+        _ quota: Quota, remaining: Int, reset: Instant, wallClockAtZero: Int64
+    ) -> [HeaderLine] {
+        let wall = wallClockAtZero + (reset - Instant.zero).wholeMilliseconds
         return [
             HeaderLine("X-RateLimit-Limit", String(quota.requests)),
             HeaderLine("X-RateLimit-Remaining", String(remaining)),

@@ -76,11 +76,11 @@ extension Backend {
             guard self.jobs[facts.key]?.phase == .running else { return }
         }
         self.emit(
-            .progress, self.progressData(facts, step: step, hasMessage: true, at: self.now), step: step,
+            .progress, self.progressData(facts, step: step, at: self.now), step: step,
             facts, into: &effects)
     }
 
-    func progressData(_ facts: Job.Facts, step: Int, hasMessage: Bool, at moment: Instant) -> [UInt8] {
+    func progressData(_ facts: Job.Facts, step: Int, at moment: Instant) -> [UInt8] {
         let script = facts.script
         let counts = script.counts(at: step)
         var currentItem: String?
@@ -93,7 +93,7 @@ extension Backend {
             ProgressData(
                 jobId: facts.id, status: script.status(at: step),
                 thousandths: script.thousandths(at: step), processedCount: counts.processed,
-                totalCount: counts.total, message: hasMessage ? script.message(at: step) : nil,
+                totalCount: counts.total, message: script.message(at: step),
                 currentItem: currentItem, timestamp: self.timestamp(at: moment)))
     }
 

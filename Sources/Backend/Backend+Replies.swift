@@ -83,30 +83,7 @@ extension Backend {
     }
 
     private func problem(_ exchange: ExchangeID, _ refusal: Refusal, instance: String?) -> BackendReply {
-        let place = refusal.retryAfterPlace
-        let inBody = place == .body || place == .both ? refusal.retryAfter : nil
-        let inHeader = place == .header || place == .both ? refusal.retryAfter : nil
-        var problem = Problem(
-            refusal.code, detail: refusal.detail, instance: instance,
-            retryAfterMs: inBody.map { $0.rounded(upTo: .milliseconds(1)) },
-            metadata: self.metadata(exchange))
-        if let override = refusal.override {
-            problem.replace(status: override.status, code: override.code)
-            problem.retryable = override.retryable
-        }
-        var headers = [
-            HeaderLine(HeaderName.requestID, self.requestID(exchange)),
-            HeaderLine("Content-Type", Problem.contentType),
-        ]
-        if problem.status == 401 {
-            // RFC 9110 section 15.5.2: a 401 names a scheme.
-            headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
-        }
-        if let inHeader {
-            headers.append(HeaderLine(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
-        }
-        return BackendReply(
-            status: problem.status, headers: headers + refusal.headers, body: JSON.encode(problem))
+        refusal.reply(metadata: self.metadata(exchange), instance: instance)
     }
 
     func metadata(_ exchange: ExchangeID) -> Metadata {
@@ -130,6 +107,35 @@ extension Backend {
         case .relative: endpoint.path
         case .absolute(let base): base + endpoint.path
         }
+    }
+}
+
+extension Refusal {
+    /// The problem document, in whoever's place.
+    func reply(metadata: Metadata, instance: String?) -> BackendReply {
+        let place = self.retryAfterPlace
+        let inBody = place == .body || place == .both ? self.retryAfter : nil
+        let inHeader = place == .header || place == .both ? self.retryAfter : nil
+        var problem = Problem(
+            self.code, detail: self.detail, instance: instance,
+            retryAfterMs: inBody.map { $0.rounded(upTo: .milliseconds(1)) }, metadata: metadata)
+        if let override = self.override {
+            problem.replace(status: override.status, code: override.code)
+            problem.retryable = override.retryable
+        }
+        var headers = [
+            HeaderLine(HeaderName.requestID, metadata.requestId),
+            HeaderLine("Content-Type", Problem.contentType),
+        ]
+        if problem.status == 401 {
+            // RFC 9110 section 15.5.2: a 401 names a scheme.
+            headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
+        }
+        if let inHeader {
+            headers.append(HeaderLine(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
+        }
+        return BackendReply(
+            status: problem.status, headers: headers + self.headers, body: JSON.encode(problem))
     }
 }
 

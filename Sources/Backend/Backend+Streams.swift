@@ -81,7 +81,7 @@ extension Backend {
         var stream = Stream(
             job: facts.key, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
             faults: asking.faults, nextPing: self.now + self.configuration.ping)
-        stream.alarm = stream.nextAlarm(after: self.now)
+        stream.alarm = stream.faults.nextAlarm(after: self.now)
         self.streams[asking.exchange] = stream
         self.agenda.add(.ping(asking.exchange), at: stream.nextPing)
         if let alarm = stream.alarm {
@@ -159,8 +159,8 @@ extension Backend {
     ) {
         effects.append(.stream(exchange, bytes: bytes, mark))
         self.streams.update(exchange) { stream in
-            stream.bytes += bytes.count
-            if case .event(_, _, replayed: false, _) = mark { stream.newEvents += 1 }
+            let isNewEvent = if case .event(_, _, replayed: false, _) = mark { true } else { false }
+            stream.faults.wrote(bytes: bytes.count, isNewEvent: isNewEvent)
         }
     }
 

@@ -169,7 +169,7 @@ extension Endpoint {
         }
     }
 
-    fileprivate func operation(method: String) -> Operation? {
+    func operation(method: String) -> Operation? {
         switch (self, method) {
         case (.upload, "POST"): .upload
         case (.stream, "GET"): .stream

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FaultTests {
     @Test(arguments: [
         (StrippedForm.absent, "{\"jobId\":"), (.null, "{\"books\":null,\"jobId\":"),
-        (.empty, "{\"books\":[],\"jobId\":"), (.renamed, "{\"jobId\":"),
+        (.empty, "{\"books\":[],\"jobId\":"), (.renamed, "{\"results\":"),
     ])
     func `books are taken from one stream only, in four ways`(form: StrippedForm, start: String) throws {
         var bench = Bench()

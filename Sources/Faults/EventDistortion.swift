@@ -1,0 +1,76 @@
+package import Talaria
+
+/// What the server's faults make of an event or a body: for the simulated backend's own and for those of a foreign one
+/// that pass through the gateway.
+package enum EventDistortion {
+    // MARK: Events
+
+    /// Which `bad-json` is for events of this kind.
+    package static func badJSONPlace(of kind: EventKind) -> BadJSONPlace? {
+        switch kind {
+        case .progress: .progress
+        case .completed: .completed
+        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress: nil
+        }
+    }
+
+    /// JSON that breaks off.
+    package static func badJSON(_ kind: EventKind, job: String) -> [UInt8] {
+        Array("{\"jobId\":\"\(job)\",\"type\":\"\(kind.rawValue)\",".utf8)
+    }
+
+    /// The data of a `completed` event without its books; nil where there are none to take. Renamed, they stand under
+    /// the key of the results endpoint.
+    package static func stripped(_ data: [UInt8], as form: StrippedForm) -> [UInt8]? {
+        guard var object = JSONObjectText(data), object.contains(Self.booksKey) else { return nil }
+        switch form {
+        case .absent: object.remove(Self.booksKey)
+        case .null: object.set(Self.booksKey, to: Array("null".utf8))
+        case .empty: object.set(Self.booksKey, to: Array("[]".utf8))
+        case .renamed: object.rename(Self.booksKey, to: "results")
+        }
+        return object.bytes
+    }
+
+    package static let booksKey = "books"
+
+    /// The data of a `progress` event without its text; nil where it has none.
+    package static func withoutMessage(_ data: [UInt8]) -> [UInt8]? {
+        guard var object = JSONObjectText(data), object.contains("message") else { return nil }
+        object.remove("message")
+        return object.bytes
+    }
+
+    /// The event that no contract has.
+    package static let unknownName = "telemetry"
+
+    package static func unknownData(job: String, timestamp: String) -> [UInt8] {
+        JSON.encode(UnknownData(jobId: job, timestamp: timestamp))
+    }
+
+    private struct UnknownData: Encodable {
+        var type = EventDistortion.unknownName
+        var jobId: String
+        var timestamp: String
+    }
+
+    // MARK: Books that could not be looked up
+
+    /// `enrichment_degraded` for one book.
+    package static func degradedData(
+        job: String, isbn: String?, title: String, timestamp: String
+    ) -> [UInt8] {
+        JSON.encode(
+            DegradedData(
+                jobId: job, isbn: isbn, title: title, reason: "isbndb_circuit_open", timestamp: timestamp))
+    }
+
+    // MARK: Bodies
+
+    /// After how many bytes a body of that many is cut short: at least one is left and at least one is missing, so that
+    /// it is no JSON.
+    package static func truncatedCount(of count: Int, _ draw: UInt64) -> Int {
+        guard count > 1 else { return count }
+        return 1 + Int(draw.multipliedFullWidth(by: UInt64(count - 1)).high)
+    }
+}
