@@ -28,6 +28,9 @@ static inline CURLcode shim_easy_set_receiver(
 ) {
     return curl_easy_setopt(easy, option, callback);
 }
+static inline CURLcode shim_easy_set_reader(CURL *easy, size_t (*callback)(char *, size_t, size_t, void *)) {
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
+}
 static inline CURLcode shim_easy_set_open_socket(
     CURL *easy, curl_socket_t (*callback)(void *, curlsocktype, struct curl_sockaddr *)
 ) {

@@ -112,6 +112,28 @@ package final class CurlPool {
         self.finish(transfer)
     }
 
+    /// More of a streamed body. Nothing happens when the exchange is over.
+    package func feed(_ transfer: TransferID, _ bytes: ArraySlice<UInt8>) {
+        guard let transfer = self.running(transfer), let upload = transfer.upload else { return }
+        if upload.append(bytes) { transfer.wakeUpload() }
+    }
+
+    /// The streamed body is complete.
+    package func endBody(_ transfer: TransferID) {
+        guard let transfer = self.running(transfer), let upload = transfer.upload else { return }
+        if upload.end() { transfer.wakeUpload() }
+    }
+
+    /// Receives nothing more of an exchange until it is resumed, so that its peer feels that nobody takes what it sends.
+    /// What libcurl has read already is still delivered.
+    package func pause(_ transfer: TransferID) { self.running(transfer)?.pause(true) }
+
+    package func resume(_ transfer: TransferID) {
+        self.running(transfer)?.pause(false)
+        // libcurl hands over at once what it has held back.
+        if !self.isDelivering, !self.inbox.isEmpty { self.soon?.arm(after: .zero) }
+    }
+
     /// Abandons all of a phone's exchanges and takes its connections away from libcurl without a word to the peer:
     /// they stay open and unread until `unpark`. The delegate hears nothing of it. The phone may start new exchanges.
     package func park(phone: Int) {
@@ -187,6 +209,12 @@ package final class CurlPool {
             swap(&bytes, &transfer.body)
             self.delegate?.transfer(id, of: phone, received: bytes, at: transfer.bodyMoment)
             self.inbox.giveBack(&bytes)
+            guard transfer.id == id else { return }
+        }
+        if transfer.hasTakenBody {
+            transfer.hasTakenBody = false
+            self.delegate?.transfer(
+                id, of: phone, bodyLeft: transfer.upload?.count ?? 0, at: self.loop.now())
             guard transfer.id == id else { return }
         }
         if let result = transfer.result {

@@ -45,6 +45,7 @@ extension Transfer {
     func unprepare() {
         _ = unsafe shim_easy_set_mime(self.easy.raw, nil)
         self.multipart = nil
+        self.upload = nil
         unsafe self.easy.set(CURLOPT_COPYPOSTFIELDS, pointer: nil)
         self.easy.set(CURLOPT_HTTPGET, 1)
         self.easy.set(CURLOPT_CUSTOMREQUEST, nil)
@@ -65,11 +66,15 @@ extension Transfer {
             self.post(bytes)
         case .multipart(let parts):
             self.multipart = MultipartBody(parts, of: self.easy)
+        case .streamed(let length):
+            self.upload = UploadQueue()
+            self.easy.set(CURLOPT_POST, 1)
+            self.easy.set(CURLOPT_POSTFIELDSIZE_LARGE, size: length ?? -1)
         }
         let implied: TransferRequest.Method
         switch request.body {
         case .none: implied = request.method == .head || request.method == .post ? request.method : .get
-        case .bytes, .multipart: implied = .post
+        case .bytes, .multipart, .streamed: implied = .post
         }
         if request.method != implied { self.easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
     }
@@ -120,8 +125,15 @@ extension Transfer {
         if !hasAccept { list.append("Accept:") }
         // Without this, bodies above 1 MB wait a second for a 100 that no backend here sends.
         if !hasExpect { list.append("Expect:") }
-        if case .bytes = request.body, !hasType { list.append("Content-Type:") }
-        if case .none = request.body, request.method == .post, !hasType { list.append("Content-Type:") }
+        switch request.body {
+        case .bytes: if !hasType { list.append("Content-Type:") }
+        case .none: if request.method == .post, !hasType { list.append("Content-Type:") }
+        case .streamed(let length):
+            if !hasType { list.append("Content-Type:") }
+            // HTTP/2, which has no chunks, leaves it out again.
+            if length == nil { list.append("Transfer-Encoding: chunked") }
+        case .multipart: break
+        }
         self.headers = list
         self.easy.set(CURLOPT_HTTPHEADER, self.headers)
         return nil

@@ -27,6 +27,9 @@ final class Transfer {
     var resolve = TextList()
     var connectTo = TextList()
     var multipart: MultipartBody?
+    var upload: UploadQueue?
+    /// Nothing more is received until it is resumed.
+    private(set) var isPaused = false
 
     // Its course.
     var started = Instant.zero
@@ -44,6 +47,8 @@ final class Transfer {
     var isHeadDelivered = false
     var body: [UInt8] = []
     private(set) var bodyMoment = Instant.zero
+    /// libcurl has taken of the streamed body since this was last told.
+    var hasTakenBody = false
     var result: CURLcode?
     /// Why libcurl was never given the exchange.
     var refusal: String?
@@ -73,12 +78,43 @@ final class Transfer {
         self.isHeadComplete = false
         self.isHeadDelivered = false
         self.inbox.giveBack(&self.body)
+        self.hasTakenBody = false
+        self.isPaused = false
         self.result = nil
         self.refusal = nil
         self.easy.forgetMessage()
     }
 
+    // MARK: - To libcurl
+
+    func pause(_ isPaused: Bool) {
+        guard self.isPaused != isPaused else { return }
+        self.isPaused = isPaused
+        self.tellPauses()
+    }
+
+    /// There is more to send than there was when libcurl asked.
+    func wakeUpload() {
+        self.upload?.wake()
+        self.tellPauses()
+    }
+
+    private func tellPauses() {
+        let sending = self.upload?.isStarved == true ? CURLPAUSE_SEND : 0
+        _ = unsafe curl_easy_pause(self.easy.raw, (self.isPaused ? CURLPAUSE_RECV : 0) | sending)
+    }
+
     // MARK: - From libcurl
+
+    private func readBody(into room: UnsafeMutableRawBufferPointer) -> Int {
+        guard let upload = self.upload else { return 0 }
+        guard let count = unsafe upload.read(into: room) else { return Int(CURL_READFUNC_PAUSE) }
+        if count > 0 {
+            self.hasTakenBody = true
+            self.inbox.queue(self)
+        }
+        return count
+    }
 
     private func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         // After the head there are only trailers, which no one here asks for.
@@ -143,6 +179,7 @@ final class Transfer {
         unsafe self.easy.set(CURLOPT_PRIVATE, pointer: context)
         unsafe self.easy.set(CURLOPT_HEADERDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_WRITEDATA, pointer: context)
+        unsafe self.easy.set(CURLOPT_READDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_PREREQDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_OPENSOCKETDATA, pointer: context)
         // A connection outlives the transfer that opened it, so closing is the table's.
@@ -159,6 +196,12 @@ final class Transfer {
             let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
             let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
             return unsafe transfer.receivedBody(piece) ? size * count : 0
+        }
+        _ = unsafe shim_easy_set_reader(raw) { room, size, count, context in
+            guard let context = unsafe context, let room = unsafe room else { return 0 }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            return unsafe transfer.readBody(
+                into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
         }
         _ = unsafe shim_easy_set_before_send(raw) { context, _, _, _, _ in
             guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }

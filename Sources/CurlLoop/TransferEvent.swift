@@ -15,8 +15,15 @@ package protocol TransferDelegate: AnyObject {
     /// Bytes of the body, at least one. The array is reused: take what you need before you return.
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant)
 
+    /// libcurl has taken of a streamed body; so many bytes that were fed wait.
+    func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant)
+
     /// The exchange is over; the id means nothing any more.
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant)
+}
+
+extension TransferDelegate {
+    package func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant) {}
 }
 
 /// A response head.

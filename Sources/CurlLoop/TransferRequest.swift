@@ -20,6 +20,8 @@ package struct TransferRequest: Sendable {
         case bytes([UInt8])
         /// `multipart/form-data`, in this order.
         case multipart([Part])
+        /// Fed while it is sent; without a length it goes out in chunks. See `CurlPool.feed`.
+        case streamed(length: Int?)
     }
 
     package struct Part: Sendable {
