@@ -145,7 +145,7 @@ let package = Package(
             "LiveBackendTests",
             [
                 "LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Serving", "Faults", "EventLoop",
-                "SimTestSupport",
+                "CurlLoop", "SimTestSupport",
             ]),
         tests(
             "ScenarioFileTests",

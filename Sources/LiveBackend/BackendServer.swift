@@ -5,28 +5,37 @@ package import Serving
 package import SimBase
 package import Talaria
 
-/// What a simulated Talaria on real sockets is made of.
+/// Who answers what comes through a server's connections.
+package enum ServerOrigin: Sendable {
+    case simulated(BackendConfiguration, Shelf)
+    /// A foreign backend, behind the fault gateway.
+    case upstream(UpstreamSetup)
+}
+
+/// What a server on real sockets is made of.
 package struct ServerSetup: Sendable {
     /// A numeric address.
     package var host: String
     /// 0 lets the system choose.
     package var port: UInt16
-    package var backend: BackendConfiguration
-    package var shelf: Shelf
+    package var origin: ServerOrigin
     package var random: KeyedRandom
     package var faults: [FaultSpec]
     package var links: FleetLinks
     /// What `GET /_sim/nonce` answers, so that a caller can know that it speaks to the server it started.
     package var nonce: String
+    /// Told of every request that is over.
+    package var served: (@Sendable (ServedRequest) -> Void)?
+    /// See `ServingSetup.isForBrowsers`.
+    package var isForBrowsers = false
 
     package init(
-        host: String, port: UInt16, backend: BackendConfiguration, shelf: Shelf, random: KeyedRandom,
-        faults: [FaultSpec], links: FleetLinks, nonce: String
+        host: String, port: UInt16, origin: ServerOrigin, random: KeyedRandom, faults: [FaultSpec],
+        links: FleetLinks, nonce: String
     ) {
         self.host = host
         self.port = port
-        self.backend = backend
-        self.shelf = shelf
+        self.origin = origin
         self.random = random
         self.faults = faults
         self.links = links
@@ -34,7 +43,7 @@ package struct ServerSetup: Sendable {
     }
 }
 
-/// The simulated Talaria on real sockets: it does what `Server` wants, and tells it what comes.
+/// The simulated Talaria, or the gateway to a foreign one, on real sockets: it does what `Server` wants, and tells it what comes.
 ///
 /// Belongs to its loop's thread. It never shares its port: two servers on one port would answer each other's phones.
 package final class BackendServer {
@@ -45,10 +54,13 @@ package final class BackendServer {
     var readBuffer = [UInt8](repeating: 0, count: ServerLimits.readBytesMax)
 
     private let observe: (Observation) -> Void
+    private let served: (@Sendable (ServedRequest) -> Void)?
     private let listener: Descriptor
     private var watch: Watch?
     private var timer: LoopTimer?
     private var server: Server
+    private var upstream: Upstream?
+    private let connectionsMax: Int
     private var connections: [ConnectionID: Connection] = [:]
     private var closedConnections: [Connection] = []
     private var burial: LoopTimer?
@@ -58,6 +70,8 @@ package final class BackendServer {
 
     /// Connections closed at once because there were too many, or no descriptor was left.
     package private(set) var connectionsRefused = 0
+    /// Exchanges of which the upstream failed.
+    package private(set) var upstreamFailures = 0
 
     /// Listens at once. `observe` is called for everything seen, in order.
     package init(_ setup: ServerSetup, loop: Loop, observe: @escaping (Observation) -> Void)
@@ -65,11 +79,26 @@ package final class BackendServer {
     {
         self.loop = loop
         self.observe = observe
-        self.server = Server(
-            ServingSetup(
-                backend: setup.backend, shelf: setup.shelf, random: setup.random, faults: setup.faults,
-                links: setup.links, clockZero: loop.clock.zero, nonce: setup.nonce))
+        let origin: ServingOrigin
+        switch setup.origin {
+        case .simulated(let configuration, let shelf):
+            origin = .simulated(configuration, shelf)
+            self.connectionsMax = ServerLimits.connectionsMax
+        case .upstream(let upstream):
+            origin = .upstream(upstream.gateway)
+            self.connectionsMax = upstream.connectionsMax
+        }
+        var serving = ServingSetup(
+            origin: origin, random: setup.random, faults: setup.faults, links: setup.links,
+            clockZero: loop.clock.zero, nonce: setup.nonce)
+        serving.tellsRequests = setup.served != nil
+        serving.isForBrowsers = setup.isForBrowsers
+        self.served = setup.served
+        self.server = Server(serving)
         self.listener = try StreamSocket.listen(host: setup.host, port: setup.port)
+        if case .upstream(let upstream) = setup.origin {
+            self.upstream = Upstream(upstream, loop: loop) { [unowned self] in self.tell(.upstream($0)) }
+        }
         self.timer = LoopTimer(loop: loop) { [unowned self] _ in self.tell(.woke) }
         self.burial = LoopTimer(loop: loop) { [unowned self] _ in self.closedConnections.removeAll() }
         self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
@@ -87,6 +116,9 @@ package final class BackendServer {
     /// Since this was last asked.
     package func takeStreamsOpen() -> StreamsOpen { self.server.takeStreamsOpen() }
 
+    /// Whether it matters to anybody that a peer does not take what is sent.
+    var wantsBacklogs: Bool { self.upstream != nil }
+
     // MARK: Connections
 
     private static let acceptsPerTurnMax = 64
@@ -99,7 +131,7 @@ package final class BackendServer {
                 self.connectionsRefused += 1
                 return
             case .connection(let socket):
-                guard self.connections.count < ServerLimits.connectionsMax else {
+                guard self.connections.count < self.connectionsMax else {
                     self.connectionsRefused += 1
                     StreamSocket.close(socket)
                     continue
@@ -163,6 +195,9 @@ package final class BackendServer {
         case .cut(let id, let ending): self.connections[id]?.cut(ending)
         case .read(let id, let isRead): self.connections[id]?.read(isRead)
         case .observe(let observation): self.observe(observation)
+        case .served(let request): self.served?(request)
+        case .upstream(.failed): self.upstreamFailures += 1
+        case .upstream(let effect): self.upstream?.carryOut(effect)
         }
     }
 }

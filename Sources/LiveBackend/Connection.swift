@@ -26,6 +26,7 @@ final class Connection {
     /// What the kernel has not taken.
     private var unsent: [UInt8] = []
     private var unsentStart = 0
+    private var backlogTold = 0
     private var isRead = true
     private var isPeerDone = false
 
@@ -37,7 +38,10 @@ final class Connection {
         StreamSocket.setReceiveBuffer(socket, bytes: ServerLimits.receiveBufferBytes)
         self.watch = server.loop.watch(socket, .read) { [unowned self] readiness in
             if readiness.contains(.read) { self.readable() }
-            if readiness.contains(.write) { self.flush() }
+            if readiness.contains(.write) {
+                self.flush()
+                self.tellBacklog()
+            }
             self.turn()
         }
     }
@@ -57,6 +61,7 @@ final class Connection {
         self.unsent.append(contentsOf: bytes)
         self.flush()
         self.updateInterest()
+        self.tellBacklog()
     }
 
     func read(_ isRead: Bool) {
@@ -188,6 +193,16 @@ final class Connection {
         }
         self.dropUnsent()
         if case .lingering = self.state { StreamSocket.endSending(self.socket) }
+    }
+
+    /// Only when it is much, and when it is gone.
+    private func tellBacklog() {
+        guard self.server.wantsBacklogs, case .open = self.state else { return }
+        let isMuch = self.unsentCount > ServerLimits.backlogToldMin
+        guard isMuch || self.backlogTold > 0 && self.unsentCount == 0, self.unsentCount != self.backlogTold
+        else { return }
+        self.backlogTold = self.unsentCount
+        self.server.tell(.backlog(self.id, bytes: self.unsentCount))
     }
 
     private func dropUnsent() {

@@ -9,6 +9,8 @@ package enum ServerLimits {
     package static let receiveBufferBytes: Int32 = 64 * 1_024
     /// Bytes that wait for a peer that does not read; beyond it the connection is reset.
     package static let unsentBytesMax = 4 << 20
+    /// Fewer bytes that wait are nobody's concern.
+    package static let backlogToldMin = 32 * 1_024
     /// After a refusal the rest of what the peer sends is read and thrown away this long, or RST would destroy the
     /// answer on its way.
     package static let lingerTime = Interval.seconds(2)

@@ -2,7 +2,17 @@ import Faults
 
 /// A cut of a connection, decided and on its way.
 struct CutOrder: Sendable {
-    let fault: Int
-    let key: ExchangeKey
+    /// Nil where it is no fault's, but how the upstream ended.
+    let cause: (fault: Int, key: ExchangeKey)?
     let ending: CutEnding
+
+    init(fault: Int, key: ExchangeKey, ending: CutEnding) {
+        self.cause = (fault, key)
+        self.ending = ending
+    }
+
+    init(upstreamEndedBy ending: CutEnding) {
+        self.cause = nil
+        self.ending = ending
+    }
 }

@@ -2,6 +2,7 @@ package import Backend
 package import Faults
 package import SimBase
 package import Talaria
+package import Wire
 
 // The door of the server: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns sockets, or what
 // stands for them; `Server` owns every decision about the bytes on them.
@@ -31,6 +32,10 @@ package enum ServerEvent: Sendable {
     case gone(ConnectionID)
     /// The cut that was asked for has been made.
     case cutDone(ConnectionID)
+    /// So many bytes wait for the peer to take them. Told only where somebody can be held up by it.
+    case backlog(ConnectionID, bytes: Int)
+    /// What comes from the foreign backend behind a gateway.
+    case upstream(UpstreamEvent)
     /// The moment that `nextWake` asked for has come, or another.
     case woke
 }
@@ -49,12 +54,77 @@ package enum ServerEffect: Sendable {
     /// Whether the connection is to be read. It is at first.
     case read(ConnectionID, Bool)
     case observe(Observation)
+    /// Of a gateway only.
+    case upstream(UpstreamEffect)
+    /// A request is over. Only where somebody looks on (`ServingSetup.tellsRequests`).
+    case served(ServedRequest)
 }
 
-/// What a simulated Talaria is made of, wherever it is served.
+/// One request and what became of it, for people who look on.
+package struct ServedRequest: Sendable {
+    package var began: Instant
+    package var took = Interval.zero
+    package var method: String
+    /// Without its query, which may hold a token.
+    package var path: String
+    /// Nil: it never got an answer.
+    package var status: Int?
+    /// The `X-Device-ID` that it came with.
+    package var deviceID: String?
+    package var scan: ScanNumber
+    /// What it met, by their places in the scenario's list.
+    package var faults: [Int] = []
+}
+
+/// What the way to a foreign backend tells.
+package enum UpstreamEvent: Sendable {
+    case replied(ExchangeID, UpstreamHead)
+    case received(ExchangeID, [UInt8])
+    /// The answer is complete, or never will be.
+    case ended(ExchangeID, UpstreamFailure?)
+    /// So many bytes of a request's body wait for the upstream to take them.
+    case bodyLeft(ExchangeID, Int)
+}
+
+/// What is wanted of the way to a foreign backend.
+package enum UpstreamEffect: Sendable {
+    case forward(ExchangeID, ForwardedRequest)
+    /// More of its body.
+    case feed(ExchangeID, [UInt8])
+    /// The request is complete.
+    case endBody(ExchangeID)
+    /// Nothing more of the answer is taken for now, or it is again.
+    case setPaused(ExchangeID, Bool)
+    /// Nothing more is wanted of it.
+    case letGo(ExchangeID)
+    /// A phone's connection is over, and so are those that were made to the upstream for it.
+    case hangUp(slot: UInt32)
+    /// The upstream failed, for the log.
+    case failed(ExchangeID, UpstreamFailure)
+}
+
+/// A request on its way to a foreign backend.
+package struct ForwardedRequest: Sendable {
+    package var head: RequestHead
+    package var resume: ResumePoint
+    /// The place of the phone's connection among those that are open.
+    package var slot: UInt32
+    /// All of it is there.
+    package var isComplete: Bool
+    /// An answer that comes before the end of the request is kept back until then, unless it is a 413.
+    package var isWorthDraining: Bool
+}
+
+/// Who answers.
+package enum ServingOrigin: Sendable {
+    case simulated(BackendConfiguration, Shelf)
+    /// A foreign backend, behind the fault gateway.
+    case upstream(GatewayConfiguration)
+}
+
+/// What a server is made of, wherever it serves.
 package struct ServingSetup: Sendable {
-    package var backend: BackendConfiguration
-    package var shelf: Shelf
+    package var origin: ServingOrigin
     package var random: KeyedRandom
     /// Nil leaves out the whole layer of faults: an empty list must come to the same.
     package var faults: [FaultSpec]?
@@ -64,13 +134,17 @@ package struct ServingSetup: Sendable {
     /// What `GET /_sim/nonce` answers, so that a caller can know that it speaks to the server it started; nil where nobody
     /// has to ask.
     package var nonce: String?
+    /// Every request is told when it is over.
+    package var tellsRequests = false
+    /// For pages in a browser: `?token=` where `Authorization` cannot be sent (CONTRACT.md section 7, C13), and answers
+    /// that a page of another origin may read.
+    package var isForBrowsers = false
 
     package init(
-        backend: BackendConfiguration, shelf: Shelf, random: KeyedRandom, faults: [FaultSpec]?,
-        links: FleetLinks, clockZero: Int64, nonce: String?
+        origin: ServingOrigin, random: KeyedRandom, faults: [FaultSpec]?, links: FleetLinks,
+        clockZero: Int64, nonce: String?
     ) {
-        self.backend = backend
-        self.shelf = shelf
+        self.origin = origin
         self.random = random
         self.faults = faults
         self.links = links

@@ -12,12 +12,14 @@ struct Exchange: Sendable {
         case failed(UploadFault)
     }
 
-    /// What has been answered. `pending` leaves to `held`, `streaming` or `answered`; `held` to `answered`.
+    /// What has been answered. `pending` leaves to any other, and these to `answered`.
     enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
         case held(BackendReply)
         case streaming
+        /// The head is out, and the body follows as the upstream sends it.
+        case passing(isChunked: Bool, keepsAlive: Bool)
         case answered
     }
 
@@ -34,6 +36,8 @@ struct Exchange: Sendable {
     var answer = Answer.pending
     /// When the head of the answer went to the link.
     var answeredAt: Instant?
+    /// Bytes of an answer that is no stream so far, its head included.
+    var replyBytes = 0
 
     /// What faults may do to it, in the order of the scenario's list.
     private(set) var faults: [ArmedFault] = []
@@ -68,6 +72,15 @@ struct Exchange: Sendable {
 
     /// Whether a fault before this one in the list has ended the exchange.
     func isOvertaken(_ fault: Int) -> Bool { self.endedBy.map { $0 < fault } ?? false }
+
+    /// Whether the rest of a refused body is read before the answer, so that the connection can be used again.
+    var isWorthDraining: Bool {
+        guard !self.head.expectsContinue else { return false }
+        switch self.head.body {
+        case .none, .chunked: return true
+        case .length(let length): return length <= ServingLimits.drainBytesMax
+        }
+    }
 
     /// Reads a piece of the body, in place.
     mutating func receive(_ piece: ArraySlice<UInt8>) {

@@ -15,6 +15,8 @@ struct Outbox: Sendable {
     }
 
     private var underway = EventHeap<Item>()
+    /// Of the bytes among them.
+    private(set) var bytes = 0
     /// Nothing leaves the link before, so that a receiver sees the piece that has just gone for itself.
     private var gate = Instant.zero
 
@@ -22,16 +24,32 @@ struct Outbox: Sendable {
     /// When there is something to do.
     var nextAt: Instant? { self.underway.nextAt.map { max($0, self.gate) } }
 
-    mutating func insert(_ item: Item, at arrival: Instant) { self.underway.insert(item, at: arrival) }
+    mutating func insert(_ item: Item, at arrival: Instant) {
+        self.bytes += item.count
+        self.underway.insert(item, at: arrival)
+    }
 
     /// Takes what has come through the link, one thing at a time.
     mutating func take(at now: Instant) -> Item? {
-        guard self.gate <= now else { return nil }
-        return self.underway.popDue(at: now)?.element
+        guard self.gate <= now, let item = self.underway.popDue(at: now)?.element else { return nil }
+        self.bytes -= item.count
+        return item
     }
 
     mutating func closeGate(until moment: Instant) { self.gate = moment }
 
     /// What is under way will not arrive.
-    mutating func drop() { self.underway = EventHeap() }
+    mutating func drop() {
+        self.underway = EventHeap()
+        self.bytes = 0
+    }
+}
+
+extension Outbox.Item {
+    fileprivate var count: Int {
+        switch self {
+        case .bytes(let bytes), .piece(let bytes): bytes.count
+        case .finish, .cut, .cutRest: 0
+        }
+    }
 }

@@ -10,6 +10,8 @@ struct Registry: Sendable {
         let connection: ConnectionID
         let caller: Caller
         var isStream = false
+        var request: ServedRequest?
+        var key: ExchangeKey?
     }
 
     private(set) var links: FleetLinks
@@ -26,6 +28,15 @@ struct Registry: Sendable {
     private var streamsOpen = StreamsOpen(least: 0, most: 0)
     /// What the backend is to be told, in order.
     var events: [BackendEvent] = []
+    /// What the gateway is to be told, where one stands in the backend's place.
+    var gatewayEvents: [GatewayEvent] = []
+    let isGateway: Bool
+    let isForBrowsers: Bool
+    private let tellsRequests: Bool
+    /// Of the requests that are told.
+    private var ofKey: [ExchangeKey: ExchangeID] = [:]
+    /// Of the event that is handled.
+    var now = Instant.zero
     var effects: [ServerEffect] = []
 
     init(_ setup: ServingSetup) {
@@ -33,6 +44,9 @@ struct Registry: Sendable {
         self.clockZero = setup.clockZero
         self.nonce = setup.nonce.map { Array($0.utf8) }
         self.random = setup.random
+        self.isForBrowsers = setup.isForBrowsers
+        self.tellsRequests = setup.tellsRequests
+        self.isGateway = if case .upstream = setup.origin { true } else { false }
         self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
     }
 
@@ -50,7 +64,18 @@ struct Registry: Sendable {
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
         }
+        if self.tellsRequests {
+            self.exchanges[id]?.request = ServedRequest(
+                began: self.now, method: head.method, path: head.path,
+                deviceID: head.headers[HeaderName.deviceID], scan: caller.scan)
+            self.exchanges[id]?.key = key
+            if let key { self.ofKey[key] = id }
+        }
         return (id, key)
+    }
+
+    mutating func answered(_ id: ExchangeID?, _ status: Int) {
+        if self.tellsRequests, let id { self.exchanges[id]?.request?.status = status }
     }
 
     private static func operation(_ endpoint: Endpoint, method: String) -> Operation? {
@@ -82,13 +107,22 @@ struct Registry: Sendable {
     /// An exchange ended without its answer.
     mutating func abandon(_ id: ExchangeID) {
         guard self.remove(id) else { return }
-        self.events.append(.aborted(id))
+        if self.isGateway {
+            self.gatewayEvents.append(.aborted(id))
+        } else {
+            self.events.append(.aborted(id))
+        }
     }
 
     @discardableResult
     private mutating func remove(_ id: ExchangeID) -> Bool {
         guard let exchange = self.exchanges.removeValue(forKey: id) else { return false }
         if exchange.isStream { self.countStreams(-1) }
+        if var request = exchange.request {
+            request.took = self.now - request.began
+            self.effects.append(.served(request))
+            if let key = exchange.key, self.ofKey[key] == id { self.ofKey[key] = nil }
+        }
         return true
     }
 
@@ -125,7 +159,10 @@ struct Registry: Sendable {
     }
 
     /// A fault has done what it was armed for: it will not be armed for this scan again.
-    mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) { self.desk?.fired(fault, key) }
+    mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) {
+        self.desk?.fired(fault, key)
+        if self.tellsRequests, let id = self.ofKey[key] { self.exchanges[id]?.request?.faults.append(fault) }
+    }
 
     func endsExchange(_ fault: Int) -> Bool { self.desk?.specs[fault].kind.endsExchange ?? false }
 

@@ -14,19 +14,10 @@ extension ServedConnection {
         if exchange.isComplete {
             self.write(reply, at: now, &registry)
             self.endIfAnswered(at: now, &registry)
-        } else if self.isWorthDraining(exchange, reply) {
+        } else if exchange.isWorthDraining, reply.status != 413 {
             self.exchange?.answer = .held(reply)
         } else {
             self.write(reply, closing: true, at: now, &registry)
-        }
-    }
-
-    /// Whether the rest of a refused body is read before the answer, so that the connection can be used again.
-    private func isWorthDraining(_ exchange: Exchange, _ reply: BackendReply) -> Bool {
-        guard reply.status != 413, !exchange.head.expectsContinue else { return false }
-        switch exchange.head.body {
-        case .none, .chunked: return true
-        case .length(let length): return length <= ServingLimits.drainBytesMax
         }
     }
 
@@ -37,32 +28,127 @@ extension ServedConnection {
         var headers = HeaderFields()
         for line in reply.headers { headers.append(line.name, line.value) }
         if !keepsAlive { headers.append("Connection", "close") }
+        registry.answered(self.exchange?.id, reply.status)
+        registry.admitPages(&headers)
         var bytes: [UInt8] = []
         ResponseWriter.reply(status: reply.status, headers: headers, body: reply.body, into: &bytes)
         self.exchange?.answer = .answered
         self.exchange?.answeredAt = now
         self.answered = self.exchange?.id
-        if self.cutsReply(bytes, at: now, &registry) { return }
-        self.send(bytes, at: now, &registry)
+        self.armTimedCuts(at: now)
+        if self.sendOfReply(bytes, at: now, &registry) { return }
         if !keepsAlive { self.finish(at: now, &registry) }
     }
 
-    /// Sends only what is before the place at which a fault cuts the answer, and cuts it there.
-    private mutating func cutsReply(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) -> Bool {
-        guard let exchange = self.exchange, let key = exchange.key else { return false }
+    /// Cuts of an answer that wait for a time, from its head on.
+    private mutating func armTimedCuts(at now: Instant) {
+        guard let exchange = self.exchange, let key = exchange.key else { return }
         for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
+            guard case .after(let time) = cut.place else { continue }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
-            switch cut.place {
-            case .byte(let count):
-                guard count < bytes.count else { continue }
-                if count > 0 { self.send(Array(bytes.prefix(count)), at: now, &registry) }
-                self.cut(order, at: now, &registry)
+            self.outbox.insert(.cutRest(exchange.id, order), at: now + time)
+        }
+    }
+
+    /// Sends more of an answer. What is behind the place at which a fault cuts it is not sent; then the answer is true.
+    private mutating func sendOfReply(
+        _ bytes: [UInt8], at now: Instant, _ registry: inout Registry
+    ) -> Bool {
+        let before = self.exchange?.replyBytes ?? 0
+        self.exchange?.replyBytes += bytes.count
+        if let exchange = self.exchange, let key = exchange.key {
+            for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
+                guard case .byte(let place) = cut.place, place < before + bytes.count else { continue }
+                if place > before { self.send(Array(bytes.prefix(place - before)), at: now, &registry) }
+                self.cut(CutOrder(fault: cut.fault, key: key, ending: cut.ending), at: now, &registry)
                 return true
-            case .after(let time):
-                self.outbox.insert(.cutRest(exchange.id, order), at: now + time)
             }
         }
+        self.send(bytes, at: now, &registry)
         return false
+    }
+
+    // MARK: Answers that pass
+
+    mutating func passHead(
+        _ id: ExchangeID, _ head: UpstreamHead, at now: Instant, _ registry: inout Registry
+    ) {
+        guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
+        let hasNoBody = exchange.head.method == "HEAD" || head.status == 204 || head.status == 304
+        let isUntilClose = !hasNoBody && head.length == nil && exchange.head.version == .http10
+        let keepsAlive = exchange.head.keepsAlive && exchange.isComplete && !isUntilClose
+        var headers = HeaderFields()
+        for line in head.headers { headers.append(line.name, line.value) }
+        if !keepsAlive && !isUntilClose { headers.append("Connection", "close") }
+        registry.answered(id, head.status)
+        registry.admitPages(&headers)
+        let framing: ReplyFraming
+        if hasNoBody {
+            framing = .none
+            if let length = head.length, head.status != 204 {
+                headers.append("Content-Length", String(length))
+            }
+        } else if let length = head.length {
+            framing = .length(length)
+        } else {
+            framing = isUntilClose ? .untilClose : .chunked
+        }
+        var bytes: [UInt8] = []
+        ResponseWriter.head(status: head.status, headers: headers, framing: framing, into: &bytes)
+        self.exchange?.answer = .passing(isChunked: framing == .chunked, keepsAlive: keepsAlive)
+        self.exchange?.answeredAt = now
+        self.answered = id
+        self.armTimedCuts(at: now)
+        _ = self.sendOfReply(bytes, at: now, &registry)
+    }
+
+    mutating func passBody(
+        _ id: ExchangeID, _ piece: [UInt8], at now: Instant, _ registry: inout Registry
+    ) {
+        guard let exchange = self.exchange, exchange.id == id, !self.isCut, !piece.isEmpty,
+            case .passing(let isChunked, _) = exchange.answer, exchange.head.method != "HEAD"
+        else { return }
+        var bytes = piece
+        if isChunked {
+            bytes = []
+            ResponseWriter.chunk(piece, into: &bytes)
+        }
+        _ = self.sendOfReply(bytes, at: now, &registry)
+    }
+
+    mutating func passEnd(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
+        guard let exchange = self.exchange, exchange.id == id, !self.isCut,
+            case .passing(let isChunked, let keepsAlive) = exchange.answer
+        else { return }
+        if isChunked {
+            var bytes: [UInt8] = []
+            ResponseWriter.lastChunk(into: &bytes)
+            if self.sendOfReply(bytes, at: now, &registry) { return }
+        }
+        self.exchange?.answer = .answered
+        if !keepsAlive { self.finish(at: now, &registry) }
+        self.endIfAnswered(at: now, &registry)
+    }
+
+    /// The answer that was under way will not be complete.
+    mutating func breakOff(
+        _ id: ExchangeID, _ ending: CutEnding, at now: Instant, _ registry: inout Registry
+    ) {
+        guard let exchange = self.exchange, exchange.id == id, !self.isCut else { return }
+        self.cut(CutOrder(upstreamEndedBy: ending), at: now, &registry)
+    }
+
+    /// Holds up the upstream while too much of what it sent is still on its way to the phone.
+    mutating func checkBackPressure(_ registry: inout Registry) {
+        guard registry.isGateway, let exchange = self.exchange else { return }
+        let waiting = self.isCut ? 0 : self.outbox.bytes + self.backlog
+        if !self.isUpstreamPaused, waiting > ServingLimits.downloadWaitingMax {
+            self.isUpstreamPaused = true
+            registry.effects.append(.upstream(.setPaused(exchange.id, true)))
+        } else if self.isUpstreamPaused, waiting <= ServingLimits.downloadWaitingMax / 4 {
+            self.isUpstreamPaused = false
+            registry.effects.append(.upstream(.setPaused(exchange.id, false)))
+        }
     }
 
     // MARK: Streams
@@ -73,6 +159,8 @@ extension ServedConnection {
         guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
         var headers = HeaderFields()
         for line in lines { headers.append(line.name, line.value) }
+        registry.answered(id, 200)
+        registry.admitPages(&headers)
         var bytes: [UInt8] = []
         switch exchange.head.version {
         case .http11:
@@ -103,8 +191,12 @@ extension ServedConnection {
         case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
-            let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
-            SSEWriter.comment(replayed ? "t=\(stamp) replayed" : "t=\(stamp)", into: &piece)
+            // Of a foreign backend's event the stamp would tell how long the gateway took, and pass for how long the
+            // backend did.
+            if !registry.isGateway {
+                let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
+                SSEWriter.comment(replayed ? "t=\(stamp) replayed" : "t=\(stamp)", into: &piece)
+            }
         }
         piece.append(contentsOf: bytes)
         for index in exchange.cutters.indices {

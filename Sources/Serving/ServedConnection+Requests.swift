@@ -14,6 +14,12 @@ extension ServedConnection {
     func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isCut || self.isReaderFull
             || self.link.upResumes(at: now, self.exchange?.up) != nil
+            || self.uploadWaiting > ServingLimits.uploadWaitingMax
+    }
+
+    /// The upstream has taken of the body: so much still waits for it.
+    mutating func uploadWaits(_ id: ExchangeID, _ bytes: Int) {
+        if self.exchange?.id == id { self.uploadWaiting = bytes }
     }
 
     mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
@@ -37,7 +43,7 @@ extension ServedConnection {
             bytes.count, headBytes: hasHead ? bytes.count - bodyBytes : 0, at: now, &registry)
         {
             let arrival = self.arrival(of: bytes.count, at: now, &registry)
-            for event in events { self.admit(event, arrival: arrival) }
+            for event in events { self.admit(event, arrival: arrival, passesBodies: registry.isGateway) }
             if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
         }
         self.requestBytes += bytes.count
@@ -63,7 +69,7 @@ extension ServedConnection {
         self.inbound.insert(.ended, at: self.arrival(of: 0, at: now, &registry))
     }
 
-    private mutating func admit(_ event: RequestEvent, arrival: Instant) {
+    private mutating func admit(_ event: RequestEvent, arrival: Instant, passesBodies: Bool) {
         guard let id = self.exchange?.id else { return }
         switch event {
         case .head:
@@ -73,6 +79,7 @@ extension ServedConnection {
             else { return }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
             self.inbound.insert(.cut(id, order), at: arrival + time)
+        case .body(let piece) where passesBodies: self.inbound.insert(.body(id, Array(piece)), at: arrival)
         case .body(let piece): self.exchange?.receive(piece)
         case .end: self.inbound.insert(.end(id), at: arrival)
         }
@@ -117,7 +124,7 @@ extension ServedConnection {
         }
         let (id, key) = registry.nextExchange(head, on: self.id)
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)
-        if let type = head.headers["Content-Type"],
+        if !registry.isGateway, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(boundary: boundary, limits: ServingLimits.multipart)
         {
@@ -137,16 +144,26 @@ extension ServedConnection {
         case .head(let id):
             guard let exchange = self.exchange, exchange.id == id else { return }
             self.requested(exchange, at: now, &registry)
+        case .body(let id, let bytes):
+            guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else {
+                return  // Answered already: nobody reads the rest.
+            }
+            self.uploadWaiting += bytes.count
+            registry.effects.append(.upstream(.feed(id, bytes)))
         case .end(let id):
             guard self.exchange?.id == id else { return }
             self.exchange?.isComplete = true
             self.deadline = .distantFuture
             self.uploadArrived(&registry)
+            if registry.isGateway {
+                registry.gatewayEvents.append(.sent(id))
+                registry.effects.append(.upstream(.endBody(id)))
+            }
             if case .held(let reply)? = self.exchange?.answer { self.write(reply, at: now, &registry) }
             self.endIfAnswered(at: now, &registry)
         case .cut(let id, let order):
             guard let exchange = self.exchange, exchange.id == id, !exchange.isComplete,
-                !exchange.isOvertaken(order.fault)
+                !(order.cause.map { exchange.isOvertaken($0.fault) } ?? false)
             else { return }
             self.cut(order, at: now, &registry)
         case .malformed(let error):
@@ -167,31 +184,62 @@ extension ServedConnection {
                 exchange.id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
             return
         }
+        if registry.isForBrowsers, head.method == "OPTIONS" {
+            self.reply(exchange.id, .preflight, at: now, &registry)
+            return
+        }
         guard let caller = registry.caller(of: exchange.id) else { return }
         if self.isFirstRequest() {
             registry.observe(.connected(connection: self.id.serial), caller, at: now)
         }
         let length: Int? = if case .length(let length) = head.body { length } else { nil }
-        let request = BackendRequest(
+        var request = BackendRequest(
             method: head.method, path: head.path, query: head.query,
             deviceID: head.headers[HeaderName.deviceID],
             authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID])
-        registry.events.append(
-            .requested(
-                exchange.id, request, caller, connection: self.id.serial, faults: exchange.faults))
+        if registry.isForBrowsers { request.takeFromQuery(of: head) }
+        if registry.isGateway {
+            registry.gatewayEvents.append(
+                .requested(
+                    exchange.id, request, caller, connection: self.id.serial,
+                    authority: head.headers["Host"], faults: exchange.faults))
+        } else {
+            registry.events.append(
+                .requested(
+                    exchange.id, request, caller, connection: self.id.serial, faults: exchange.faults))
+        }
+    }
+
+    /// The request goes to the upstream, as far as it is there and as it comes.
+    mutating func forward(
+        _ id: ExchangeID, _ resume: ResumePoint, at now: Instant, _ registry: inout Registry
+    ) {
+        guard let exchange = self.exchange, exchange.id == id else { return }
+        registry.effects.append(
+            .upstream(
+                .forward(
+                    id,
+                    ForwardedRequest(
+                        head: exchange.head, resume: resume, slot: self.id.slot,
+                        isComplete: exchange.isComplete, isWorthDraining: exchange.isWorthDraining))))
+        self.goOn(exchange, at: now, &registry)
+    }
+
+    /// Tells a phone that waits for it to send the body.
+    private mutating func goOn(_ exchange: Exchange, at now: Instant, _ registry: inout Registry) {
+        guard exchange.head.expectsContinue && !exchange.isComplete else { return }
+        var bytes: [UInt8] = []
+        ResponseWriter.goOn(into: &bytes)
+        self.send(bytes, at: now, &registry)
     }
 
     /// The backend wants the body.
     mutating func readUpload(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
         guard let exchange = self.exchange, exchange.id == id else { return }
         self.exchange?.wantsUpload = true
-        if exchange.head.expectsContinue && !exchange.isComplete {
-            var bytes: [UInt8] = []
-            ResponseWriter.goOn(into: &bytes)
-            self.send(bytes, at: now, &registry)
-        }
+        self.goOn(exchange, at: now, &registry)
         self.uploadArrived(&registry)
     }
 
@@ -218,9 +266,13 @@ extension ServedConnection {
             return
         }
         guard exchange.wantsUpload else {
+            // What has come and waits is not the phone's to answer for.
+            let refusal: BackendReply =
+                self.uploadWaiting > 0
+                ? .refusal(.providerTimeout, "The upstream does not take the request.")
+                : .refusal(.timeout, "the request body took too long")
             self.abandonExchange(&registry)
-            self.write(
-                .refusal(.timeout, "the request body took too long"), closing: true, at: now, &registry)
+            self.write(refusal, closing: true, at: now, &registry)
             return
         }
         self.exchange?.wantsUpload = false
@@ -235,6 +287,8 @@ extension ServedConnection {
         registry.forget(exchange.id)
         self.exchange = nil
         self.requestBytes = 0
+        self.uploadWaiting = 0
+        self.isUpstreamPaused = false
         self.deadline = now + ServingLimits.keepAliveTime
         guard case .open = self.state, self.isReaderFull else { return }
         var bytes: [UInt8] = []

@@ -63,7 +63,7 @@ extension ServedConnection {
     ///
     /// The backend hears of it as a server does: of an RST or a FIN of its own at once, of a silence never.
     mutating func cut(_ order: CutOrder, at now: Instant, _ registry: inout Registry) {
-        registry.faultConsumed(order.fault, order.key)
+        if let (fault, key) = order.cause { registry.faultConsumed(fault, key) }
         self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &registry))
         self.isCut = true
         switch order.ending {
@@ -93,15 +93,25 @@ extension ServedConnection {
                 self.beginCut(order, &registry)
                 return
             case .cutRest(let id, let order):
-                guard self.answered == id, !self.outbox.isEmpty, !self.isCut else { continue }
+                guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id), !self.isCut else {
+                    continue
+                }
                 self.outbox.drop()
-                registry.faultConsumed(order.fault, order.key)
+                if let (fault, key) = order.cause { registry.faultConsumed(fault, key) }
                 self.isCut = true
                 self.abandonExchange(&registry)
                 self.beginCut(order, &registry)
                 return
             }
         }
+    }
+
+    /// More of the answer is to come from the upstream.
+    private func isPassing(_ id: ExchangeID) -> Bool {
+        guard let exchange = self.exchange, exchange.id == id, case .passing = exchange.answer else {
+            return false
+        }
+        return true
     }
 
     // MARK: Cuts
@@ -114,7 +124,7 @@ extension ServedConnection {
     mutating func cutDone(at now: Instant, _ registry: inout Registry) {
         guard case .cutting(let order) = self.state else { return }
         self.outbox.drop()
-        registry.faultFired(order.fault, order.key, at: now)
+        if let (fault, key) = order.cause { registry.faultFired(fault, key, at: now) }
         switch order.ending {
         case .reset, .close: self.leave(&registry)
         case .silence: self.state = .silent

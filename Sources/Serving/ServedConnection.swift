@@ -14,6 +14,8 @@ struct ServedConnection: Sendable {
     /// What reaches the backend when the link lets it.
     enum Inbound: Sendable {
         case head(ExchangeID)
+        /// Of a body that is passed on.
+        case body(ExchangeID, [UInt8])
         case end(ExchangeID)
         /// A fault ends the connection here, unless the request is complete.
         case cut(ExchangeID, CutOrder)
@@ -55,6 +57,12 @@ struct ServedConnection: Sendable {
     var isPeerDone = false
     /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
     var isCut = false
+    /// Bytes of the present request that wait for the upstream.
+    var uploadWaiting = 0
+    /// Bytes that the peer has not taken, as the driver told last.
+    var backlog = 0
+    /// The upstream is held up, because what it sends is not taken.
+    var isUpstreamPaused = false
     /// What the driver was told last.
     private var isRead = true
     private var hasCaller = false
@@ -81,6 +89,7 @@ struct ServedConnection: Sendable {
         self.checkCutters(at: now, &registry)
         self.sendDue(at: now, &registry)
         self.checkEnds(at: now, &registry)
+        self.checkBackPressure(&registry)
         self.tellWhetherToRead(at: now, &registry)
     }
 

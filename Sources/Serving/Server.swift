@@ -4,7 +4,8 @@ package import SimBase
 import Talaria
 
 /// The simulated Talaria as its callers meet it: `Backend` behind HTTP, links and faults, on connections that are only
-/// numbers. The same machine stands behind real sockets and in the virtual world.
+/// numbers. The same machine stands behind real sockets and in the virtual world. In the backend's place there may be
+/// the way to a foreign one, `Gateway`.
 ///
 /// A value: a copy of it is a snapshot.
 package struct Server: Sendable {
@@ -12,7 +13,9 @@ package struct Server: Sendable {
     package static let noncePath = "/_sim/nonce"
 
     private var registry: Registry
-    private var backend: Backend
+    // One of the two.
+    private var backend: Backend?
+    private var gateway: Gateway?
     private var connections: [ServedConnection?] = []
     private var freeSlots: [UInt32] = []
     private var connectionsMade: UInt64 = 0
@@ -21,10 +24,16 @@ package struct Server: Sendable {
     /// Connections that something was done to and that have not been looked after yet.
     private var touched: [ConnectionID] = []
     private var backendEffects: [BackendEffect] = []
+    private var gatewayEffects: [GatewayEffect] = []
 
     package init(_ setup: ServingSetup) {
         self.registry = Registry(setup)
-        self.backend = Backend(configuration: setup.backend, shelf: setup.shelf, random: setup.random)
+        switch setup.origin {
+        case .simulated(let configuration, let shelf):
+            self.backend = Backend(configuration: configuration, shelf: shelf, random: setup.random)
+        case .upstream(let configuration):
+            self.gateway = Gateway(configuration: configuration, random: setup.random)
+        }
     }
 
     // MARK: Events
@@ -48,6 +57,7 @@ package struct Server: Sendable {
         _ event: ServerEvent, at now: Instant, into effects: inout [ServerEffect]
     ) {
         swap(&effects, &self.registry.effects)
+        self.registry.now = now
         switch event {
         case .received(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
@@ -69,6 +79,12 @@ package struct Server: Sendable {
             guard let slot = self.slot(of: id) else { break }
             self.connections[slot]?.cutDone(at: now, &self.registry)
             self.settle(id, at: now)
+        case .backlog(let id, let bytes):
+            guard let slot = self.slot(of: id) else { break }
+            self.connections[slot]?.backlog = bytes
+            self.settle(id, at: now)
+        case .upstream(let event):
+            self.heard(event, at: now)
         case .woke:
             self.wake(at: now)
         }
@@ -81,9 +97,25 @@ package struct Server: Sendable {
         return self.connections[slot]?.id == id ? slot : nil
     }
 
+    private mutating func heard(_ event: UpstreamEvent, at now: Instant) {
+        switch event {
+        case .replied(let id, let head): self.registry.gatewayEvents.append(.replied(id, head))
+        case .received(let id, let bytes): self.registry.gatewayEvents.append(.received(id, bytes))
+        case .ended(let id, let failure): self.registry.gatewayEvents.append(.ended(id, failure))
+        case .bodyLeft(let id, let bytes):
+            if let slot = self.touch(id) { self.connections[slot]?.uploadWaits(id, bytes) }
+        }
+        self.tellBackend(at: now)
+        self.settleTouched(at: now)
+    }
+
     private mutating func wake(at now: Instant) {
-        if let due = self.backend.nextWake, due <= now {
-            self.registry.events.append(.woke)
+        if let due = self.backend?.nextWake ?? self.gateway?.nextWake, due <= now {
+            if self.gateway == nil {
+                self.registry.events.append(.woke)
+            } else {
+                self.registry.gatewayEvents.append(.woke)
+            }
             self.tellBackend(at: now)
             self.settleTouched(at: now)
         }
@@ -124,6 +156,9 @@ package struct Server: Sendable {
                 self.connections[slot] = nil
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
+                if self.gateway != nil {
+                    self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
+                }
             } else {
                 self.wakes.set(key: slot, at: self.connections[slot]?.nextWake(at: now))
             }
@@ -135,18 +170,57 @@ package struct Server: Sendable {
 
     /// Hands the backend what is waiting for it, and carries out what it wants. What happens meanwhile waits its turn.
     private mutating func tellBackend(at now: Instant) {
+        if self.gateway != nil { return self.tellGateway(at: now) }
         var next = 0
         while next < self.registry.events.count {
             let event = self.registry.events[next]
             next += 1
             var effects: [BackendEffect] = []
             swap(&effects, &self.backendEffects)
-            self.backend.handle(event, at: now, into: &effects)
+            self.backend?.handle(event, at: now, into: &effects)
             for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
             effects.removeAll(keepingCapacity: true)
             swap(&effects, &self.backendEffects)
         }
         self.registry.events.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func tellGateway(at now: Instant) {
+        var next = 0
+        while next < self.registry.gatewayEvents.count {
+            let event = self.registry.gatewayEvents[next]
+            next += 1
+            var effects: [GatewayEffect] = []
+            swap(&effects, &self.gatewayEffects)
+            self.gateway?.handle(event, at: now, into: &effects)
+            for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
+            effects.removeAll(keepingCapacity: true)
+            swap(&effects, &self.gatewayEffects)
+        }
+        self.registry.gatewayEvents.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func carryOut(_ effect: GatewayEffect, of cause: ExchangeID?, at now: Instant) {
+        switch effect {
+        case .answer(let effect): self.carryOut(effect, of: cause, at: now)
+        case .forward(let id, let resume):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.forward(id, resume, at: now, &self.registry)
+        case .passHead(let id, let head):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.passHead(id, head, at: now, &self.registry)
+        case .passBody(let id, let bytes):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.passBody(id, bytes, at: now, &self.registry)
+        case .passEnd(let id):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.passEnd(id, at: now, &self.registry)
+        case .breakOff(let id, let ending):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot]?.breakOff(id, ending, at: now, &self.registry)
+        case .letGo(let id): self.registry.effects.append(.upstream(.letGo(id)))
+        case .failed(let id, let failure): self.registry.effects.append(.upstream(.failed(id, failure)))
+        }
     }
 
     private mutating func carryOut(_ effect: BackendEffect, of cause: ExchangeID?, at now: Instant) {
@@ -195,7 +269,7 @@ package struct Server: Sendable {
 
     /// When the server wants to be woken next; it may be too early, which does no harm.
     package var nextWake: Instant? {
-        guard let backend = self.backend.nextWake else { return self.wakes.nextAt }
+        guard let backend = self.backend?.nextWake ?? self.gateway?.nextWake else { return self.wakes.nextAt }
         return self.wakes.nextAt.map { min($0, backend) } ?? backend
     }
 
@@ -206,7 +280,18 @@ package struct Server: Sendable {
     package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }
 
     /// Jobs that are neither cleaned up nor expired.
-    package var jobsAlive: Int { self.backend.jobsAlive }
+    package var jobsAlive: Int { self.backend?.jobsAlive ?? 0 }
+}
+
+extension GatewayEvent {
+    fileprivate var exchange: ExchangeID? {
+        switch self {
+        case .requested(let id, _, _, _, _, _), .sent(let id), .replied(let id, _), .received(let id, _),
+            .ended(let id, _), .aborted(let id):
+            id
+        case .woke: nil
+        }
+    }
 }
 
 extension BackendEvent {

@@ -5,6 +5,10 @@ import Wire
 package enum ServingLimits {
     /// A connection is not read while its link is this far behind.
     package static let linkBacklogMax = Interval.milliseconds(50)
+    /// Bytes of a body that wait for the upstream of a gateway; with more the phone is not read.
+    package static let uploadWaitingMax = 256 * 1_024
+    /// Bytes of an answer that wait for the phone; with more the upstream is not read.
+    package static let downloadWaitingMax = 256 * 1_024
     /// From the first byte of a request to its last head byte.
     package static let headTime = Interval.seconds(20)
     /// From the head to the end of the body: a deadline, not an idle time, so that a byte a second does not help.

@@ -204,6 +204,8 @@ extension World {
     private mutating func carryOut(_ effect: ServerEffect) {
         switch effect {
         case .observe(let observation): self.observe(observation)
+        case .upstream, .served:
+            preconditionFailure("the virtual world's server has nobody behind it or beside it")
         case .send(let connection, let bytes):
             guard let wire = self.wires.wire(of: connection) else { return }
             self.deliver(bytes, on: wire)

@@ -50,8 +50,9 @@ package struct World: Sendable {
         self.wakes = WakeQueue(keys: plan.run.devices)
         self.server = Server(
             ServingSetup(
-                backend: scenario.server.configuration(wallClockAtZero: plan.wallClockAtZero),
-                shelf: plan.run.shelf, random: plan.run.random, faults: faults,
+                origin: .simulated(
+                    scenario.server.configuration(wallClockAtZero: plan.wallClockAtZero), plan.run.shelf),
+                random: plan.run.random, faults: faults,
                 links: FleetLinks(
                     groups: plan.run.groups.map {
                         .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)

@@ -27,7 +27,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         RunCommand.command, SimulateCommand.command, CheckCommand.command, PlanCommand.command,
         ListCommand.command,
-        NewCommand.command, ServeCommand.command, SchemaCommand.command, ProfilesCommand.command,
+        NewCommand.command, ServeCommand.command, ProxyCommand.command, SchemaCommand.command,
+        ProfilesCommand.command,
         PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,
         DoctorCommand.command,
     ]

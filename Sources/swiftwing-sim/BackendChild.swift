@@ -35,9 +35,9 @@ final class BackendChild {
         }
     }
 
-    /// Starts `serve` of this very program on a resolved scenario. `receive` gets what the child tells.
+    /// Starts this very program with these words, `serve` or `proxy` with `--embedded`. `receive` gets what the child tells.
     init(
-        scenarioPath: String, nonce: String, loop: Loop, receive: @escaping ([BackendReport]) -> Void
+        _ words: [String], loop: Loop, receive: @escaping ([BackendReport]) -> Void
     ) throws {
         self.loop = loop
         self.receive = receive
@@ -46,7 +46,7 @@ final class BackendChild {
         let observations = try EventLoop.Pipe()
         let plan = ChildPlan(
             executable: try Self.ownPath(),
-            arguments: ["serve", "--embedded", nonce, scenarioPath],
+            arguments: words,
             environment: nil,
             inherited: [
                 .init(source: zero.reading.number, target: 0),

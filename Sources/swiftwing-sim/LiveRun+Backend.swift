@@ -5,15 +5,18 @@ import Plan
 import Reporting
 import SimBase
 
-/// The run's own backend: started, told the zero, known by its nonce, and ended.
+/// The run's own backend, or its gateway to a foreign one: started, told the zero, known by its nonce, and ended.
 extension LiveRun {
     /// Nil when the run was interrupted meanwhile.
     func startChild() throws -> (base: String, curl: CurlTarget)? {
         let nonce = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
-        let child = try BackendChild(
-            scenarioPath: self.directory.path + "/" + RunDirectory.FileName.scenario, nonce: nonce,
-            loop: self.loop
-        ) { [unowned self] reports in self.account.heard(backend: reports, directory: self.directory) }
+        let path = self.directory.path + "/" + RunDirectory.FileName.scenario
+        let words =
+            self.request.target.map { ProxyCommand.embedded($0, scenarioPath: path, nonce: nonce) }
+            ?? ["serve", "--embedded", nonce, path]
+        let child = try BackendChild(words, loop: self.loop) { [unowned self] reports in
+            self.account.heard(backend: reports, directory: self.directory)
+        }
         self.child = child
         try self.wait(for: child, "read the resolved scenario") { child.isReady }
         self.setZero()

@@ -61,7 +61,8 @@ final class LiveRun {
         self.abortingSLOs = preparation.plan.scenario.slos.filter(\.abort)
         self.loop = try Loop(clock: self.clock)
         self.account = RunAccount(
-            preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded)
+            preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
+            hasGateway: preparation.hasGateway)
         let scenario = preparation.plan.scenario
         let place =
             preparation.request.output.map { RunPlace.exactly($0) }
@@ -90,6 +91,11 @@ final class LiveRun {
     /// The base of the backend, once it is there.
     private func prepareTarget() throws -> (base: String, curl: CurlTarget)? {
         guard let target = self.request.target else { return try self.startChild() }
+        if self.preparation.hasGateway {
+            let gateway = try self.startChild()
+            self.noteLookup(of: target)
+            return gateway
+        }
         self.setZero()
         self.noteLookup(of: target)
         return (target.base, self.preparation.curlTarget(to: target))

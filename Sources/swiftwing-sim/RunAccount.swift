@@ -13,18 +13,19 @@ struct RunAccount {
     private let plan: RunPlan
     /// Sources of the merge: the phones' threads, and then the backend.
     private let threads: Int
-    private let hasBackendView: Bool
+    /// Somebody beside the phones tells something: the backend, or the gateway of its faults.
+    private let hasReports: Bool
     private var merge: ObservationMerge
     private var ledger: Ledger
     private var tally: Tally
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
-    init(_ plan: RunPlan, threads: Int, hasBackendView: Bool) {
+    init(_ plan: RunPlan, threads: Int, hasBackendView: Bool, hasGateway: Bool) {
         self.plan = plan
         self.threads = threads
-        self.hasBackendView = hasBackendView
-        self.merge = ObservationMerge(sources: threads + (hasBackendView ? 1 : 0))
+        self.hasReports = hasBackendView || hasGateway
+        self.merge = ObservationMerge(sources: threads + (self.hasReports ? 1 : 0))
         let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
         self.ledger = Ledger(shelf: plan.shelf, settings: settings)
         self.tally = Tally(
@@ -69,7 +70,7 @@ struct RunAccount {
 
     /// The backend will tell nothing more.
     mutating func closeBackend() {
-        if self.hasBackendView { self.merge.close(source: self.threads) }
+        if self.hasReports { self.merge.close(source: self.threads) }
     }
 
     /// Judges what is left and closes the ledger.

@@ -50,12 +50,6 @@ struct RunPreparation {
             request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
         if let target = request.target {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
-            if self.plan.scenario.faults.contains(where: { $0.kind.layer != .phone && !$0.kind.isMetByPhone })
-            {
-                self.warnings.append(
-                    "faults of server and link are not applied to a --target: they are the simulated backend's"
-                )
-            }
         }
         self.state = try RunState(request.stateFolder, threads: self.threads)
         if self.state.linesSkipped > 0 {
@@ -65,6 +59,12 @@ struct RunPreparation {
     }
 
     var isEmbedded: Bool { self.request.target == nil }
+
+    /// Faults of server and link meet a foreign backend in a gateway before it.
+    var hasGateway: Bool {
+        !self.isEmbedded
+            && self.plan.scenario.faults.contains { $0.kind.layer != .phone && !$0.kind.isMetByPhone }
+    }
 
     /// To the run's own backend.
     func curlTarget(port: UInt16) -> CurlTarget {

@@ -1,10 +1,12 @@
 import EventLoop
+import Faults
 import Foundation
 import LiveBackend
 import Plan
 import ScenarioFile
 import Serving
 import SimBase
+import Talaria
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.
 enum ServeCommand {
@@ -20,6 +22,10 @@ enum ServeCommand {
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,
                 help: "change one value of the scenario"),
+            Option(name: "--quiet", value: nil, help: "no line for each request"),
+            Option(
+                name: "--browser", value: nil,
+                help: "for pages: ?token= in place of headers that EventSource cannot send, and CORS"),
             // For `run` alone: the nonce; the scenario is a resolved one. Without a help text it is not listed.
             Option(name: "--embedded", value: "NONCE", help: ""),
         ],
@@ -28,7 +34,9 @@ enum ServeCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if let nonce = arguments["--embedded"] {
-            return try Self.embedded(path: arguments.positionals.first ?? "", nonce: nonce)
+            return try Self.embedded(
+                path: arguments.positionals.first ?? "", nonce: nonce,
+                origin: { .simulated($0, wallClockAtZero: $1) }, tells: { _ in true })
         }
         let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
         return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
@@ -42,10 +50,18 @@ enum ServeCommand {
         let port: UInt16 = try arguments.number("--port", in: 0...65_535) ?? 0
         let host = arguments["--host"] ?? "127.0.0.1"
         try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
-        let loop = try Loop(clock: .startingNow())
-        let setup = ServerSetup(
-            RunPlan(scenario, target: .embedded), host: host, port: port,
-            wallClockAtZero: WallClock.now() / 1_000_000, nonce: "stand-alone")
+        let plan = RunPlan(scenario, target: .embedded)
+        let wall = WallClock.now() / 1_000_000
+        var setup = ServerSetup(
+            plan, host: host, port: port, origin: .simulated(plan, wallClockAtZero: wall),
+            nonce: "stand-alone")
+        setup.takeOptions(arguments, plan, wallClockAtZero: wall)
+        return try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
+    }
+
+    /// Says where it listens, and serves until it is told to end.
+    static func serve(_ setup: ServerSetup, loop: Loop, _ console: Console) throws -> ExitCode {
+        let (host, port) = (setup.host, setup.port)
         let server: BackendServer
         do throws(SystemError) {
             server = try BackendServer(setup, loop: loop, observe: { _ in })
@@ -69,7 +85,11 @@ enum ServeCommand {
     // MARK: Embedded
 
     /// Says `ready`, waits to be told the zero of the run, listens, says so, and serves until its parent ends.
-    private static func embedded(path: String, nonce: String) throws -> ExitCode {
+    /// `origin` is asked once the wall clock's milliseconds at the zero are known.
+    static func embedded(
+        path: String, nonce: String, origin: (RunPlan, Int64) throws -> ServerOrigin,
+        tells: @escaping (Observation) -> Bool
+    ) throws -> ExitCode {
         let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:]).scenario
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         guard let line = readLine() else { return .success }
@@ -81,10 +101,10 @@ enum ServeCommand {
         try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
         let loop = try Loop(clock: LoopClock(zero: numbers[0]))
         let pipe = try EmbeddedBackend(loop: loop) { loop.stop() }
+        let plan = RunPlan(scenario, target: .embedded)
         let setup = ServerSetup(
-            RunPlan(scenario, target: .embedded), host: "127.0.0.1", port: 0, wallClockAtZero: numbers[1],
-            nonce: nonce)
-        let server = try BackendServer(setup, loop: loop, observe: { pipe.saw($0) })
+            plan, host: "127.0.0.1", port: 0, origin: try origin(plan, numbers[1]), nonce: nonce)
+        let server = try BackendServer(setup, loop: loop, observe: { if tells($0) { pipe.saw($0) } })
         pipe.server = server
         let lifeline = try Lifeline(adopting: ChildDescriptor.lifeline, loop: loop) { loop.stop() }
         FileHandle.standardOutput.write(Data("listening http://127.0.0.1:\(try server.port())\n".utf8))
@@ -95,12 +115,24 @@ enum ServeCommand {
     }
 }
 
+extension ServerOrigin {
+    static func simulated(_ plan: RunPlan, wallClockAtZero: Int64) -> ServerOrigin {
+        .simulated(plan.scenario.server.configuration(wallClockAtZero: wallClockAtZero), plan.shelf)
+    }
+}
+
 extension ServerSetup {
-    fileprivate init(_ plan: RunPlan, host: String, port: UInt16, wallClockAtZero: Int64, nonce: String) {
+    /// For people at work.
+    mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
+        self.isForBrowsers = arguments.has("--browser")
+        guard !arguments.has("--quiet") else { return }
+        let log = RequestLog(faults: plan.scenario.faults.map(\.id), wallClockAtZero: wallClockAtZero)
+        self.served = { log.write($0) }
+    }
+
+    init(_ plan: RunPlan, host: String, port: UInt16, origin: ServerOrigin, nonce: String) {
         self.init(
-            host: host, port: port,
-            backend: plan.scenario.server.configuration(wallClockAtZero: wallClockAtZero),
-            shelf: plan.shelf, random: plan.random, faults: plan.scenario.faults,
+            host: host, port: port, origin: origin, random: plan.random, faults: plan.scenario.faults,
             links: FleetLinks(
                 groups: plan.groups.map {
                     .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)
@@ -111,7 +143,7 @@ extension ServerSetup {
 
 extension Scenario {
     /// Without a scenario: the contract's backend, no fleet and no faults, but for what the options change.
-    fileprivate static func servedByDefault(_ arguments: Arguments) throws -> Scenario {
+    static func servedByDefault(_ arguments: Arguments) throws -> Scenario {
         // A scenario must have a fleet; this one is gone before anybody meets it.
         let text = "{scenario: 1, fleet: {nobody: {devices: 1, arrivals: 1/s}}}"
         var scenario = try ScenarioLoader.load(

@@ -23,8 +23,8 @@ final class TestServer {
         configuration.ping = ping
         self.loop = try Loop(clock: .startingNow())
         let setup = ServerSetup(
-            host: "127.0.0.1", port: 0, backend: configuration,
-            shelf: Shelf(seed: 7, booksMin: books, booksMax: books),
+            host: "127.0.0.1", port: 0,
+            origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
             random: KeyedRandom(seed: 7), faults: faults,
             links: FleetLinks(groups: [
                 .init(

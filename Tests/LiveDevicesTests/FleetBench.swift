@@ -59,8 +59,9 @@ final class FleetBench {
         self.backendSaw = log
         self.server = try BackendServer(
             ServerSetup(
-                host: "127.0.0.1", port: 0, backend: settings.configuration(wallClockAtZero: wall),
-                shelf: self.run.shelf, random: self.run.random, faults: faults,
+                host: "127.0.0.1", port: 0,
+                origin: .simulated(settings.configuration(wallClockAtZero: wall), self.run.shelf),
+                random: self.run.random, faults: faults,
                 links: FleetLinks(groups: []), nonce: "bench"), loop: self.loop
         ) { log.observations.append($0) }
         self.front = try makeFront(self.loop, try self.server.port())

@@ -33,7 +33,7 @@ struct Bench {
         configuration.ping = ping
         self.server = Server(
             ServingSetup(
-                backend: configuration, shelf: Shelf(seed: 7, booksMin: 3, booksMax: 3),
+                origin: .simulated(configuration, Shelf(seed: 7, booksMin: 3, booksMax: 3)),
                 random: KeyedRandom(seed: 7), faults: faults,
                 links: FleetLinks(groups: [
                     .init(
@@ -61,6 +61,7 @@ struct Bench {
                 if self.cutsAtOnce { self.tell(.cutDone(id)) }
             case .read(let id, let isRead): self.peers[id]?.isRead = isRead
             case .observe(let observation): self.observations.append(observation)
+            case .upstream, .served: break
             }
         }
     }

@@ -1,0 +1,56 @@
+internal import Faults
+internal import Talaria
+
+/// A foreign backend's books, of which a fault has degraded some: what a lookup adds is taken from them.
+struct DegradedBooks {
+    struct Taken: Hashable {
+        var title: String
+        var isbn: String?
+    }
+
+    /// The whole body or event data, with its books as they are now.
+    let body: [UInt8]
+    /// Which were degraded, in their order.
+    let taken: [Taken]
+
+    /// Of a `completed` event; nil where there are no books.
+    init?(event data: [UInt8], by degradation: Degradation) {
+        guard var object = JSONObjectText(data), let array = object.value(EventDistortion.booksKey),
+            let (books, taken) = Self.degrade(array, by: degradation)
+        else { return nil }
+        object.set(EventDistortion.booksKey, to: books)
+        self.body = object.bytes
+        self.taken = taken
+    }
+
+    /// Of the results endpoint.
+    init?(results data: [UInt8], by degradation: Degradation) {
+        guard var object = JSONObjectText(data), let content = object.value("data"),
+            var inner = JSONObjectText(Array(content)), let array = inner.value("results"),
+            let (books, taken) = Self.degrade(array, by: degradation)
+        else { return nil }
+        inner.set("results", to: books)
+        object.set("data", to: inner.bytes)
+        self.body = object.bytes
+        self.taken = taken
+    }
+
+    private static func degrade(
+        _ array: ArraySlice<UInt8>, by degradation: Degradation
+    ) -> (books: [UInt8], taken: [Taken])? {
+        guard let books = JSONObjectText.elements(of: array) else { return nil }
+        var taken: [Taken] = []
+        var rewritten: [[UInt8]] = []
+        for (ordinal, book) in books.enumerated() {
+            guard degradation.takes(ordinal), var object = JSONObjectText(book) else {
+                rewritten.append(book)
+                continue
+            }
+            taken.append(Taken(title: object.text("title") ?? "", isbn: object.text("isbn")))
+            object.remove("coverUrl")
+            object.set("enrichmentStatus", to: Array("\"\(EnrichmentStatus.circuitOpen.text)\"".utf8))
+            rewritten.append(object.bytes)
+        }
+        return (Array("[".utf8) + rewritten.joined(separator: Array(",".utf8)) + Array("]".utf8), taken)
+    }
+}

@@ -1,0 +1,358 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+// Requests on their way to the upstream, the faults that answer in its place, and answers that pass.
+
+extension Gateway {
+    mutating func requested(
+        _ id: ExchangeID, _ request: BackendRequest, _ caller: Caller, _ connection: UInt64,
+        _ authority: String?, _ faults: [ArmedFault], into effects: inout [GatewayEffect]
+    ) {
+        let endpoint = Endpoint(path: request.path)
+        guard let endpoint, let operation = endpoint.operation(method: request.method) else {
+            self.relays[id] = Relay(asking: nil, jobID: nil, authority: authority)
+            effects.append(.forward(id, .asSent))
+            return
+        }
+        effects.append(
+            self.sighting(
+                caller, .requested(operation, attempt: caller.attempt, connection: connection)))
+        let asking = Asking(
+            exchange: id, operation: operation, caller: caller, path: endpoint.path, faults: faults)
+        let jobID = endpoint.jobID
+        if let refusal = self.refusal(asking, request, jobID, into: &effects) {
+            self.refuse(asking, refusal, into: &effects)
+            return
+        }
+        if operation == .stream, let jobID, case .failed(let eventID, let data)? = self.jobs[jobID]?.state {
+            self.repeatFailure(asking, eventID, data, into: &effects)
+            return
+        }
+        self.relays[id] = Relay(asking: asking, jobID: jobID, authority: authority)
+        let resume = operation == .stream ? self.resumePoint(asking, request, jobID, into: &effects) : .asSent
+        effects.append(.forward(id, resume))
+    }
+
+    // MARK: In the upstream's place
+
+    private mutating func refusal(
+        _ asking: Asking, _ request: BackendRequest, _ jobID: String?, into effects: inout [GatewayEffect]
+    ) -> Refusal? {
+        guard let jobID else { return self.limit(asking, request, into: &effects) }
+        switch self.jobs[jobID]?.state {
+        case .revoked: return Refusal(.tokenExpired, "The token has expired.")
+        // A DELETE reaches the upstream, where the job still is.
+        case .gone(let status) where asking.operation != .cleanup:
+            return status == 404 ? Refusal(.notFound, "There is no such job.") : Backend.gone
+        case .failed where asking.operation == .results:
+            return Refusal(.notFound, "The job has no results, not yet or not any more.")
+        // A fault meets a request that would be served.
+        case .cleaned: return nil
+        case .open, .finished, .gone, .failed, nil: break
+        }
+        return self.refusal(byFaultsOf: asking, jobID, into: &effects)
+    }
+
+    /// The first fault, in the order of the list, that answers a request for a job.
+    private mutating func refusal(
+        byFaultsOf asking: Asking, _ jobID: String, into effects: inout [GatewayEffect]
+    ) -> Refusal? {
+        for fault in asking.faults where fault.trigger == .atOnce {
+            switch fault.kind {
+            case .expireToken:
+                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                self.revoke(jobID, asking.caller, into: &effects)
+                return Refusal(.tokenExpired, "The token has expired.")
+            case .jobGone(let status):
+                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                self.vanish(jobID, asking.caller, status: status, into: &effects)
+                return status == 404 ? Refusal(.notFound, "There is no such job.") : Backend.gone
+            case .httpError(let error):
+                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                return Refusal(error)
+            default:
+                continue
+            }
+        }
+        return nil
+    }
+
+    private mutating func limit(
+        _ asking: Asking, _ request: BackendRequest, into effects: inout [GatewayEffect]
+    ) -> Refusal? {
+        for fault in asking.faults {
+            if case .httpError(let error) = fault.kind, fault.trigger == .atOnce {
+                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                return Refusal(error)
+            }
+            guard case .rateLimit(let quota, let retryAfter) = fault.kind,
+                let device = request.deviceID.flatMap({ DeviceKey(header: $0) })
+            else { continue }
+            if self.limiters[fault.fault] == nil { self.limiters[fault.fault] = RateLimiter(quota: quota) }
+            let now = self.now
+            guard case .limited(let free)? = self.limiters.update(fault.fault, { $0.ask(device, at: now) })
+            else { continue }
+            self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+            let refusal = Refusal.limited(
+                quota, until: free, retryAfter: retryAfter ?? free - now,
+                wallClockAtZero: self.configuration.wallClockAtZero)
+            effects.append(
+                self.sighting(asking.caller, .limited(retryAfter: refusal.retryAfter ?? .zero)))
+            return refusal
+        }
+        return nil
+    }
+
+    private func refuse(_ asking: Asking, _ refusal: Refusal, into effects: inout [GatewayEffect]) {
+        let reply = refusal.reply(metadata: self.metadata(asking.exchange), instance: asking.path)
+        effects.append(.answer(.reply(asking.exchange, reply)))
+        self.observeAnswer(asking, reply.status, into: &effects)
+    }
+
+    func observeAnswer(_ asking: Asking, _ status: Int, into effects: inout [GatewayEffect]) {
+        effects.append(
+            self.sighting(
+                asking.caller, .answered(asking.operation, attempt: asking.caller.attempt, status: status)))
+    }
+
+    // MARK: The upstream's answer
+
+    /// Only now does the upstream owe an answer: how slowly a phone sends is not its fault.
+    mutating func sent(_ id: ExchangeID) {
+        let deadline = self.now + self.configuration.replyTime
+        let isAsked = self.relays.update(id) { relay in
+            guard relay.phase == .asked else { return false }
+            relay.deadline = deadline
+            return true
+        }
+        if isAsked == true { self.agenda.insert(.replyDeadline(id), at: deadline) }
+    }
+
+    mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [GatewayEffect]) {
+        guard let relay = self.relays[id], relay.phase == .asked else { return }
+        if let failure = Self.failure(in: head, isContract: relay.asking != nil) {
+            effects.append(.letGo(id))
+            self.failed(id, failure, into: &effects)
+            return
+        }
+        if let asking = relay.asking {
+            self.observeAnswer(asking, head.status, into: &effects)
+            self.follow(asking, relay.jobID, head.status, into: &effects)
+            if asking.operation == .stream, head.status == 200, head.mediaType == "text/event-stream" {
+                self.relays[id] = nil
+                self.openStream(asking, relay, head, into: &effects)
+                return
+            }
+            if let rewriting = self.rewriting(asking, relay.jobID, head, into: &effects) {
+                self.rewrite(id, head, rewriting, into: &effects)
+                return
+            }
+        }
+        self.relays.update(id) {
+            $0.phase = .passing
+            $0.deadline = nil
+        }
+        effects.append(.passHead(id, head))
+    }
+
+    /// Answers that mean that the upstream is not what was looked for. A page with a status of the client's own fault is
+    /// passed on: repeating the request would not help.
+    private static func failure(in head: UpstreamHead, isContract: Bool) -> UpstreamFailure? {
+        guard isContract else { return nil }
+        if (300...399).contains(head.status), head.status != 304 { return .redirect }
+        if head.mediaType == "text/html", !(400...499).contains(head.status) { return .html }
+        return nil
+    }
+
+    /// What an answer says of its job.
+    private mutating func follow(
+        _ asking: Asking, _ jobID: String?, _ status: Int, into effects: inout [GatewayEffect]
+    ) {
+        guard asking.operation == .cleanup, let jobID, (200...299).contains(status) || status == 404 else {
+            return
+        }
+        let isNews = self.jobs.update(jobID) { job in
+            defer {
+                job.state = .cleaned
+                job.forgetEvents()
+            }
+            return job.state != .cleaned
+        }
+        effects.append(
+            self.sighting(asking.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))
+    }
+
+    private mutating func rewriting(
+        _ asking: Asking, _ jobID: String?, _ head: UpstreamHead, into effects: inout [GatewayEffect]
+    ) -> Relay.Rewriting? {
+        switch asking.operation {
+        case .upload where (200...299).contains(head.status): return .accepted
+        case .results where head.status == 200:
+            if let fault = asking.fault(where: { $0 == .truncateResults }), head.length ?? 2 > 1 {
+                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                return .truncated(draw: fault.draw)
+            }
+            return jobID.flatMap { self.jobs[$0]?.degradation }.map { .degraded($0) }
+        case .upload, .results, .stream, .cleanup, .status, .cancel: return nil
+        }
+    }
+
+    private mutating func rewrite(
+        _ id: ExchangeID, _ head: UpstreamHead, _ rewriting: Relay.Rewriting,
+        into effects: inout [GatewayEffect]
+    ) {
+        if case .truncated(let draw) = rewriting, let length = head.length {
+            // Of a known length only what passes is needed.
+            var shorter = head
+            let count = EventDistortion.truncatedCount(of: length, draw)
+            shorter.length = count
+            self.relays.update(id) {
+                $0.phase = .cutting(left: count)
+                $0.deadline = nil
+            }
+            effects.append(.passHead(id, shorter))
+            return
+        }
+        self.relays.update(id) {
+            $0.phase = .holding(head, rewriting)
+            $0.deadline = nil
+        }
+    }
+
+    mutating func received(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [GatewayEffect]) {
+        if self.streams[id] != nil {
+            self.streamReceived(id, bytes, into: &effects)
+            return
+        }
+        switch self.relays[id]?.phase {
+        case .passing: effects.append(.passBody(id, bytes))
+        case .cutting(let left):
+            let piece = Array(bytes.prefix(left))
+            effects.append(.passBody(id, piece))
+            guard piece.count == left else {
+                self.relays.update(id) { $0.phase = .cutting(left: left - piece.count) }
+                return
+            }
+            self.relays[id] = nil
+            effects.append(.passEnd(id))
+            effects.append(.letGo(id))
+        case .holding:
+            let count = self.relays.update(id) { relay in
+                relay.held += bytes
+                return relay.held.count
+            }
+            if count ?? 0 > Self.heldBytesMax {
+                effects.append(.letGo(id))
+                self.failed(id, .tooLarge, into: &effects)
+            }
+        case .asked, nil: break
+        }
+    }
+
+    mutating func completed(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+        if self.streams[id] != nil {
+            self.streamCompleted(id, into: &effects)
+            return
+        }
+        guard let relay = self.relays[id] else { return }
+        self.relays[id] = nil
+        switch relay.phase {
+        case .asked: self.answer(relay, id, .connectionDied, into: &effects)
+        case .passing, .cutting: effects.append(.passEnd(id))
+        case .holding(let head, let rewriting):
+            let body = self.rewritten(relay, rewriting, into: &effects)
+            effects.append(
+                .answer(.reply(id, BackendReply(status: head.status, headers: head.headers, body: body))))
+        }
+    }
+
+    private mutating func rewritten(
+        _ relay: Relay, _ rewriting: Relay.Rewriting, into effects: inout [GatewayEffect]
+    ) -> [UInt8] {
+        switch rewriting {
+        case .accepted: return self.accepted(relay, into: &effects)
+        case .truncated(let draw):
+            return Array(relay.held.prefix(EventDistortion.truncatedCount(of: relay.held.count, draw)))
+        case .degraded(let degradation):
+            return DegradedBooks(results: relay.held, by: degradation)?.body ?? relay.held
+        }
+    }
+
+    /// The job is known from here on, and its links lead back to the gateway.
+    private mutating func accepted(_ relay: Relay, into effects: inout [GatewayEffect]) -> [UInt8] {
+        guard let asking = relay.asking, var body = JSONObjectText(relay.held) else { return relay.held }
+        if let jobID = Self.jobID(in: body) {
+            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller)) {
+                effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
+            }
+            effects.append(self.sighting(asking.caller, .accepted(job: jobID, books: 0)))
+        }
+        let links = UpstreamLinks(basePath: self.configuration.basePath, authority: relay.authority)
+        _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
+        return body.bytes
+    }
+
+    private static func jobID(in body: JSONObjectText) -> String? {
+        let data = body.value("data").flatMap { JSONObjectText(Array($0)) }
+        let id = data?.text("jobId") ?? body.text("jobId")
+        return id.flatMap { Endpoint.isJobID($0) ? $0 : nil }
+    }
+
+    // MARK: Ends
+
+    mutating func failed(_ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [GatewayEffect]) {
+        effects.append(.failed(id, failure))
+        if self.streams[id] != nil {
+            self.streamFailed(id, failure, into: &effects)
+            return
+        }
+        guard let relay = self.relays[id] else { return }
+        self.relays[id] = nil
+        switch relay.phase {
+        case .asked, .holding: self.answer(relay, id, failure, into: &effects)
+        case .passing, .cutting: effects.append(.breakOff(id, failure.ending))
+        }
+    }
+
+    private func answer(
+        _ relay: Relay, _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [GatewayEffect]
+    ) {
+        var refusal = Refusal(failure.code, failure.text)
+        refusal.headers = [HeaderLine(Self.failureHeader, failure.rawValue)]
+        let reply = refusal.reply(metadata: self.metadata(id), instance: relay.asking?.path)
+        effects.append(.answer(.reply(id, reply)))
+        if let asking = relay.asking, relay.phase == .asked {
+            self.observeAnswer(asking, reply.status, into: &effects)
+        }
+    }
+
+    /// Names how the upstream failed.
+    package static let failureHeader = "X-Gateway-Error"
+
+    mutating func aborted(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+        self.relays[id] = nil
+        if let stream = self.streams[id] {
+            self.forget(id, stream)
+            effects.append(
+                self.sighting(
+                    stream.caller,
+                    .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: true)))
+        }
+        effects.append(.letGo(id))
+    }
+}
+
+extension UpstreamFailure {
+    /// How an answer that had begun ends towards the phone.
+    var ending: CutEnding { self == .connectionReset ? .reset : .close }
+}
+
+extension Endpoint {
+    var jobID: String? {
+        switch self {
+        case .upload: nil
+        case .stream(let id), .results(let id), .cleanup(let id), .job(let id): id
+        }
+    }
+}

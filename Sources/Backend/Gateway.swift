@@ -1,0 +1,147 @@
+internal import Faults
+package import SimBase
+internal import Talaria
+
+/// What the fault gateway is like.
+package struct GatewayConfiguration: Hashable, Sendable {
+    /// The path under which the upstream has the contract's paths, without a slash at its end.
+    package var basePath: String
+    /// From the last byte of a request to the head of the upstream's answer.
+    package var replyTime: Interval
+    /// Milliseconds since 1970 at `Instant.zero`.
+    package var wallClockAtZero: Int64
+
+    package init(basePath: String, replyTime: Interval, wallClockAtZero: Int64) {
+        self.basePath = basePath
+        self.replyTime = replyTime
+        self.wallClockAtZero = wallClockAtZero
+    }
+}
+
+/// The fault gateway: stands in front of a foreign backend and does to what passes what the simulated backend does to
+/// its own. A value that is told what happens and when, and answers with effects.
+///
+/// What is not touched by a fault passes byte for byte, as it comes. Held are only what must be read whole to be
+/// rewritten: one event, the answer to an upload, and results whose books a fault has degraded.
+package struct Gateway: Sendable {
+    /// An answer that must be rewritten may have so many bytes.
+    static let heldBytesMax = 8 << 20
+    /// An event of more bytes passes unread.
+    static let eventBytesMax = 4 << 20
+
+    let configuration: GatewayConfiguration
+    let random: KeyedRandom
+    var now = Instant.zero
+    var relays = OrderedTable<ExchangeID, Relay>()
+    var streams = OrderedTable<ExchangeID, RelayedStream>()
+    var jobs = RelayedJobs()
+    var limiters = OrderedTable<Int, RateLimiter>()
+    var agenda = EventHeap<Appointment>()
+
+    enum Appointment: Hashable, Sendable {
+        case replyDeadline(ExchangeID)
+        case fault(ExchangeID)
+        case heldPiece(ExchangeID)
+    }
+
+    package init(configuration: GatewayConfiguration, random: KeyedRandom) {
+        self.configuration = configuration
+        self.random = random
+    }
+
+    /// The one way in.
+    package mutating func handle(
+        _ event: GatewayEvent, at moment: Instant, into effects: inout [GatewayEffect]
+    ) {
+        self.now = max(self.now, moment)
+        while let due = self.agenda.popDue(at: self.now) { self.keep(due.element, into: &effects) }
+        switch event {
+        case .requested(let id, let request, let caller, let connection, let authority, let faults):
+            self.requested(id, request, caller, connection, authority, faults, into: &effects)
+        case .sent(let id): self.sent(id)
+        case .replied(let id, let head): self.replied(id, head, into: &effects)
+        case .received(let id, let bytes): self.received(id, bytes, into: &effects)
+        case .ended(let id, nil): self.completed(id, into: &effects)
+        case .ended(let id, let failure?): self.failed(id, failure, into: &effects)
+        case .aborted(let id): self.aborted(id, into: &effects)
+        case .woke: break
+        }
+    }
+
+    private mutating func keep(_ appointment: Appointment, into effects: inout [GatewayEffect]) {
+        switch appointment {
+        case .replyDeadline(let id):
+            guard let deadline = self.relays[id]?.deadline, deadline <= self.now else { return }
+            effects.append(.letGo(id))
+            self.failed(id, .replyTimedOut, into: &effects)
+        case .fault(let id):
+            if self.streams[id] != nil { self.act(id, into: &effects) }
+        case .heldPiece(let id): self.sendHeld(id, into: &effects)
+        }
+    }
+
+    // MARK: Queries
+
+    package var nextWake: Instant? { self.agenda.nextAt }
+    package var streamsOpen: Int { self.streams.count }
+
+    var timestamp: String {
+        Timestamp.iso8601(
+            unixMilliseconds: self.configuration.wallClockAtZero
+                + (self.now - Instant.zero).wholeMilliseconds)
+    }
+
+    func metadata(_ exchange: ExchangeID) -> Metadata {
+        Metadata(
+            timestamp: self.timestamp,
+            requestId: "req-"
+                + Hexadecimal.text(self.random.draw(.jobIdentity, exchange.raw, .max), digits: 16))
+    }
+
+    func sighting(_ whose: Caller, _ what: BackendSighting) -> GatewayEffect {
+        .answer(
+            .observe(
+                Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what))))
+    }
+
+    func observeFired(
+        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [GatewayEffect]
+    ) {
+        effects.append(
+            .answer(
+                .observe(
+                    Observation(
+                        at: self.now, device: caller.device, scan: caller.scan,
+                        what: .fault(.fired(fault: fault, operation, attempt: caller.attempt))))))
+    }
+}
+
+/// One request that is not an open stream (any more, or yet), and how its answer is getting on.
+struct Relay: Sendable {
+    enum Phase: Hashable, Sendable {
+        /// The upstream has not answered.
+        case asked
+        /// Its answer passes as it comes.
+        case passing
+        /// Only so many bytes more of its answer pass.
+        case cutting(left: Int)
+        /// Its answer is read whole.
+        case holding(UpstreamHead, Rewriting)
+    }
+
+    /// What is made of an answer that is read whole.
+    enum Rewriting: Hashable, Sendable {
+        case accepted
+        case truncated(draw: UInt64)
+        case degraded(Degradation)
+    }
+
+    /// Nil for a request that is none of the contract's.
+    let asking: Asking?
+    let jobID: String?
+    let authority: String?
+    var phase = Phase.asked
+    var deadline: Instant?
+    /// Of an answer that is read whole. Beside the phase, so that it is changed where it stands.
+    var held: [UInt8] = []
+}

@@ -1,0 +1,100 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+/// A foreign backend's job as far as the gateway has seen it, and what faults have made of it for the phones.
+struct RelayedJob: Sendable {
+    enum State: Hashable, Sendable {
+        case open
+        /// Its terminal event has passed.
+        case finished
+        /// A DELETE of it was answered with success.
+        case cleaned
+        /// For the phones its token has expired.
+        case revoked
+        /// For the phones it has vanished with this status.
+        case gone(Int)
+        /// For the phones it has failed with this event.
+        case failed(id: String, data: [UInt8])
+    }
+
+    /// Ids of events that are remembered of one job.
+    private static let idsMax = 2_000
+
+    let id: String
+    let owner: Caller
+    var state = State.open
+    var streams: [ExchangeID] = []
+    var streamsOpened: UInt32 = 0
+    /// The buffer of its events is lost to whoever comes again.
+    var isForgetful = false
+    var degradation: Degradation?
+    /// On which of its streams an event has passed first.
+    private var passed: [String: UInt32] = [:]
+    /// Ids that the gateway made up, each with the upstream's behind which a stream goes on; nil is the start.
+    private var aliases: [(id: String, upstream: String?)] = []
+
+    init(id: String, owner: Caller) {
+        self.id = id
+        self.owner = owner
+    }
+
+    /// Whether an event that comes on a stream now passed on an earlier one.
+    mutating func isReplay(_ id: String, on stream: UInt32) -> Bool {
+        if let first = self.passed[id] { return first < stream }
+        if self.passed.count >= Self.idsMax { self.passed.removeAll() }
+        self.passed[id] = stream
+        return false
+    }
+
+    mutating func alias(_ id: String, behind upstream: String?) {
+        if self.aliases.count >= Self.idsMax { self.aliases.removeAll() }
+        self.aliases.append((id, upstream))
+    }
+
+    /// Nil for an id that is the upstream's own.
+    func meaning(of id: String) -> ResumePoint? {
+        guard let alias = self.aliases.last(where: { $0.id == id }) else { return nil }
+        return alias.upstream.map { .replaced($0) } ?? .removed
+    }
+
+    /// Only what became of it is still worth knowing.
+    mutating func forgetEvents() {
+        self.passed = [:]
+        self.aliases = []
+    }
+}
+
+/// The jobs that were seen lately: beyond `jobsMax` the oldest is forgotten.
+struct RelayedJobs: Sendable {
+    static let jobsMax = 50_000
+
+    private var jobs = OrderedTable<String, RelayedJob>()
+    /// In the order of their coming, from `oldest` on. May name jobs that were seen again since.
+    private var order: [String] = []
+    private var oldest = 0
+
+    subscript(id: String) -> RelayedJob? { self.jobs[id] }
+
+    var all: [RelayedJob] { self.jobs.values }
+
+    @discardableResult
+    mutating func update<Result>(_ id: String, _ change: (inout RelayedJob) -> Result) -> Result? {
+        self.jobs.update(id, change)
+    }
+
+    /// Answers the job that had to make room.
+    mutating func insert(_ job: RelayedJob) -> RelayedJob? {
+        if self.jobs[job.id] == nil { self.order.append(job.id) }
+        self.jobs[job.id] = job
+        guard self.jobs.count > Self.jobsMax, self.oldest < self.order.count else { return nil }
+        let id = self.order[self.oldest]
+        self.oldest += 1
+        if self.oldest > Self.jobsMax {
+            self.order.removeFirst(self.oldest)
+            self.oldest = 0
+        }
+        defer { self.jobs[id] = nil }
+        return self.jobs[id]
+    }
+}

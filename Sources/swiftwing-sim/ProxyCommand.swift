@@ -1,0 +1,106 @@
+import Backend
+import CurlLoop
+import EventLoop
+import Foundation
+import LiveBackend
+import Plan
+import Serving
+import SimBase
+import Talaria
+
+/// `proxy`: the fault gateway in front of somebody else's backend, for other clients or, embedded, for a run of this
+/// program.
+enum ProxyCommand {
+    static let command = Command(
+        name: "proxy", usage: "[SCENARIO]",
+        summary:
+            "Puts a scenario's faults of server and link in front of a backend that knows nothing of them",
+        options: [
+            Option(name: "--upstream", value: "URL", help: "the backend, with its base path; needed"),
+            Option(name: "--port", value: "N", help: "the port to listen on; 0, the default, picks one"),
+            Option(
+                name: "--host", value: "ADDRESS",
+                help: "the numeric address to listen on; loopback unless told"),
+            Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+            Option(
+                name: "--set", value: "PATH=VALUE", isRepeatable: true,
+                help: "change one value of the scenario"),
+            Option(name: "--quiet", value: nil, help: "no line for each request"),
+            Option(name: "--browser", value: nil, help: "for pages: answers that any origin may read (CORS)"),
+            Option(name: "--embedded", value: "NONCE", help: ""),
+        ] + TargetOptions.options,
+        positionalsMin: 0, positionalsMax: 1,
+        example: "swiftwing-sim proxy --upstream http://127.0.0.1:8080 flaky-network.scenario",
+        run: { try Self.run($0, $1) })
+
+    /// From the last byte of a request to the head of its answer.
+    private static let replyTime = Interval.seconds(60)
+    private static let connectTime = Interval.seconds(10)
+    /// Each phone's connection has one to the upstream.
+    private static let connectionsMax = 9_000
+    /// Descriptors for everything else.
+    private static let descriptorsBeside = 400
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        guard let url = arguments["--upstream"] else {
+            throw CommandFailure(
+                .usage, "'proxy' needs --upstream URL", hint: "for example: \(Self.command.example)")
+        }
+        let upstream = try TargetURL(url, option: "--upstream", arguments)
+        let granted = try DescriptorLimit.raise(to: 2 * Self.connectionsMax + Self.descriptorsBeside)
+        let connections = min(Self.connectionsMax, (granted - Self.descriptorsBeside) / 2)
+        guard connections > 0 else {
+            throw CommandFailure(
+                .impossible, "a gateway needs more descriptors than the \(granted) that this process may have"
+            )
+        }
+        if let nonce = arguments["--embedded"] {
+            // The backend's view is not there, and nothing of it may be half believed.
+            return try ServeCommand.embedded(
+                path: arguments.positionals.first ?? "", nonce: nonce,
+                origin: { Self.origin(upstream, connections, wallClockAtZero: $1) },
+                tells: { if case .fault = $0.what { true } else { false } })
+        }
+        let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
+        let plan = RunPlan(try scenario ?? .servedByDefault(arguments), target: .foreign)
+        let wall = WallClock.now() / 1_000_000
+        var setup = ServerSetup(
+            plan, host: arguments["--host"] ?? "127.0.0.1",
+            port: try arguments.number("--port", in: 0...65_535) ?? 0,
+            origin: Self.origin(upstream, connections, wallClockAtZero: wall), nonce: "stand-alone")
+        setup.takeOptions(arguments, plan, wallClockAtZero: wall)
+        return try ServeCommand.serve(setup, loop: try Loop(clock: .startingNow()), console)
+    }
+
+    private static func origin(
+        _ upstream: TargetURL, _ connections: Int, wallClockAtZero: Int64
+    ) -> ServerOrigin {
+        let path = URLComponents(string: upstream.base)?.percentEncodedPath ?? ""
+        return .upstream(
+            UpstreamSetup(
+                base: upstream.base,
+                target: CurlTarget(
+                    port: upstream.port, addresses: upstream.addresses,
+                    certificateAuthorities: upstream.certificateAuthorities,
+                    version: upstream.isSecure ? .http2 : .http1, connectTimeout: Self.connectTime,
+                    sourceAddresses: []),
+                headers: upstream.headers,
+                gateway: GatewayConfiguration(
+                    basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero),
+                connectionsMax: connections))
+    }
+
+    /// The words by which a run starts one of its own, in front of the same target. Headers are not among them: the phones
+    /// send them, and the gateway passes them on.
+    static func embedded(_ target: TargetURL, scenarioPath: String, nonce: String) -> [String] {
+        var words = ["proxy", "--embedded", nonce, "--upstream", target.base]
+        if target.lookup != nil || !IPAddress.isNumeric(target.host) {
+            let addresses = target.addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+            words += ["--resolve", "\(target.host):\(target.port):\(addresses.joined(separator: ","))"]
+        }
+        if let file = target.certificateAuthorities { words += ["--cacert", file] }
+        // The permission was given to the run.
+        words += ["--allow-target", target.host, "--allow-production"]
+        return words + [scenarioPath]
+    }
+}

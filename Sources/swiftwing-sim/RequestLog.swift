@@ -1,0 +1,38 @@
+import Foundation
+import Reporting
+import Serving
+import SimBase
+import Talaria
+
+/// A line for each request, for people at work with `serve` and `proxy`.
+struct RequestLog: Sendable {
+    private let faults: [String]
+    private let wallClockAtZero: Int64
+
+    init(faults: [String], wallClockAtZero: Int64) {
+        self.faults = faults
+        self.wallClockAtZero = wallClockAtZero
+    }
+
+    func write(_ request: ServedRequest) {
+        FileHandle.standardError.write(Data((self.line(request) + "\n").utf8))
+    }
+
+    /// What comes from the peer is shortened and made one line.
+    private func line(_ request: ServedRequest) -> String {
+        let end = request.began + request.took
+        let wall = self.wallClockAtZero + (end - Instant.zero).wholeMilliseconds
+        let time = Timestamp.iso8601(unixMilliseconds: wall).dropFirst(11)
+        var words = [
+            String(time), Printable.line(request.method, bytesMax: 16),
+            Printable.line(request.path, bytesMax: 200), request.status.map(String.init) ?? "-",
+            "\(request.took.nanoseconds / 100_000 / 10).\(request.took.nanoseconds / 100_000 % 10)ms",
+        ]
+        words.append("device \(request.deviceID.map { Printable.line($0, bytesMax: 40) } ?? "-")")
+        if request.scan != .none { words.append("scan \(request.scan.raw)") }
+        for fault in request.faults where self.faults.indices.contains(fault) {
+            words.append("fault \(self.faults[fault])")
+        }
+        return words.joined(separator: " ")
+    }
+}

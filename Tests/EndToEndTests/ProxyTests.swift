@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// `proxy` in front of a backend that knows nothing of it.
+    @Suite struct ProxyTests {
+        private static let quick = ["--set", "server.job-time=300ms..500ms"]
+
+        @Test func `curl follows a stream through the gateway`() async throws {
+            let serve = try await ServeProcess.start(Self.quick)
+            let proxy = try await ServeProcess.start(
+                Binary.path, ["proxy", "--port", "0", "--upstream", serve.base])
+            var phone = Curl(base: proxy.base)
+            let upload = try await phone.upload([Curl.photo])
+            #expect(upload.status == 202)
+            let accepted = try upload.decoded(Accepted.self).data
+            phone.token = accepted.authToken
+            let stream = try await phone.stream(accepted.jobId)
+            #expect(stream.status == 200)
+            #expect(stream.headers["content-type"] == "text/event-stream")
+            let events = StreamEvent.all(in: stream.body)
+            let completed = try #require(events.last { !$0.isPing })
+            #expect(completed.name == "completed")
+            let books = try #require(try completed.decoded(CompletedData.self).books)
+            let results = try await phone.get("/v3/jobs/scans/\(accepted.jobId)/results?format=lite")
+            #expect(try results.decoded(Results.self).data.results == books)
+            #expect(try await phone.delete("/v3/jobs/scans/\(accepted.jobId)/cleanup").status == 204)
+            #expect(await proxy.end() == 0)
+        }
+
+        @Test func `faults of a scenario meet a foreign target in a gateway of the run's own`() async throws {
+            let serve = try await ServeProcess.start(["--set", "server.job-time=300ms..900ms"])
+            let (outcome, process) = try await ShortRun.finished(["--target", serve.base])
+            #expect(outcome.code == 0, "\(outcome)")
+            let summary = try process.report.summary()
+            #expect(summary.scans.isConserved)
+            #expect(summary.scans.lost == 0)
+            for fault in ["rate-limit-1", "strip-books-1", "reset-1", "expire-token-1", "offline-1"] {
+                #expect(try process.report.text("summary.json").contains("\"\(fault)\""))
+            }
+            let log = try process.report.text("events.ndjson")
+            for fault in ["strip-books-1", "reset-1", "expire-token-1"] {
+                #expect(log.contains("\"what\":\"fired\",\"fault\":\"\(fault)\""), "\(fault) fired")
+            }
+        }
+
+        @Test func `what is not loopback is not forwarded to unless it is allowed`() async throws {
+            let outcome = try await Binary.run(["proxy", "--upstream", "http://staging.example:8080"])
+            #expect(outcome.code == 64)
+            #expect(outcome.complaint.contains("--allow-target staging.example"), "\(outcome)")
+        }
+
+        @Test func `an upstream is needed`() async throws {
+            let outcome = try await Binary.run(["proxy"])
+            #expect(outcome.code == 64)
+            #expect(outcome.complaint.contains("needs --upstream URL"), "\(outcome)")
+        }
+    }
+}
