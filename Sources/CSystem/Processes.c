@@ -145,6 +145,15 @@ void shim_name_thread(const char *name) {
 #endif
 }
 
+void shim_stand_back(void) {
+#ifdef __APPLE__
+    pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
+#else
+    // On Linux the priority of a process is that of one thread. A refusal changes nothing that matters.
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 10);
+#endif
+}
+
 int shim_kill(int pid, int signal_number) { return shim_result(kill(pid, signal_number)); }
 
 int shim_signal_interrupt(void) { return SIGINT; }

@@ -58,6 +58,12 @@ package final class LoopThread<Result: Sendable> {
     }
 }
 
+/// The thread that asks.
+package enum CurrentThread {
+    /// For long work: every other thread that has something to do goes first.
+    package static func standBack() { shim_stand_back() }
+}
+
 private final class ThreadWork: Sendable {
     let run: @Sendable () -> Void
     init(run: @escaping @Sendable () -> Void) { self.run = run }

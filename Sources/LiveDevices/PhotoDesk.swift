@@ -3,7 +3,8 @@ package import Imaging
 package import Plan
 package import SimBase
 
-/// Preprocesses photos on a thread of its own, so that streams never wait for pixels.
+/// Preprocesses photos on a thread of its own, so that streams never wait for pixels: neither in the loops' queues nor,
+/// since the thread stands back, for a processor.
 ///
 /// For groups that want it, every capture is really worked on, as the app does it; for the others the first of each
 /// photo. What the uploads share is one copy of each photo's result.
@@ -70,6 +71,7 @@ package final class PhotoDesk {
         let isStopping = self.isStopping
         self.thread = try LoopThread.start(name: "photos") {
             guard let loop = try? Loop(clock: clock) else { return false }
+            CurrentThread.standBack()
             let worker = PhotoWorker(photos: photos, clock: clock)
             let reader = orders.read(on: loop) { batch in
                 for case .work(let job) in batch where !isStopping.withLock({ $0 }) {

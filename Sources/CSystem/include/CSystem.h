@@ -132,6 +132,9 @@ int shim_start_thread(uintptr_t *thread, size_t stack_bytes, void *(*body)(void 
 
 void shim_name_thread(const char *name);
 
+/// Lets every thread that has something to do go before the calling one.
+void shim_stand_back(void);
+
 void shim_join_thread(uintptr_t thread);
 
 void shim_detach_thread(uintptr_t thread);
