@@ -39,7 +39,7 @@ package enum NoiseReduction: Hashable, Sendable {
 /// 1920 pixels, encode at 0.85 again.
 ///
 /// EXIF orientation is ignored, as in the app. What cannot be decoded leaves the filters as it came, with zeros, and is
-/// refused by the resize. Decision 0060 tells where this differs from the letter of the section: noise reduction is an
+/// refused by the resize. Decision 0080 tells where this differs from the letter of the section: noise reduction is an
 /// approximation, and pictures beyond 5760 pixels are decoded at 1/2 or less before the resize.
 ///
 /// **Memory** for a photograph of n pixels, besides its file: 3 n bytes decoded, which serve both times, and 1.5 n

@@ -108,7 +108,7 @@ private func mapped(_ tone: Tone, _ levels: [UInt8]) -> [UInt8] {
 
     // MARK: Noise
 
-    /// The formula in doubles, as decision 0060 writes it.
+    /// The formula in doubles, as decision 0080 writes it.
     private func smoothed(_ luma: [[Int]]) -> [[Double]] {
         let (height, width) = (luma.count, luma[0].count)
         func level(_ x: Int, _ y: Int) -> Double {
