@@ -127,9 +127,11 @@ extension LiveRun {
         let own = ResourceUsage.own()
         return Resources(
             client: .init(processor: own.processor, residentBytes: own.residentMax),
-            backend: self.child?.exit.map {
-                .init(processor: $0.usage.processor, residentBytes: $0.usage.residentMax)
-            })
+            // The gateway in front of a target is none.
+            backend: self.preparation.isEmbedded
+                ? self.child?.exit.map {
+                    .init(processor: $0.usage.processor, residentBytes: $0.usage.residentMax)
+                } : nil)
     }
 
     private var rerunCommand: [String] {

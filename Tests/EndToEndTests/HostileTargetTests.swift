@@ -18,7 +18,8 @@ extension EndToEnd {
             let server = try await HostileServer(mode)
             let run = try RunProcess(
                 [ShortRun.scenario, "--target", server.process.base] + ShortRun.options
-                    + ShortRun.set(["drain=2s", "fleet.commuters.scans=1"]))
+                    // Without a fault there is no gateway in between.
+                    + ShortRun.set(["drain=2s", "fleet.commuters.scans=1", "faults=[]"]))
             let outcome = try await run.end(seconds: 40)
             #expect(await server.process.end() == 0)
 
