@@ -27,6 +27,10 @@ struct History {
         self.see(.backend(sighting))
     }
 
+    mutating func network(_ sighting: NetworkSighting) {
+        self.see(.network(sighting))
+    }
+
     mutating func fault(_ sighting: FaultSighting) {
         self.see(.fault(sighting))
     }

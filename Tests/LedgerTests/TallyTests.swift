@@ -55,12 +55,18 @@ import Testing
             $0.phone(.resultsDecoded(job: "j", books: 3, took: .milliseconds(11)))
             $0.phone(.cleanupAnswered(job: "j", status: 204, took: .milliseconds(12)))
             $0.phone(.completed(took: .milliseconds(13)))
+            $0.network(
+                NetworkSighting(
+                    lookup: .milliseconds(14), connect: .milliseconds(15), tls: .milliseconds(16),
+                    firstByte: .milliseconds(17)))
+            $0.network(NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: nil))
         }
         let expected: [(LatencyMetric, Int64)] = [
             (.preprocessTime, 1), (.uploadTime, 2), (.uploadServiceTime, 3), (.sseConnectTime, 4),
             (.sseFirstEventTime, 5), (.sseEventLatency, 6), (.sseEventDelay, 7), (.ssePingGap, 8),
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
-            (.scanTime, 13),
+            (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
+            (.netFirstByteTime, 17),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")
