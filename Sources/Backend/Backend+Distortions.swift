@@ -119,7 +119,10 @@ extension Backend {
     mutating func takeFault(
         of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
     ) -> ArmedFault? {
-        guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
+        // Most streams have none.
+        guard self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
+            let stream = self.streams[exchange]
+        else { return nil }
         let now = self.now
         guard let fault = self.streams.update(exchange, { $0.faults.take(at: now, where: applies) }) ?? nil
         else {
@@ -133,7 +136,10 @@ extension Backend {
     mutating func meetFault(
         of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
     ) -> ArmedFault? {
-        guard let stream = self.streams[exchange], !stream.faults.isEmpty else { return nil }
+        // Most streams have none.
+        guard self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
+            let stream = self.streams[exchange]
+        else { return nil }
         let now = self.now
         guard
             let (fault, isFirst) = self.streams.update(exchange, { $0.faults.meet(at: now, where: applies) })

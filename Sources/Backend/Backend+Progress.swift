@@ -18,9 +18,9 @@ extension Backend {
 
     private func isLive(_ deadline: Agenda.Deadline, _ at: Instant) -> Bool {
         switch deadline {
-        case .job(let key): self.jobs[key]?.due == at
-        case .ping(let exchange): self.streams[exchange]?.nextPing == at
-        case .fault(let exchange): self.streams[exchange]?.alarm == at
+        case .job(let key): self.jobs.with(key) { $0.due } == at
+        case .ping(let exchange): self.streams.with(exchange) { $0.nextPing } == at
+        case .fault(let exchange): (self.streams.with(exchange) { $0.alarm } ?? nil) == at
         }
     }
 
@@ -73,7 +73,7 @@ extension Backend {
         if case .enriched(let book) = facts.script.step(at: step) {
             self.lookUp(facts, ordinal: book - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
-            guard self.jobs[facts.key]?.phase == .running else { return }
+            guard self.jobs.with(facts.key, { $0.phase }) == .running else { return }
         }
         self.emit(
             .progress, self.progressData(facts, step: step, at: self.now), step: step,
@@ -87,7 +87,7 @@ extension Backend {
         if case .enriched(let book) = script.step(at: step) {
             let owner = facts.owner
             currentItem =
-                self.shelf.book(device: owner.device, scan: owner.scan, ordinal: book - 1).title
+                self.shelf.title(device: owner.device, scan: owner.scan, ordinal: book - 1)
         }
         return JSON.encode(
             ProgressData(

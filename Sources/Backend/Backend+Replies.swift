@@ -65,6 +65,15 @@ extension Backend {
             into: &effects)
     }
 
+    func reply(
+        _ asking: Asking, _ status: Int, json body: some PlainEncodable, _ headers: [HeaderLine],
+        into effects: inout [BackendEffect]
+    ) {
+        self.reply(
+            asking, status, [HeaderLine("Content-Type", "application/json")] + headers, JSON.encode(body),
+            into: &effects)
+    }
+
     func refuse(_ asking: Asking, _ refusal: Refusal, into effects: inout [BackendEffect]) {
         let reply = self.problem(asking.exchange, refusal, instance: asking.path)
         effects.append(.reply(asking.exchange, reply))

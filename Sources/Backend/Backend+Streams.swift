@@ -110,7 +110,7 @@ extension Backend {
         into effects: inout [BackendEffect]
     ) {
         // A fault may have ended the stream while the events before were written.
-        guard self.streams[exchange] != nil else { return }
+        guard self.streams.with(exchange, { _ in true }) != nil else { return }
         if replayed { self.writeExtras(before: entry.position, to: exchange, facts, into: &effects) }
         if entry.kind.isTerminal,
             self.takeFault(of: exchange, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
@@ -167,7 +167,9 @@ extension Backend {
     // MARK: Deadlines of a stream
 
     mutating func pingDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
-        guard let stream = self.streams[exchange], let facts = self.jobs[stream.job]?.facts else { return }
+        guard let (job, nextPing) = self.streams.with(exchange, { ($0.job, $0.nextPing) }),
+            let facts = self.jobs.with(job, { $0.facts })
+        else { return }
         if self.meetFault(of: exchange, where: { $0.kind == .noPing }, into: &effects) == nil {
             if let late = self.delay(ofPingOf: exchange, into: &effects) {
                 self.schedulePing(exchange, at: self.now + late)
@@ -177,7 +179,7 @@ extension Backend {
             self.send(self.ping(facts), .ping, to: exchange, into: &effects)
         }
         // Late pings are not made up for.
-        let next = stream.nextPing + self.configuration.ping
+        let next = nextPing + self.configuration.ping
         self.schedulePing(exchange, at: next > self.now ? next : self.now + self.configuration.ping)
         self.act(exchange, into: &effects)
     }

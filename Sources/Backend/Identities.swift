@@ -38,10 +38,15 @@ struct UUIDBits: Hashable, Sendable {
 
     /// In lower case.
     var text: String {
-        let high = Hexadecimal.text(self.high, digits: 16)
-        let low = Hexadecimal.text(self.low, digits: 16)
-        return "\(high.prefix(8))-\(high.dropFirst(8).prefix(4))-\(high.suffix(4))-"
-            + "\(low.prefix(4))-\(low.dropFirst(4))"
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for place in 0..<32 {
+            if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
+            let word = place < 16 ? self.high : self.low
+            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
+            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -7,7 +7,8 @@ extension Device {
     /// Where the request stands, or nil for one that was given up: its answer is late.
     private func exchangeIndex(_ id: RequestID) -> Int? {
         precondition(0 < id.raw && id.raw <= self.lastRequest, "an answer to a request never made")
-        return self.exchanges.firstIndex { $0.id == id }
+        for index in self.exchanges.indices where self.exchanges[index].id == id { return index }
+        return nil
     }
 
     mutating func replyHead(
@@ -155,16 +156,17 @@ extension Device {
 
     /// Gives up every request whose time is over, and every stream that has been silent for too long.
     mutating func passDeadlines(at now: Instant, into effects: inout [DeviceEffect]) {
-        for id in self.exchanges.filter({ $0.deadline.map { $0 <= now } ?? false }).map(\.id) {
+        let late = self.exchanges.indices.filter { self.exchanges[$0].deadline.map { $0 <= now } ?? false }
+        for id in late.map({ self.exchanges[$0].id }) {
             guard let index = self.exchangeIndex(id) else { continue }
             let exchange = self.exchanges.remove(at: index)
             effects.append(.abort(id))
             self.requestFailed(exchange, .timedOut, at: now, into: &effects)
         }
-        for scan in self.journeys.map(\.number) {
-            guard let index = self.journeyIndex(scan), let connection = self.journeys[index].connection,
-                now - connection.lastByteAt >= self.profile.idleTimeout
-            else { continue }
+        let silent = self.journeys.indices.filter { index in
+            self.journeys[index].connection.map { now - $0.lastByteAt >= self.profile.idleTimeout } ?? false
+        }
+        for scan in silent.map({ self.journeys[$0].number }) {
             self.abort(journeyOf: scan, into: &effects)
             self.streamLost(scan, .silence, after: nil, at: now, into: &effects)
         }

@@ -32,7 +32,11 @@ extension Device {
     }
 
     func journeyIndex(_ scan: ScanNumber) -> Int? {
-        self.journeys.firstIndex { $0.number == scan }
+        // By place: to look at each journey through a closure would copy it.
+        for index in self.journeys.indices where self.journeys[index].scan.record.scan == scan.raw {
+            return index
+        }
+        return nil
     }
 
     /// 64 uniform bits for the wait after one request.
@@ -92,12 +96,13 @@ extension Device {
 
     /// The request in the driver's hands for a journey, if there is one.
     func exchangeIndex(journeyOf scan: ScanNumber) -> Int? {
-        self.exchanges.firstIndex { exchange in
-            switch exchange.purpose {
-            case .upload, .stream, .results: exchange.scan == scan
-            case .cleanup, .drain: false
+        for index in self.exchanges.indices where self.exchanges[index].scan == scan {
+            switch self.exchanges[index].purpose {
+            case .upload, .stream, .results: return index
+            case .cleanup, .drain: break
             }
         }
+        return nil
     }
 
     /// Gives up the request of a journey.

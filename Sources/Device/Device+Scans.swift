@@ -95,13 +95,14 @@ extension Device {
     mutating func prepareAhead(into effects: inout [DeviceEffect]) {
         guard self.phase == .running else { return }
         var ahead = 0
-        for (index, waiting) in self.queue.scans.enumerated()
-        where waiting.scan.work == .upload && !waiting.hold.isParked {
+        for index in self.queue.scans.indices
+        where self.queue.scans[index].scan.work == .upload && !self.queue.scans[index].hold.isParked {
             guard ahead < DeviceLimit.photosAheadMax else { return }
             ahead += 1
-            guard waiting.scan.photo == .absent else { continue }
+            guard self.queue.scans[index].scan.photo == .absent else { continue }
             self.queue.update(at: index) { $0.scan.photo = .preparing }
-            effects.append(.preparePhoto(waiting.scan.number, PhotoReference(waiting.scan.record.photo)))
+            let scan = self.queue.scans[index].scan
+            effects.append(.preparePhoto(scan.number, PhotoReference(scan.record.photo)))
         }
     }
 
@@ -168,13 +169,14 @@ extension Device {
     mutating func stored(_ ticket: StoreTicket, at now: Instant, into effects: inout [DeviceEffect]) {
         precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
         self.durable = max(self.durable, ticket)
-        for (index, waiting) in self.queue.scans.enumerated()
-        where !waiting.isAnnounced && waiting.ticket <= self.durable {
+        for index in self.queue.scans.indices
+        where !self.queue.scans[index].isAnnounced && self.queue.scans[index].ticket <= self.durable {
             self.queue.update(at: index) { $0.isAnnounced = true }
-            self.observe(.queued(waiting.cause), of: waiting.scan.number, at: now, into: &effects)
+            let (scan, cause) = (self.queue.scans[index].scan.number, self.queue.scans[index].cause)
+            self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
-        for number in self.journeys.map(\.number) {
+        for number in self.journeys.indices.map({ self.journeys[$0].number }) {
             guard let index = self.journeyIndex(number) else { continue }
             self.observeDurableBooks(index, at: now, into: &effects)
             switch self.journeys[index].stage {

@@ -153,11 +153,12 @@ package struct Device: Sendable {
             guard let moment else { return }
             earliest = min(earliest ?? moment, moment)
         }
-        for exchange in self.exchanges { consider(exchange.deadline) }
-        for journey in self.journeys {
-            switch journey.stage {
+        for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
+        for index in self.journeys.indices {
+            switch self.journeys[index].stage {
             case .streaming:
-                consider(journey.connection.map { $0.lastByteAt + self.profile.idleTimeout })
+                guard let lastByteAt = self.journeys[index].connection?.lastByteAt else { continue }
+                consider(lastByteAt + self.profile.idleTimeout)
             case .disconnected(let until, let floor), .unfetched(let until, let floor):
                 if self.pathAvailable { consider(max(until, floor)) }
             case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
@@ -168,7 +169,7 @@ package struct Device: Sendable {
             consider(until)
         }
         guard self.pathAvailable, self.phase != .frozen else { return earliest }
-        for cleanup in self.cleanups { consider(cleanup.dueAt) }
+        for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
         if self.phase == .running, self.journeys.count < self.profile.streamsMax {
             consider(self.queue.nextReady(self.conditions(at: now)))
         }
@@ -189,12 +190,12 @@ package struct Device: Sendable {
             true
         case .running:
             self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
-                && self.queue.scans.allSatisfy { $0.hold.isParked }
+                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
         case .suspended, .frozen:
             self.exchanges.isEmpty
                 && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
-                && self.journeys.allSatisfy { $0.stage == .cleaning }
-                && self.queue.scans.allSatisfy(\.isAnnounced)
+                && self.journeys.indices.allSatisfy { self.journeys[$0].stage == .cleaning }
+                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
         }
     }
 

@@ -49,7 +49,11 @@ struct ScanQueue: Sendable {
     var count: Int { self.scans.count }
 
     func index(of number: ScanNumber) -> Int? {
-        self.scans.firstIndex { $0.scan.number == number }
+        // By place: to look at each scan through a closure would copy it.
+        for index in self.scans.indices where self.scans[index].scan.record.scan == number.raw {
+            return index
+        }
+        return nil
     }
 
     mutating func insert(_ waiting: WaitingScan) {
@@ -82,14 +86,15 @@ struct ScanQueue: Sendable {
     func next(_ conditions: Conditions) -> Int? {
         guard conditions.opensAt <= conditions.now else { return nil }
         var uploadsHeld = !conditions.gate.isOpen(at: conditions.now)
-        for (index, waiting) in self.scans.enumerated() {
-            guard let readyAt = waiting.readyAt, readyAt <= conditions.now else { continue }
-            switch waiting.scan.work {
+        for index in self.scans.indices {
+            guard let readyAt = self.scans[index].readyAt, readyAt <= conditions.now else { continue }
+            let isRecorded = self.scans[index].ticket <= conditions.durable
+            switch self.scans[index].scan.work {
             case .follow, .finish:
-                if waiting.ticket <= conditions.durable { return index }
+                if isRecorded { return index }
             case .upload:
                 guard !uploadsHeld else { continue }
-                if waiting.ticket <= conditions.durable, waiting.hasPhoto { return index }
+                if isRecorded, self.scans[index].hasPhoto { return index }
                 uploadsHeld = true
             }
         }
@@ -99,12 +104,13 @@ struct ScanQueue: Sendable {
     /// When the next scan becomes ready by the clock alone, after now.
     func nextReady(_ conditions: Conditions) -> Instant? {
         var earliest: Instant?
-        for waiting in self.scans {
-            guard var at = waiting.readyAt, waiting.ticket <= conditions.durable else { continue }
-            switch waiting.scan.work {
+        for index in self.scans.indices {
+            guard var at = self.scans[index].readyAt, self.scans[index].ticket <= conditions.durable
+            else { continue }
+            switch self.scans[index].scan.work {
             case .follow, .finish: break
             case .upload:
-                guard waiting.hasPhoto else { continue }
+                guard self.scans[index].hasPhoto else { continue }
                 at = max(at, conditions.gate.opensAt)
             }
             at = max(at, conditions.opensAt)

@@ -112,11 +112,9 @@ struct RememberedEvents: Sendable {
     mutating func meet(_ event: SSEEvent) -> Bool {
         guard event.hasOwnID, !event.id.isEmpty else { return false }
         var digest = Digest()
-        digest.absorb(event.id)
-        digest.absorb(UInt8(0))
-        digest.absorb(event.type)
-        digest.absorb(UInt8(0))
-        digest.absorb(event.data)
+        digest.absorbInWords(event.id)
+        digest.absorbInWords(event.type)
+        digest.absorbInWords(event.data)
         let value = digest.value
         if self.digests.contains(value) { return true }
         if self.digests.count < DeviceLimit.rememberedEventsMax {

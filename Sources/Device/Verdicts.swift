@@ -19,7 +19,10 @@ enum UploadVerdict: Hashable, Sendable {
     static func judge(_ answer: Answer) -> UploadVerdict {
         switch answer.head.status {
         case 200, 202:
-            guard !answer.isTooLarge, let body = JSON.decode(UploadAccepted.self, from: answer.body) else {
+            guard !answer.isTooLarge,
+                let body = UploadAccepted(plain: answer.body)
+                    ?? JSON.decode(UploadAccepted.self, from: answer.body)
+            else {
                 return .again(after: nil, answer.badness)
             }
             guard body.success else { return .again(after: nil, .notSuccess) }

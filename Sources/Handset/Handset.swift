@@ -48,6 +48,12 @@ package struct Handset: Sendable {
     var awaited: ScanNumber?
     /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
     var left = (records: 0, unsettled: 0)
+    /// When the app has something to do by itself.
+    package private(set) var nextWake: Instant?
+    /// Whether nothing more happens without a new event from outside.
+    package private(set) var isQuiescent = true
+    /// Something is under way, or will be when the user takes the phone up again.
+    package private(set) var isBusy = false
     /// Reused.
     var deviceEffects: [DeviceEffect] = []
 
@@ -73,6 +79,16 @@ package struct Handset: Sendable {
     // MARK: Events
 
     package mutating func handle(
+        _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.meet(event, at: now, into: &effects)
+        // Kept, not computed when asked for: a driver that asks a phone of thousands would copy it first.
+        self.nextWake = self.device.nextWake
+        self.isQuiescent = self.device.isQuiescent
+        self.isBusy = self.hasWork
+    }
+
+    private mutating func meet(
         _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
     ) {
         switch event {
@@ -205,18 +221,11 @@ package struct Handset: Sendable {
 
     package var hasPath: Bool { self.lossesOfPath == 0 }
 
-    /// When the app has something to do by itself.
-    package var nextWake: Instant? { self.device.nextWake }
-
-    /// Whether nothing more happens without a new event from outside.
-    package var isQuiescent: Bool { self.device.isQuiescent }
-
     /// Off the screen or dead, and sure to come back.
     private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }
 
-    /// Something is under way, or will be when the user takes the phone up again.
-    package var isBusy: Bool {
-        if !self.device.isQuiescent { return true }
+    private var hasWork: Bool {
+        if !self.isQuiescent { return true }
         guard self.isComingBack else { return false }
         return !self.deferred.isEmpty || self.left.records > 0 || self.device.unsettledCount > 0
     }

@@ -248,7 +248,7 @@ final class Fleet {
     }
 
     private var isQuiescent: Bool {
-        self.phones.indices.allSatisfy { self.phones[$0].handset.device.isQuiescent }
+        self.phones.indices.allSatisfy { self.phones[$0].handset.isQuiescent }
     }
 
     /// Phones say goodbye, or have: nothing new happens to them.
@@ -267,7 +267,7 @@ final class Fleet {
 
     private func finish() {
         self.phase = .over
-        self.farewellsCut = self.phones.count { !$0.handset.device.isQuiescent }
+        self.farewellsCut = self.phones.count { !$0.handset.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
         do throws(SystemError) { try self.journal.sync() } catch {
@@ -351,7 +351,7 @@ final class Fleet {
         return true
     }
 
-    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.device.nextWake) }
+    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.nextWake) }
 }
 
 /// One phone of the fleet with what the driver keeps for it.

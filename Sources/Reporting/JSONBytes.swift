@@ -7,9 +7,29 @@ struct JSONBytes {
     init(reserving count: Int) { self.bytes.reserveCapacity(count) }
 
     /// Text of ours that needs no escape: braces, keys, numbers.
-    mutating func raw(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+    mutating func raw(_ text: String) {
+        // Nearly always there, and then it is one copy.
+        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+            unsafe self.bytes.append(contentsOf: $0)
+        }
+        if isDone == nil { self.bytes.append(contentsOf: text.utf8) }
+    }
 
-    mutating func number(_ value: some BinaryInteger) { self.raw(String(value)) }
+    mutating func number(_ value: some FixedWidthInteger) {
+        guard value >= 0, let number = UInt64(exactly: value) else { return self.raw(String(value)) }
+        var rest = number
+        let first = self.bytes.count
+        repeat {
+            self.bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        var (low, high) = (first, self.bytes.count - 1)
+        while low < high {
+            self.bytes.swapAt(low, high)
+            low += 1
+            high -= 1
+        }
+    }
 
     /// A quoted string. Control characters, the separators of lines that JavaScript once stumbled over and the marks
     /// that turn a line around are escaped, so that a line stays a line and a terminal that shows it stays itself.

@@ -289,7 +289,7 @@ extension ObservationFields {
         self.line.raw("\":")
     }
 
-    private mutating func field(_ key: String, _ value: some BinaryInteger) {
+    private mutating func field(_ key: String, _ value: some FixedWidthInteger) {
         self.key(key)
         self.line.number(value)
     }

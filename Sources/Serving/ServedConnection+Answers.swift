@@ -180,9 +180,7 @@ extension ServedConnection {
     mutating func stream(
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant, _ registry: inout Registry
     ) {
-        guard let exchange = self.exchange, exchange.id == id, !self.isCut,
-            case .streaming = exchange.answer
-        else { return }
+        guard self.exchange?.id == id, !self.isCut, case .streaming? = self.exchange?.answer else { return }
         var piece: [UInt8] = []
         piece.reserveCapacity(bytes.count + 48)
         let kind: StreamPiece
@@ -199,11 +197,10 @@ extension ServedConnection {
             }
         }
         piece.append(contentsOf: bytes)
-        for index in exchange.cutters.indices {
+        for index in 0..<(self.exchange?.cutters.count ?? 0) {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
-                let key = exchange.key
+                let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
             else { continue }
-            let cutter = exchange.cutters[index]
             self.sendChunk(piece, cutAfter: count, at: now, &registry)
             self.cut(
                 CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
@@ -248,8 +245,10 @@ extension ServedConnection {
 
     /// When a cut that waits for a time is due.
     var nextCutterDue: Instant? {
-        guard let exchange = self.exchange, let answeredAt = exchange.answeredAt else { return nil }
-        return exchange.cutters.compactMap { $0.dueAfter.map { answeredAt + $0 } }.min()
+        guard let answeredAt = self.exchange?.answeredAt, self.exchange?.cutters.isEmpty == false else {
+            return nil
+        }
+        return self.exchange?.cutters.compactMap { $0.dueAfter.map { answeredAt + $0 } }.min()
     }
 
     mutating func checkCutters(at now: Instant, _ registry: inout Registry) {

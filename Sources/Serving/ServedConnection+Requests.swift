@@ -24,9 +24,9 @@ extension ServedConnection {
 
     mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
         guard case .open = self.state, !self.isCut else { return }
-        if let exchange = self.exchange, exchange.isRead {
+        if self.exchange?.isRead == true {
             // One request at a time; behind a stream there is nothing more.
-            if case .streaming = exchange.answer { return }
+            if case .streaming? = self.exchange?.answer { return }
             self.early.append(contentsOf: bytes)
             return
         }
@@ -281,10 +281,10 @@ extension ServedConnection {
 
     /// Makes room for the next request once both directions of this one are done.
     mutating func endIfAnswered(at now: Instant, _ registry: inout Registry) {
-        guard let exchange = self.exchange, exchange.isComplete, !self.isCut,
-            case .answered = exchange.answer
+        guard let id = self.exchange?.id, self.exchange?.isComplete == true, !self.isCut,
+            case .answered? = self.exchange?.answer
         else { return }
-        registry.forget(exchange.id)
+        registry.forget(id)
         self.exchange = nil
         self.requestBytes = 0
         self.uploadWaiting = 0

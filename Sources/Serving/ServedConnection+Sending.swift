@@ -24,7 +24,7 @@ extension ServedConnection {
 
     /// The lengths of the pieces in which these bytes go out; nil for one.
     private mutating func slices(_ count: Int, at now: Instant, _ registry: inout Registry) -> [Int]? {
-        for index in (self.exchange?.slicers ?? []).indices {
+        for index in 0..<(self.exchange?.slicers.count ?? 0) {
             guard let lengths = self.exchange?.slicers[index].cut(count, at: now) else { continue }
             if let fault = self.exchange?.slicers[index].fault { self.acted([fault], at: now, &registry) }
             return lengths

@@ -159,7 +159,14 @@ struct ServedConnection: Sendable {
         registry.abandon(exchange.id)
     }
 
-    var isOver: Bool {
-        if case .over = self.state { true } else { false }
+    enum Rest: Sendable {
+        case over
+        /// Nil is until something happens.
+        case until(Instant?)
+    }
+
+    /// What becomes of it until the next turn. Mutating, so that it is asked where it stands and not copied first.
+    mutating func rest(at now: Instant) -> Rest {
+        if case .over = self.state { .over } else { .until(self.nextWake(at: now)) }
     }
 }

@@ -17,6 +17,8 @@ package struct Server: Sendable {
     private var backend: Backend?
     private var gateway: Gateway?
     private var connections: [ServedConnection?] = []
+    /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
+    private var serials: [UInt64] = []
     private var freeSlots: [UInt32] = []
     private var connectionsMade: UInt64 = 0
     /// When each connection wants to be woken, by its slot.
@@ -46,8 +48,10 @@ package struct Server: Sendable {
         let connection = ServedConnection(id: id, at: now)
         if Int(slot) == self.connections.count {
             self.connections.append(connection)
+            self.serials.append(id.serial)
         } else {
             self.connections[Int(slot)] = connection
+            self.serials[Int(slot)] = id.serial
         }
         self.wakes.set(key: Int(slot), at: connection.nextWake(at: now))
         return id
@@ -94,7 +98,7 @@ package struct Server: Sendable {
     /// Where a connection that is not over stands.
     private func slot(of id: ConnectionID) -> Int? {
         let slot = Int(id.slot)
-        return self.connections[slot]?.id == id ? slot : nil
+        return self.serials[slot] == id.serial ? slot : nil
     }
 
     private mutating func heard(_ event: UpstreamEvent, at now: Instant) {
@@ -122,8 +126,8 @@ package struct Server: Sendable {
         // Each once: one that wants to be woken again at once waits for the driver's next turn.
         for _ in 0..<self.connections.count {
             guard let (slot, _) = self.wakes.popDue(at: now) else { return }
-            guard let id = self.connections[slot]?.id else { continue }
-            self.settle(id, at: now)
+            guard self.serials[slot] != 0 else { continue }
+            self.settle(ConnectionID(serial: self.serials[slot], slot: UInt32(slot)), at: now)
         }
     }
 
@@ -152,15 +156,16 @@ package struct Server: Sendable {
             guard let slot = self.slot(of: id) else { continue }
             self.connections[slot]?.turn(at: now, &self.registry)
             self.tellBackend(at: now)
-            if self.connections[slot]?.isOver == true {
+            switch self.connections[slot]?.rest(at: now) {
+            case .over?, nil:
                 self.connections[slot] = nil
+                self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
                 if self.gateway != nil {
                     self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
-            } else {
-                self.wakes.set(key: slot, at: self.connections[slot]?.nextWake(at: now))
+            case .until(let moment)?: self.wakes.set(key: slot, at: moment)
             }
         }
         self.touched.removeAll(keepingCapacity: true)

@@ -1,38 +1,66 @@
 /// A 64-bit digest (FNV-1a over bytes, finished with a mix) that is equal in every process and on every machine.
 ///
 /// Not for secrets: for comparing runs and for naming unknown callers.
-package struct Digest: Hashable, Sendable {
+public struct Digest: Hashable, Sendable {
     @usableFromInline var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    @inlinable package init() {}
+    /// Of nothing.
+    @inlinable public init() {}
 
-    @inlinable package mutating func absorb(_ byte: UInt8) {
+    /// Goes on with more bytes.
+    @inlinable public mutating func absorb(_ byte: UInt8) {
         self.state = (self.state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    @inlinable package mutating func absorb(_ bytes: some Sequence<UInt8>) {
+    /// Goes on with more bytes.
+    @inlinable public mutating func absorb(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { self.absorb(byte) }
     }
 
     /// The text's UTF-8.
-    package mutating func absorb(_ text: String) {
+    @inlinable public mutating func absorb(_ text: String) {
         for byte in text.utf8 { self.absorb(byte) }
     }
 
+    /// The text's UTF-8, eight bytes at a time: another digest than that of its bytes, in less time.
+    @inlinable public mutating func absorbInWords(_ text: String) {
+        let bytes = Array(text.utf8)
+        var place = 0
+        while bytes.count - place >= 8 {
+            var word: UInt64 = 0
+            for offset in 0..<8 { word |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
+            self.absorbWord(word)
+            place += 8
+        }
+        var rest = UInt64(bytes.count)
+        while place < bytes.count {
+            rest = rest << 8 | UInt64(bytes[place])
+            place += 1
+        }
+        self.absorbWord(rest)
+    }
+
+    @inlinable mutating func absorbWord(_ word: UInt64) {
+        self.state = (self.state ^ word) &* 0x9E37_79B9_7F4A_7C15
+        self.state ^= self.state >> 32
+    }
+
     /// Little-endian, so that the value does not depend on the machine.
-    @inlinable package mutating func absorb(_ word: UInt64) {
+    @inlinable public mutating func absorb(_ word: UInt64) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) {
             self.absorb(UInt8(truncatingIfNeeded: word >> shift))
         }
     }
 
-    package var value: UInt64 {
+    /// Of all that was absorbed.
+    @inlinable public var value: UInt64 {
         var z = self.state
         z = (z ^ (z >> 33)) &* 0xFF51_AFD7_ED55_8CCD
         return z ^ (z >> 33)
     }
 
-    package static func of(_ text: String) -> UInt64 {
+    /// Of a text alone.
+    public static func of(_ text: String) -> UInt64 {
         var digest = Digest()
         digest.absorb(text)
         return digest.value

@@ -1,7 +1,7 @@
 /// What is due when: a binary heap ordered by (moment, order of insertion), so that ties are broken the same way
 /// in every process.
-package struct EventHeap<Element: Sendable>: Sendable {
-    @usableFromInline struct Entry {
+public struct EventHeap<Element: Sendable>: Sendable {
+    @usableFromInline struct Entry: Sendable {
         @usableFromInline var at: Instant
         @usableFromInline var sequence: UInt64
         @usableFromInline var element: Element
@@ -20,29 +20,35 @@ package struct EventHeap<Element: Sendable>: Sendable {
     @usableFromInline var entries: [Entry] = []
     @usableFromInline var inserted: UInt64 = 0
 
-    @inlinable package init() {}
+    /// Of nothing.
+    @inlinable public init() {}
 
-    @inlinable package var count: Int { self.entries.count }
-    @inlinable package var isEmpty: Bool { self.entries.isEmpty }
-    @inlinable package var nextAt: Instant? { self.entries.first?.at }
+    /// How many entries wait.
+    @inlinable public var count: Int { self.entries.count }
+    /// Whether none waits.
+    @inlinable public var isEmpty: Bool { self.entries.isEmpty }
+    /// When the first entry is due.
+    @inlinable public var nextAt: Instant? { self.entries.first?.at }
     /// What `popFirst` would take.
-    @inlinable package var next: (at: Instant, element: Element)? {
+    @inlinable public var next: (at: Instant, element: Element)? {
         self.entries.first.map { ($0.at, $0.element) }
     }
 
-    @inlinable package mutating func insert(_ element: Element, at: Instant) {
+    /// Adds an entry behind those of the same moment.
+    @inlinable public mutating func insert(_ element: Element, at: Instant) {
         self.entries.append(Entry(at: at, sequence: self.inserted, element: element))
         self.inserted += 1
         self.siftUp(from: self.entries.count - 1)
     }
 
     /// Takes the first entry if it is due at `now` or before.
-    @inlinable package mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
+    @inlinable public mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
         guard let first = self.entries.first, first.at <= now else { return nil }
         return self.popFirst()
     }
 
-    @inlinable package mutating func popFirst() -> (at: Instant, element: Element)? {
+    /// Takes the first entry.
+    @inlinable public mutating func popFirst() -> (at: Instant, element: Element)? {
         guard let first = self.entries.first else { return nil }
         let last = self.entries.removeLast()
         if !self.entries.isEmpty {

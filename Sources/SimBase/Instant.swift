@@ -1,64 +1,85 @@
 /// A length of time in whole nanoseconds. Negative lengths are allowed (a clock may be ahead of another).
-package struct Interval: Hashable, Comparable, Sendable {
-    package var nanoseconds: Int64
+public struct Interval: Hashable, Comparable, Sendable {
+    /// So many nanoseconds.
+    public var nanoseconds: Int64
 
-    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    /// Of nanoseconds.
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    package static let zero = Interval(nanoseconds: 0)
+    /// No time at all.
+    public static let zero = Interval(nanoseconds: 0)
 
-    @inlinable package static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
-    @inlinable package static func microseconds(_ count: Int64) -> Interval {
+    /// So many nanoseconds.
+    @inlinable public static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
+    /// So many microseconds.
+    @inlinable public static func microseconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count * 1_000)
     }
-    @inlinable package static func milliseconds(_ count: Int64) -> Interval {
+    /// So many milliseconds.
+    @inlinable public static func milliseconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count * 1_000_000)
     }
-    @inlinable package static func seconds(_ count: Int64) -> Interval {
+    /// So many seconds.
+    @inlinable public static func seconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count * 1_000_000_000)
     }
-    @inlinable package static func minutes(_ count: Int64) -> Interval { .seconds(count * 60) }
-    @inlinable package static func hours(_ count: Int64) -> Interval { .seconds(count * 3_600) }
+    /// So many minutes.
+    @inlinable public static func minutes(_ count: Int64) -> Interval { .seconds(count * 60) }
+    /// So many hours.
+    @inlinable public static func hours(_ count: Int64) -> Interval { .seconds(count * 3_600) }
 
     /// Whole milliseconds, rounded towards zero.
-    @inlinable package var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
+    @inlinable public var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
 
-    @inlinable package static func < (left: Interval, right: Interval) -> Bool {
+    /// Whether the left comes first.
+    @inlinable public static func < (left: Interval, right: Interval) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
-    @inlinable package static func + (left: Interval, right: Interval) -> Interval {
+    /// The sum.
+    @inlinable public static func + (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: left.nanoseconds + right.nanoseconds)
     }
-    @inlinable package static func - (left: Interval, right: Interval) -> Interval {
+    /// The difference.
+    @inlinable public static func - (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
-    @inlinable package static func * (left: Interval, right: Int64) -> Interval {
+    /// So many times as long.
+    @inlinable public static func * (left: Interval, right: Int64) -> Interval {
         Interval(nanoseconds: left.nanoseconds * right)
     }
-    @inlinable package static func / (left: Interval, right: Int64) -> Interval {
+    /// A part of it.
+    @inlinable public static func / (left: Interval, right: Int64) -> Interval {
         Interval(nanoseconds: left.nanoseconds / right)
     }
 }
 
 /// A moment, in nanoseconds since the start of the run. The core is told the time; it never asks.
-package struct Instant: Hashable, Comparable, Sendable {
-    package var nanoseconds: Int64
+public struct Instant: Hashable, Comparable, Sendable {
+    /// So many nanoseconds.
+    public var nanoseconds: Int64
 
-    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    /// Of nanoseconds.
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The start of the run.
-    package static let zero = Instant(nanoseconds: 0)
-    package static let distantFuture = Instant(nanoseconds: .max)
+    public static let zero = Instant(nanoseconds: 0)
+    /// The end of time: never.
+    public static let distantFuture = Instant(nanoseconds: .max)
 
-    @inlinable package static func < (left: Instant, right: Instant) -> Bool {
+    /// Whether the left comes first.
+    @inlinable public static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
-    @inlinable package static func + (left: Instant, right: Interval) -> Instant {
+    /// The sum.
+    @inlinable public static func + (left: Instant, right: Interval) -> Instant {
         Instant(nanoseconds: left.nanoseconds + right.nanoseconds)
     }
-    @inlinable package static func - (left: Instant, right: Interval) -> Instant {
+    /// The difference.
+    @inlinable public static func - (left: Instant, right: Interval) -> Instant {
         Instant(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
-    @inlinable package static func - (left: Instant, right: Instant) -> Interval {
+    /// The difference.
+    @inlinable public static func - (left: Instant, right: Instant) -> Interval {
         Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
 }

@@ -1,5 +1,5 @@
 /// What a draw is for. The raw values are part of what a seed means: append, never renumber.
-package enum DrawDomain: UInt64, Sendable {
+public enum DrawDomain: UInt64, Sendable {
     case deviceIdentity = 1
     case arrival = 2
     case arrivalDevice = 3
@@ -34,13 +34,17 @@ package enum DrawDomain: UInt64, Sendable {
 /// Randomness as a function: the same key gives the same draw, whatever was drawn before.
 ///
 /// Nothing is consumed, so removing one fault or one phone leaves every other draw as it was.
-package struct KeyedRandom: Hashable, Sendable {
-    package let seed: UInt64
+public struct KeyedRandom: Hashable, Sendable {
+    /// What all draws follow from.
+    public let seed: UInt64
 
-    package init(seed: UInt64) { self.seed = seed }
+    /// Of a seed.
+    public init(seed: UInt64) { self.seed = seed }
 
     /// 64 uniform bits for (seed, domain, entity, count, detail).
-    package func draw(_ domain: DrawDomain, _ entity: UInt64, _ count: UInt64 = 0, _ detail: UInt64 = 0)
+    @inlinable public func draw(
+        _ domain: DrawDomain, _ entity: UInt64, _ count: UInt64 = 0, _ detail: UInt64 = 0
+    )
         -> UInt64
     {
         var state = Self.mix(self.seed &+ 0x9E37_79B9_7F4A_7C15)
@@ -51,7 +55,7 @@ package struct KeyedRandom: Hashable, Sendable {
     }
 
     /// A uniform whole number below `bound` (multiply-shift; the bias is below 2^-32 for bounds under 2^32).
-    package func below(
+    @inlinable public func below(
         _ bound: UInt64, _ domain: DrawDomain, _ entity: UInt64, _ count: UInt64 = 0, _ detail: UInt64 = 0
     ) -> UInt64 {
         precondition(bound > 0, "a draw needs at least one outcome")
@@ -59,7 +63,7 @@ package struct KeyedRandom: Hashable, Sendable {
     }
 
     /// SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014).
-    private static func mix(_ value: UInt64) -> UInt64 {
+    @inlinable static func mix(_ value: UInt64) -> UInt64 {
         var z = value
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -68,22 +72,28 @@ package struct KeyedRandom: Hashable, Sendable {
 }
 
 /// A chance in parts per million, so that no decision hangs on a floating point number.
-package struct Odds: Hashable, Comparable, Sendable {
-    package let perMillion: UInt32
+public struct Odds: Hashable, Comparable, Sendable {
+    /// How often in a million times.
+    public let perMillion: UInt32
 
-    package init(perMillion: UInt32) {
+    /// Of a seed.
+    public init(perMillion: UInt32) {
         precondition(perMillion <= 1_000_000, "odds above 100 %")
         self.perMillion = perMillion
     }
 
-    package static let always = Odds(perMillion: 1_000_000)
-    package static let never = Odds(perMillion: 0)
-    package static func percent(_ percent: UInt32) -> Odds { Odds(perMillion: percent * 10_000) }
+    /// A certainty.
+    public static let always = Odds(perMillion: 1_000_000)
+    /// An impossibility.
+    public static let never = Odds(perMillion: 0)
+    /// So many times in a hundred.
+    public static func percent(_ percent: UInt32) -> Odds { Odds(perMillion: percent * 10_000) }
 
     /// Whether it happens, given 64 uniform bits.
-    package func happens(_ draw: UInt64) -> Bool {
+    @inlinable public func happens(_ draw: UInt64) -> Bool {
         draw.multipliedFullWidth(by: 1_000_000).high < UInt64(self.perMillion)
     }
 
-    package static func < (left: Odds, right: Odds) -> Bool { left.perMillion < right.perMillion }
+    /// Whether the left happens less often.
+    public static func < (left: Odds, right: Odds) -> Bool { left.perMillion < right.perMillion }
 }

@@ -1,8 +1,8 @@
 /// A table that answers by key and iterates in an order that is the same in every process: that of its places.
 ///
 /// A place is taken by insertion; removing frees it in O(1) and the next insertion takes it again.
-package struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    @usableFromInline struct Slot {
+public struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    @usableFromInline struct Slot: Sendable {
         @usableFromInline var key: Key
         @usableFromInline var value: Value
 
@@ -10,18 +10,28 @@ package struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
             self.key = key
             self.value = value
         }
+
+        @inlinable mutating func change<Result>(_ change: (inout Value) -> Result) -> Result {
+            change(&self.value)
+        }
+
+        @inlinable func look<Result>(_ look: (borrowing Value) -> Result) -> Result { look(self.value) }
     }
 
     @usableFromInline var places: [Key: Int] = [:]
     @usableFromInline var slots: [Slot?] = []
     @usableFromInline var free: [Int] = []
 
-    @inlinable package init() {}
+    /// Of nothing.
+    @inlinable public init() {}
 
-    @inlinable package var count: Int { self.places.count }
-    @inlinable package var isEmpty: Bool { self.places.isEmpty }
+    /// How many keys there are.
+    @inlinable public var count: Int { self.places.count }
+    /// Whether there is no key.
+    @inlinable public var isEmpty: Bool { self.places.isEmpty }
 
-    @inlinable package subscript(key: Key) -> Value? {
+    /// The value of a key; nil takes it out.
+    @inlinable public subscript(key: Key) -> Value? {
         get { self.places[key].flatMap { self.slots[$0]?.value } }
         set {
             switch (self.places[key], newValue) {
@@ -44,29 +54,23 @@ package struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Changes a value where it stands, without copying it; returns nil when the key is absent.
     @discardableResult
-    @inlinable package mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result?
-    {
+    @inlinable public mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let place = self.places[key] else { return nil }
-        return self.slots[place].updated { change(&$0.value) }
+        return self.slots[place]?.change(change)
+    }
+
+    /// Looks at a value where it stands, without copying it; returns nil when the key is absent.
+    @inlinable public func with<Result>(_ key: Key, _ look: (borrowing Value) -> Result) -> Result? {
+        guard let place = self.places[key] else { return nil }
+        return self.slots[place]?.look(look)
     }
 
     /// Keys and values in the table's order.
-    @inlinable package var entries: [(key: Key, value: Value)] {
+    @inlinable public var entries: [(key: Key, value: Value)] {
         self.slots.compactMap { slot in slot.map { ($0.key, $0.value) } }
     }
-    @inlinable package var keys: [Key] { self.slots.compactMap { $0?.key } }
-    @inlinable package var values: [Value] { self.slots.compactMap { $0?.value } }
-}
-
-extension Optional {
-    @inlinable mutating func updated<Result>(_ change: (inout Wrapped) -> Result) -> Result? {
-        switch self {
-        case .none: return nil
-        case .some(var value):
-            self = .none  // So that `value` is the only owner while it changes.
-            let result = change(&value)
-            self = .some(value)
-            return result
-        }
-    }
+    /// Keys in the table's order.
+    @inlinable public var keys: [Key] { self.slots.compactMap { $0?.key } }
+    /// Values in the table's order.
+    @inlinable public var values: [Value] { self.slots.compactMap { $0?.value } }
 }

@@ -3,7 +3,7 @@
 /// Each key has at most one moment; setting replaces. Pushing a moment back, as every event of a stream does to its idle
 /// timeout, costs no heap operation: the entry in the heap stays where it is and is put back when it comes up. Of equal
 /// moments the one whose entry was queued first comes first.
-package struct WakeQueue: Sendable {
+public struct WakeQueue: Sendable {
     @usableFromInline struct Slot: Sendable {
         /// When the key is due.
         @usableFromInline var wanted: Instant?
@@ -33,12 +33,12 @@ package struct WakeQueue: Sendable {
     @usableFromInline var heap = EventHeap<Entry>()
 
     /// `keys` is how many keys there are, numbered from 0; the table grows when a higher one is set.
-    @inlinable package init(keys: Int) {
+    @inlinable public init(keys: Int) {
         self.slots = Array(repeating: Slot(), count: keys)
     }
 
     /// Arms the key for a moment, or disarms it with nil.
-    @inlinable package mutating func set(key: Int, at moment: Instant?) {
+    @inlinable public mutating func set(key: Int, at moment: Instant?) {
         precondition(key >= 0, "keys are numbered from 0")
         while key >= self.slots.count { self.slots.append(Slot()) }
         self.slots[key].wanted = moment
@@ -48,18 +48,18 @@ package struct WakeQueue: Sendable {
     }
 
     /// When the key is due.
-    @inlinable package subscript(key: Int) -> Instant? {
+    @inlinable public subscript(key: Int) -> Instant? {
         self.slots.indices.contains(key) ? self.slots[key].wanted : nil
     }
 
     /// Entries in the heap, stale ones included.
-    @inlinable package var entriesHeld: Int { self.heap.count }
+    @inlinable public var entriesHeld: Int { self.heap.count }
 
     /// When to look again at the latest: no key is due before. It may be too early.
-    @inlinable package var nextAt: Instant? { self.heap.nextAt }
+    @inlinable public var nextAt: Instant? { self.heap.nextAt }
 
     /// When the first key is due; what is stale is dropped on the way.
-    @inlinable package mutating func nextDue() -> Instant? {
+    @inlinable public mutating func nextDue() -> Instant? {
         while let (at, entry) = self.heap.next {
             guard self.slots[entry.key].generation == entry.generation,
                 let wanted = self.slots[entry.key].wanted
@@ -79,7 +79,7 @@ package struct WakeQueue: Sendable {
     }
 
     /// Takes the first key that is due at `now` or before, and disarms it.
-    @inlinable package mutating func popDue(at now: Instant) -> (key: Int, due: Instant)? {
+    @inlinable public mutating func popDue(at now: Instant) -> (key: Int, due: Instant)? {
         guard let next = self.nextDue(), next <= now, let (_, entry) = self.heap.popFirst() else {
             return nil
         }

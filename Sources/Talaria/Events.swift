@@ -76,6 +76,13 @@ package struct CompletedReading: Hashable, Sendable, Decodable {
 
     private enum Key: String, CodingKey { case jobId, resultsUrl, books }
 
+    /// `books` nil is no such key.
+    init(jobId: String?, resultsUrl: String?, books: [Book]?) {
+        self.jobId = jobId
+        self.resultsUrl = resultsUrl
+        self.inline = books.map { $0.isEmpty ? .empty : .books($0) } ?? .absent
+    }
+
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.jobId = try? container.decodeIfPresent(String.self, forKey: .jobId)
@@ -232,7 +239,9 @@ package enum JobEvent: Hashable, Sendable {
                 (ProgressData(plain: data) ?? JSON.decode(ProgressData.self, from: data))
                 .map(JobEvent.progress) ?? .malformed(kind)
         case .completed:
-            self = JSON.decode(CompletedReading.self, from: data).map(JobEvent.completed) ?? .malformed(kind)
+            self =
+                (CompletedReading(plain: data) ?? JSON.decode(CompletedReading.self, from: data))
+                .map(JobEvent.completed) ?? .malformed(kind)
         case .error:
             self = JSON.decode(ErrorData.self, from: data).map(JobEvent.error) ?? .malformed(kind)
         case .ping:

@@ -18,6 +18,27 @@ package enum JSON {
         return [UInt8](data)
     }
 
+    /// The same bytes, without an encoder.
+    package static func encode(_ value: some PlainEncodable) -> [UInt8] {
+        var writer = PlainWriter(reserving: 512)
+        value.write(to: &writer)
+        return writer.bytes
+    }
+
+    /// What an encoder makes of it, for the test that holds both to the same.
+    static func encodeByEncoder(_ value: some Encodable) -> [UInt8] { self.encode(Whole(value)) }
+
+    private struct Whole<Value: Encodable>: Encodable {
+        private let value: Value
+
+        init(_ value: Value) { self.value = value }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self.value)
+        }
+    }
+
     /// Nil when the bytes are not JSON of this shape. Never traps, whatever the bytes.
     package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) -> Value? {
         try? self.decoder.decode(type, from: Data(bytes))

@@ -11,20 +11,33 @@ struct PlainObject {
 
     init(_ text: String) { self.bytes = Array(text.utf8) }
 
-    /// The next member's key, behind `{` or `,`; nil at the end of the object, or where it is not plain.
-    mutating func key() -> String? {
-        let opener = self.position == 0 ? UInt8(ascii: "{") : UInt8(ascii: ",")
-        guard self.take(opener) else { return nil }
-        return self.plain { object in
-            guard let key = object.readText(), object.take(UInt8(ascii: ":")) else { return nil }
-            return key
-        }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Reads an object: `member` is told each key and reads its value; false is something that is not plain.
+    mutating func object(_ member: (inout PlainObject, String) -> Bool) {
+        guard self.isPlain, self.take(UInt8(ascii: "{")) else { return self.fail() }
+        if self.take(UInt8(ascii: "}")) { return }
+        repeat {
+            guard let key = self.readText(), self.take(UInt8(ascii: ":")), member(&self, key), self.isPlain
+            else { return self.fail() }
+        } while self.take(UInt8(ascii: ","))
+        if !self.take(UInt8(ascii: "}")) { self.fail() }
     }
 
-    /// Whether all was plain, the object ended and nothing is behind it.
-    mutating func isAtEnd() -> Bool {
-        self.isPlain && self.take(UInt8(ascii: "}")) && self.position == self.bytes.count
+    /// Reads an array, element by element.
+    mutating func array(_ element: (inout PlainObject) -> Bool) {
+        guard self.isPlain, self.take(UInt8(ascii: "[")) else { return self.fail() }
+        if self.take(UInt8(ascii: "]")) { return }
+        repeat {
+            guard element(&self), self.isPlain else { return self.fail() }
+        } while self.take(UInt8(ascii: ","))
+        if !self.take(UInt8(ascii: "]")) { self.fail() }
     }
+
+    /// Whether all was plain, and nothing is behind it.
+    var isAtEnd: Bool { self.isPlain && self.position == self.bytes.count }
+
+    private mutating func fail() { self.isPlain = false }
 
     mutating func text() -> String? { self.plain { $0.readText() } }
 
@@ -38,6 +51,22 @@ struct PlainObject {
         return value
     }
 
+    mutating func toggle() -> Bool? {
+        if self.takeWord(Self.yes) { return true }
+        if self.takeWord(Self.no) { return false }
+        self.fail()
+        return nil
+    }
+
+    private static let yes = Array("true".utf8)
+    private static let no = Array("false".utf8)
+
+    private mutating func takeWord(_ word: [UInt8]) -> Bool {
+        guard self.bytes[self.position...].starts(with: word) else { return false }
+        self.position += word.count
+        return true
+    }
+
     private mutating func readText() -> String? {
         guard self.take(UInt8(ascii: "\"")) else { return nil }
         let start = self.position
@@ -46,7 +75,9 @@ struct PlainObject {
             case UInt8(ascii: "\""):
                 self.position += 1
                 return String(decoding: self.bytes[start..<(self.position - 1)], as: UTF8.self)
-            case UInt8(ascii: "\\"), 0..<0x20:
+            case UInt8(ascii: "\\"):
+                return self.readEscaped(from: start)
+            case 0..<0x20:
                 return nil
             default:
                 self.position += 1
@@ -55,33 +86,62 @@ struct PlainObject {
         return nil
     }
 
+    /// Goes on with a text at its first escape. Those that spell a character by its number are left to a decoder.
+    private mutating func readEscaped(from start: Int) -> String? {
+        var text = Array(self.bytes[start..<self.position])
+        while self.position < self.bytes.count {
+            let byte = self.bytes[self.position]
+            self.position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard self.position < self.bytes.count, let meant = Self.meant(by: self.bytes[self.position])
+                else { return nil }
+                text.append(meant)
+                self.position += 1
+            case 0..<0x20: return nil
+            default: text.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private static func meant(by escape: UInt8) -> UInt8? {
+        switch escape {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): escape
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
+        }
+    }
+
     private mutating func readInteger() -> Int? {
         guard let digits = self.digits(), !self.isAt(UInt8(ascii: ".")) else { return nil }
-        return Int(digits)
+        return digits
     }
 
     private mutating func readDecimal() -> Double? {
         let start = self.position
-        guard self.digits() != nil else { return nil }
-        if self.take(UInt8(ascii: ".")) {
-            let fraction = self.position
-            self.skipDigits()
-            guard self.position > fraction else { return nil }
-        }
-        let text = self.bytes[start..<self.position]
-        guard text.count <= Self.digitsMax + 2 else { return nil }
-        return Double(String(decoding: text, as: UTF8.self))
+        guard let whole = self.digits() else { return nil }
+        guard self.take(UInt8(ascii: ".")) else { return Double(whole) }
+        let fraction = self.position
+        self.skipDigits()
+        guard self.position > fraction, self.position - start <= Self.digitsMax + 2 else { return nil }
+        return Double(String(decoding: self.bytes[start..<self.position], as: UTF8.self))
     }
 
     /// Digits without a leading zero, and what follows is not more of a number than a decimal point.
-    private mutating func digits() -> String? {
+    private mutating func digits() -> Int? {
         let start = self.position
         self.skipDigits()
         let digits = self.bytes[start..<self.position]
         guard (1...Self.digitsMax).contains(digits.count),
             digits.count == 1 || digits.first != UInt8(ascii: "0")
         else { return nil }
-        return String(decoding: digits, as: UTF8.self)
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     private mutating func skipDigits() {
@@ -111,22 +171,22 @@ extension ProgressData {
             (String?, String?, String?, String?, String?, String?)
         var (processed, total): (Int?, Int?)
         var progress: Double?
-        // A key that comes twice is the decoder's to judge, and so is a value of another type, which comes back as nil.
-        while let key = object.key() {
+        // A key that comes twice is the decoder's to judge, and so is a value of another type.
+        object.object { object, key in
             switch key {
-            case "type" where type == nil: type = object.text()
-            case "jobId" where jobId == nil: jobId = object.text()
-            case "status" where status == nil: status = object.text()
-            case "message" where message == nil: message = object.text()
-            case "currentItem" where currentItem == nil: currentItem = object.text()
-            case "timestamp" where timestamp == nil: timestamp = object.text()
-            case "processedCount" where processed == nil: processed = object.integer()
-            case "totalCount" where total == nil: total = object.integer()
-            case "progress" where progress == nil: progress = object.decimal()
-            default: return nil
+            case "type" where type == nil: object.read(&type)
+            case "jobId" where jobId == nil: object.read(&jobId)
+            case "status" where status == nil: object.read(&status)
+            case "message" where message == nil: object.read(&message)
+            case "currentItem" where currentItem == nil: object.read(&currentItem)
+            case "timestamp" where timestamp == nil: object.read(&timestamp)
+            case "processedCount" where processed == nil: object.read(&processed)
+            case "totalCount" where total == nil: object.read(&total)
+            case "progress" where progress == nil: object.read(&progress)
+            default: false
             }
         }
-        guard object.isAtEnd(), let type, let jobId else { return nil }
+        guard object.isAtEnd, let type, let jobId else { return nil }
         self.type = type
         self.jobId = jobId
         self.status = status
@@ -136,5 +196,180 @@ extension ProgressData {
         self.message = message
         self.currentItem = currentItem
         self.timestamp = timestamp
+    }
+}
+
+extension PlainObject {
+    /// Each reads a value; false is one that is not plain.
+    mutating func read(_ value: inout String?) -> Bool {
+        value = self.text()
+        return value != nil
+    }
+
+    mutating func read(_ value: inout Int?) -> Bool {
+        value = self.integer()
+        return value != nil
+    }
+
+    mutating func read(_ value: inout Double?) -> Bool {
+        value = self.decimal()
+        return value != nil
+    }
+
+    mutating func read(_ value: inout Bool?) -> Bool {
+        value = self.toggle()
+        return value != nil
+    }
+}
+
+extension Book {
+    /// Nil for what is not plain, or no book.
+    init?(plain object: inout PlainObject) {
+        var (title, author, isbn, status, cover): (String?, String?, String?, String?, String?)
+        var confidence: Double?
+        object.object { object, key in
+            switch key {
+            case "title" where title == nil: object.read(&title)
+            case "author" where author == nil: object.read(&author)
+            case "isbn" where isbn == nil: object.read(&isbn)
+            case "confidence" where confidence == nil: object.read(&confidence)
+            case "enrichmentStatus" where status == nil: object.read(&status)
+            case "coverUrl" where cover == nil: object.read(&cover)
+            default: false
+            }
+        }
+        guard let title, let author else { return nil }
+        self.init(
+            title: title, author: author, isbn: isbn, confidence: confidence,
+            enrichmentStatus: status.map { EnrichmentStatus(text: $0) }, coverUrl: cover)
+    }
+}
+
+extension CompletedReading {
+    /// Nil for what is not plain: then a decoder decides.
+    init?(plain data: String) {
+        var object = PlainObject(data)
+        var (type, jobId, resultsUrl): (String?, String?, String?)
+        var books: [Book]?
+        var hasSummary = false
+        object.object { object, key in
+            switch key {
+            case "type" where type == nil: return object.read(&type)
+            case "jobId" where jobId == nil: return object.read(&jobId)
+            case "resultsUrl" where resultsUrl == nil: return object.read(&resultsUrl)
+            case "summary" where !hasSummary:
+                hasSummary = true
+                // Clients do not look into it.
+                object.object { object, _ in object.integer() != nil }
+                return true
+            case "books" where books == nil:
+                var read: [Book] = []
+                object.array { object in
+                    guard let book = Book(plain: &object) else { return false }
+                    read.append(book)
+                    return true
+                }
+                books = read
+                return true
+            default: return false
+            }
+        }
+        guard object.isAtEnd else { return nil }
+        self.init(jobId: jobId, resultsUrl: resultsUrl, books: books)
+    }
+}
+
+extension UploadAccepted {
+    /// Nil for what is not plain: then a decoder decides.
+    package init?(plain bytes: [UInt8]) {
+        var object = PlainObject(bytes)
+        var success: Bool?
+        var job: Job?
+        var links: Links?
+        var metadata: Metadata?
+        object.object { object, key in
+            switch key {
+            case "success" where success == nil: return object.read(&success)
+            case "data" where job == nil:
+                job = Job(plain: &object)
+                return job != nil
+            case "_links" where links == nil:
+                links = Links(plain: &object)
+                return links != nil
+            case "metadata" where metadata == nil:
+                metadata = Metadata(plain: &object)
+                return metadata != nil
+            default: return false
+            }
+        }
+        guard object.isAtEnd, let success, let job else { return nil }
+        self.init(job: job, links: links, metadata: metadata)
+        self.success = success
+    }
+}
+
+extension UploadAccepted.Job {
+    fileprivate init?(plain object: inout PlainObject) {
+        var (jobId, token, stream, status): (String?, String?, String?, String?)
+        object.object { object, key in
+            switch key {
+            case "jobId" where jobId == nil: object.read(&jobId)
+            case "authToken" where token == nil: object.read(&token)
+            case "sseUrl" where stream == nil: object.read(&stream)
+            case "statusUrl" where status == nil: object.read(&status)
+            default: false
+            }
+        }
+        guard let jobId, let stream else { return nil }
+        self.init(jobId: jobId, authToken: token, sseUrl: stream, statusUrl: status)
+    }
+}
+
+extension UploadAccepted.Links {
+    fileprivate init?(plain object: inout PlainObject) {
+        var (own, stream, cancel): (UploadAccepted.Link?, UploadAccepted.Link?, UploadAccepted.Link?)
+        object.object { object, key in
+            let link = UploadAccepted.Link(plain: &object)
+            switch key {
+            case "self" where own == nil: own = link
+            case "stream" where stream == nil: stream = link
+            case "cancel" where cancel == nil: cancel = link
+            default: return false
+            }
+            return link != nil
+        }
+        guard let own, let stream, let cancel else { return nil }
+        self.init(own: own, stream: stream, cancel: cancel)
+    }
+}
+
+extension UploadAccepted.Link {
+    fileprivate init?(plain object: inout PlainObject) {
+        var (href, method, rel): (String?, String?, String?)
+        object.object { object, key in
+            switch key {
+            case "href" where href == nil: object.read(&href)
+            case "method" where method == nil: object.read(&method)
+            case "rel" where rel == nil: object.read(&rel)
+            default: false
+            }
+        }
+        guard let href else { return nil }
+        self.init(href: href, rel: rel, method: method)
+    }
+}
+
+extension Metadata {
+    fileprivate init?(plain object: inout PlainObject) {
+        var (timestamp, requestId): (String?, String?)
+        object.object { object, key in
+            switch key {
+            case "timestamp" where timestamp == nil: object.read(&timestamp)
+            case "requestId" where requestId == nil: object.read(&requestId)
+            default: false
+            }
+        }
+        guard let timestamp, let requestId else { return nil }
+        self.init(timestamp: timestamp, requestId: requestId)
     }
 }

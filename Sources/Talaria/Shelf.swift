@@ -39,16 +39,29 @@ package struct Shelf: Hashable, Sendable {
         func draw(_ part: UInt64) -> UInt64 {
             random.draw(.shelf, UInt64(device.raw), UInt64(scan.raw), detail + part)
         }
-        let work = Self.works[Int(draw(0) % UInt64(Self.works.count))]
         let isbn = draw(1) % 10 < 8 ? Self.isbn13(draw(2)) : nil
         let hundredths = 55 + draw(3) % 45
         return Book(
-            title: "\(work.title), copy \(device.raw).\(scan.raw).\(ordinal + 1)",
-            author: work.author,
+            title: self.title(device: device, scan: scan, ordinal: ordinal),
+            author: self.work(device, scan, ordinal).author,
             isbn: isbn,
             confidence: Double(hundredths) / 100,
             enrichmentStatus: isbn == nil ? .notFound : .success,
             coverUrl: isbn.map { "https://covers.example/\($0).jpg" })
+    }
+
+    /// The title of the book at one place.
+    package func title(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> String {
+        let work = self.work(device, scan, ordinal)
+        return "\(work.title), copy \(device.raw).\(scan.raw).\(ordinal + 1)"
+    }
+
+    private func work(
+        _ device: DeviceNumber, _ scan: ScanNumber, _ ordinal: Int
+    ) -> (title: String, author: String) {
+        let drawn = KeyedRandom(seed: self.seed).draw(
+            .shelf, UInt64(device.raw), UInt64(scan.raw), UInt64(ordinal + 1) * 8)
+        return Self.works[Int(drawn % UInt64(Self.works.count))]
     }
 
     /// Thirteen digits with the right check digit (ISO 2108: weights 1 and 3, sum divisible by 10).

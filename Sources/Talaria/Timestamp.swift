@@ -6,10 +6,20 @@ package enum Timestamp {
         let seconds = (unixMilliseconds - milliseconds) / 1_000
         let ofDay = seconds.flooredRemainder(86_400)
         let date = Self.civil(days: (seconds - ofDay) / 86_400)
-        return Self.padded(date.year, 4) + "-" + Self.padded(date.month, 2) + "-" + Self.padded(date.day, 2)
-            + "T"
-            + Self.padded(ofDay / 3_600, 2) + ":" + Self.padded(ofDay / 60 % 60, 2) + ":"
-            + Self.padded(ofDay % 60, 2) + "." + Self.padded(milliseconds, 3) + "Z"
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        func append(_ value: Int64, _ width: Int, _ mark: Unicode.Scalar) {
+            Self.append(value, width, to: &text)
+            text.append(UInt8(ascii: mark))
+        }
+        append(date.year, 4, "-")
+        append(date.month, 2, "-")
+        append(date.day, 2, "T")
+        append(ofDay / 3_600, 2, ":")
+        append(ofDay / 60 % 60, 2, ":")
+        append(ofDay % 60, 2, ".")
+        append(milliseconds, 3, "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
@@ -24,9 +34,18 @@ package enum Timestamp {
         return (year, month, dayOfYear - (153 * march + 2) / 5 + 1)
     }
 
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    /// At least so many digits.
+    private static func append(_ value: Int64, _ width: Int, to text: inout [UInt8]) {
+        var divisor: Int64 = 1
+        for _ in 1..<width { divisor *= 10 }
+        guard value >= 0, value < divisor * 10 else {
+            text.append(contentsOf: String(value).utf8)
+            return
+        }
+        while divisor > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+            divisor /= 10
+        }
     }
 }
 

@@ -25,21 +25,26 @@ package struct TraceContext: Hashable, Sendable {
     /// `00-<32 hex>-<16 hex>-01`.
     package var headerValue: String {
         let span = UInt64(self.operation.rawValue) << 56 | UInt64(self.attempt)
-        let trace =
-            Hexadecimal.text(self.run, digits: 16)
-            + Hexadecimal.text(UInt64(self.device.raw), digits: 8)
-            + Hexadecimal.text(UInt64(self.scan.raw), digits: 8)
-        return "00-\(trace)-\(Hexadecimal.text(span, digits: 16))-01"
+        var text = Array("00-".utf8)
+        text.reserveCapacity(55)
+        Hexadecimal.append(self.run, digits: 16, to: &text)
+        Hexadecimal.append(UInt64(self.device.raw), digits: 8, to: &text)
+        Hexadecimal.append(UInt64(self.scan.raw), digits: 8, to: &text)
+        text.append(UInt8(ascii: "-"))
+        Hexadecimal.append(span, digits: 16, to: &text)
+        text.append(contentsOf: "-01".utf8)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil when the value is not a `traceparent` of ours.
     package init?(headerValue: String) {
-        let fields = headerValue.split(separator: "-", omittingEmptySubsequences: false)
-        guard fields.count == 4, fields[0] == "00", fields[1].utf8.count == 32, fields[2].utf8.count == 16,
-            let run = Hexadecimal.value(fields[1].prefix(16)), run != 0,
-            let device = Hexadecimal.value(fields[1].dropFirst(16).prefix(8)),
-            let scan = Hexadecimal.value(fields[1].suffix(8)),
-            let span = Hexadecimal.value(fields[2]),
+        let bytes = Array(headerValue.utf8)
+        let dash = UInt8(ascii: "-")
+        guard bytes.count > 52, bytes.starts(with: "00-".utf8), bytes[35] == dash, bytes[52] == dash,
+            !bytes[53...].contains(dash),
+            let run = Hexadecimal.value(bytes[3..<19]), run != 0,
+            let device = Hexadecimal.value(bytes[19..<27]), let scan = Hexadecimal.value(bytes[27..<35]),
+            let span = Hexadecimal.value(bytes[36..<52]),
             let operation = Operation(rawValue: UInt8(span >> 56)), span & 0x00FF_FFFF_0000_0000 == 0
         else { return nil }
         self.init(

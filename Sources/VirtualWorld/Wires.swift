@@ -22,10 +22,9 @@ struct WireState: Sendable {
         case over
     }
 
-    /// A photo on its way: the bytes that do not matter, and those behind them.
+    /// A photo on its way: how many of its bytes have not left. Then comes what ends the upload.
     struct Upload: Sendable {
         var fillerLeft: Int
-        var end: [UInt8]
     }
 
     let phone: Int
@@ -53,6 +52,14 @@ struct WireState: Sendable {
         guard case .closed = self.phoneSide, case .over = self.serverSide else { return false }
         return true
     }
+
+    fileprivate mutating func change<Result>(_ change: (inout WireState) -> Result) -> (Result, isOver: Bool)
+    {
+        let result = change(&self)
+        return (result, self.isOver)
+    }
+
+    fileprivate func answer<Result>(_ question: (borrowing WireState) -> Result) -> Result { question(self) }
 }
 
 /// All wires of a world.
@@ -75,20 +82,24 @@ struct WireTable: Sendable {
         return WireID(slot: slot, generation: self.generations[Int(slot)])
     }
 
-    subscript(id: WireID) -> WireState? {
-        self.generations[Int(id.slot)] == id.generation ? self.states[Int(id.slot)] : nil
-    }
-
     /// Changes a wire where it stands; nil when it is gone. One that is over on both sides goes.
     @discardableResult
     mutating func update<Result>(_ id: WireID, _ change: (inout WireState) -> Result) -> Result? {
         let slot = Int(id.slot)
-        guard self.generations[slot] == id.generation, var state = self.states[slot] else { return nil }
-        self.states[slot] = nil  // So that the state is changed where it stands.
-        let result = change(&state)
-        self.states[slot] = state
-        if state.isOver { self.remove(id) }
+        guard self.generations[slot] == id.generation else { return nil }
+        guard let (result, isOver) = self.states[slot]?.change(change) else { return nil }
+        if isOver { self.remove(id) }
         return result
+    }
+
+    /// Asks a wire where it stands; nil when it is gone.
+    func ask<Result>(_ id: WireID, _ question: (borrowing WireState) -> Result) -> Result? {
+        guard self.generations[Int(id.slot)] == id.generation else { return nil }
+        return self.states[Int(id.slot)]?.answer(question)
+    }
+
+    func exists(_ id: WireID) -> Bool {
+        self.generations[Int(id.slot)] == id.generation && self.states[Int(id.slot)] != nil
     }
 
     private mutating func remove(_ id: WireID) {

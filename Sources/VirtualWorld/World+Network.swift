@@ -10,9 +10,6 @@ import Wire
 // Requests and answers between phones and the server. A phone's wires are its own: a request goes by one that is idle, or by
 // a new one. What a phone sends takes a hop to its link; what comes out of the link is there at once.
 
-/// One event of an answer.
-typealias ResponseEventBox = ResponseEvent
-
 extension WireState {
     /// What the server calls it, while it does.
     var connection: ConnectionID? {
@@ -21,6 +18,13 @@ extension WireState {
         case .unknown, .over: nil
         }
     }
+
+    var isOpenToPhone: Bool {
+        if case .open = self.phoneSide { true } else { false }
+    }
+
+    /// Whether the phone is there and the server takes more.
+    var mayUpload: Bool { self.isOpenToPhone && self.isRead }
 }
 
 extension World {
@@ -59,7 +63,7 @@ extension World {
                 method: request.method, target: request.target, host: Self.host, headers: headers,
                 bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
             bytes.append(contentsOf: Self.uploadStart)
-            self.wires.update(wire) { $0.upload = .init(fillerLeft: filler, end: Self.uploadEnd) }
+            self.wires.update(wire) { $0.upload = .init(fillerLeft: filler) }
             self.schedule(.bytes(wire, bytes), at: arrival)
             self.schedule(.upload(wire), at: arrival)
         }
@@ -98,7 +102,7 @@ extension World {
 
     /// A wire that is idle, or a new one.
     private mutating func wire(for request: DeviceRequest, of phone: Int) -> WireID {
-        if let idle = self.phones[phone].wires.first(where: { self.wires[$0]?.isIdle ?? false }) {
+        if let idle = self.phones[phone].wires.first(where: { self.wires.ask($0) { $0.isIdle } ?? false }) {
             self.wires.update(idle) { state in
                 state.request = request.id
                 state.isReused = true
@@ -115,22 +119,22 @@ extension World {
 
     /// Sends on as much of a photo as the link takes.
     mutating func continueUpload(_ wire: WireID) {
-        while let state = self.wires[wire], case .open = state.phoneSide, state.isRead,
-            let connection = state.connection, let upload = state.upload
+        while case (let connection?, let fillerLeft?)? = self.wires.ask(
+            wire, { state in state.mayUpload ? (state.connection, state.upload?.fillerLeft) : (nil, nil) })
         {
-            if upload.fillerLeft > 0 {
-                let block = min(upload.fillerLeft, WorldTime.uploadBlock)
+            if fillerLeft > 0 {
+                let block = min(fillerLeft, WorldTime.uploadBlock)
                 self.wires.update(wire) { $0.upload?.fillerLeft -= block }
                 self.tellServer(.receivedFiller(connection, bytes: block))
             } else {
                 self.wires.update(wire) { $0.upload = nil }
-                self.tellServer(.received(connection, upload.end[...]))
+                self.tellServer(.received(connection, Self.uploadEnd[...]))
             }
         }
     }
 
     mutating func abort(_ id: RequestID, of phone: Int) {
-        guard let wire = self.phones[phone].wires.first(where: { self.wires[$0]?.request == id }) else {
+        guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
             return
         }
         self.close(wire)
@@ -138,7 +142,7 @@ extension World {
 
     /// The phone closes its side, with FIN.
     mutating func close(_ wire: WireID) {
-        guard let phone = self.wires[wire]?.phone else { return }
+        guard let phone = self.wires.ask(wire, { $0.phone }) else { return }
         self.phones[phone].wires.removeAll { $0 == wire }
         self.schedule(.fin(wire), at: self.now + WorldTime.hop)
         self.wires.update(wire) { state in
@@ -156,7 +160,7 @@ extension World {
                 state.request = nil
                 state.upload = nil
             }
-            if self.wires[wire] != nil { self.phones[phone].parked.append(wire) }
+            if self.wires.exists(wire) { self.phones[phone].parked.append(wire) }
         }
         self.phones[phone].wires = []
     }
@@ -164,7 +168,7 @@ extension World {
     /// Closes what was parked, with RST.
     mutating func hangUp(_ phone: Int) {
         for wire in self.phones[phone].parked {
-            guard self.wires[wire] != nil else { continue }
+            guard self.wires.exists(wire) else { continue }
             self.schedule(.reset(wire), at: self.now + WorldTime.hop)
             self.wires.update(wire) { $0.phoneSide = .closed }
         }
@@ -183,7 +187,7 @@ extension World {
     }
 
     mutating func finArrives(_ wire: WireID) {
-        switch self.wires[wire]?.serverSide {
+        switch self.wires.ask(wire, { $0.serverSide }) {
         case .open(let connection)?: self.tellServer(.ended(connection))
         case .silent(_, let since)?:
             // Nothing passes any more: that its peer has given up shows when the server looks.
@@ -194,7 +198,7 @@ extension World {
     }
 
     mutating func resetArrives(_ wire: WireID) {
-        guard let connection = self.wires[wire]?.connection else { return }
+        guard let connection = self.connection(of: wire) else { return }
         self.wires.update(wire) { $0.serverSide = .over }
         self.tellServer(.gone(connection))
     }
@@ -215,7 +219,9 @@ extension World {
         case .read(let connection, let isRead):
             guard let wire = self.wires.wire(of: connection) else { return }
             self.wires.update(wire) { $0.isRead = isRead }
-            if isRead, self.wires[wire]?.upload != nil { self.schedule(.upload(wire), at: self.now) }
+            if isRead, self.wires.ask(wire, { $0.upload != nil }) == true {
+                self.schedule(.upload(wire), at: self.now)
+            }
         case .finish(let connection):
             guard let wire = self.wires.wire(of: connection) else { return }
             self.serverEnded(wire, by: .close)
@@ -242,7 +248,7 @@ extension World {
     /// Bytes come out of the link, in pieces at drawn places.
     private mutating func deliver(_ bytes: [UInt8], on wire: WireID) {
         self.chain.absorb(bytes[...])
-        guard self.plan.splits, bytes.count > 1, let phone = self.wires[wire]?.phone else {
+        guard self.plan.splits, bytes.count > 1, let phone = self.wires.ask(wire, { $0.phone }) else {
             return self.deliver(bytes[...], on: wire)
         }
         self.phones[phone].pieces += 1
@@ -265,33 +271,38 @@ extension World {
     }
 
     private mutating func deliver(_ bytes: ArraySlice<UInt8>, on wire: WireID) {
-        guard let state = self.wires[wire], case .open = state.phoneSide, let request = state.request else {
-            return  // Nobody reads it.
-        }
         var events: [ResponseEvent] = []
         swap(&events, &self.responseEvents)
-        let isReadable =
-            self.wires.update(wire) { state in
-                state.hasAnswer = true
-                do throws(ResponseError) {
-                    try state.reader.receive(bytes, into: &events)
-                    return true
-                } catch {
-                    return false
-                }
-            } ?? false
+        defer {
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &self.responseEvents)
+        }
+        let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
+            guard case .open = state.phoneSide, let request = state.request else { return nil }
+            state.hasAnswer = true
+            do throws(ResponseError) {
+                try state.reader.receive(bytes, into: &events)
+                return (state.phone, request, true)
+            } catch {
+                return (state.phone, request, false)
+            }
+        }
+        guard let (phone, request, isReadable) = read ?? nil else { return }  // Nobody reads it.
         for event in events {
             // The phone may have given the request up meanwhile.
-            guard self.wires[wire]?.request == request else { break }
-            self.answer(event, to: request, on: wire, of: state.phone)
+            guard self.request(on: wire) == request else { break }
+            self.answer(event, to: request, on: wire, of: phone)
         }
-        events.removeAll(keepingCapacity: true)
-        swap(&events, &self.responseEvents)
-        if !isReadable, self.wires[wire]?.request == request {
+        if !isReadable, self.request(on: wire) == request {
             self.close(wire)
-            self.tell(state.phone, .replyFailed(request, .malformed))
+            self.tell(phone, .replyFailed(request, .malformed))
         }
     }
+
+    private func request(on wire: WireID) -> RequestID? { self.wires.ask(wire) { $0.request } ?? nil }
+
+    /// What the server calls it, while it does.
+    func connection(of wire: WireID) -> ConnectionID? { self.wires.ask(wire) { $0.connection } ?? nil }
 
     private mutating func answer(
         _ event: ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
@@ -308,7 +319,7 @@ extension World {
                         retryAfter: headers[HeaderName.retryAfter])))
         case .body(let piece): self.tell(phone, .replyBytes(request, Array(piece)))
         case .end:
-            if self.wires[wire]?.reader.keepsAlive ?? false {
+            if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
                 self.wires.update(wire) { $0.request = nil }
             } else {
                 self.close(wire)
@@ -320,24 +331,24 @@ extension World {
     /// The server is done with a wire: FIN or RST.
     private mutating func serverEnded(_ wire: WireID, by ending: CutEnding) {
         self.wires.update(wire) { $0.serverSide = .over }
-        guard let state = self.wires[wire], case .open = state.phoneSide else { return }
+        guard let phone = self.wires.ask(wire, { $0.isOpenToPhone ? $0.phone : nil }) ?? nil else { return }
+        let request = self.request(on: wire)
+        let answer = self.wires.ask(wire) { $0.hasAnswer ? $0.reader : nil } ?? nil
         // Closing is all that is left for the phone to do, and the server would not notice.
-        self.phones[state.phone].wires.removeAll { $0 == wire }
+        self.phones[phone].wires.removeAll { $0 == wire }
         self.wires.update(wire) { $0.phoneSide = .closed }
-        guard let request = state.request else { return }
-        guard ending == .close, state.hasAnswer else {
+        guard let request else { return }
+        guard ending == .close, var reader = answer else {
             // Also of a reused connection: libcurl's own second try is refused.
-            self.tell(state.phone, .replyFailed(request, .reset))
+            self.tell(phone, .replyFailed(request, .reset))
             return
         }
-        var reader = state.reader
         var events: [ResponseEvent] = []
         do throws(ResponseError) {
             try reader.finish(into: &events)
-            self.tell(
-                state.phone, events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request))
+            self.tell(phone, events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request))
         } catch {
-            self.tell(state.phone, .replyFailed(request, .closedEarly))
+            self.tell(phone, .replyFailed(request, .closedEarly))
         }
     }
 

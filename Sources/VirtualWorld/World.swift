@@ -5,6 +5,7 @@ import Plan
 import Serving
 package import SimBase
 package import Talaria
+import Wire
 
 /// The virtual world: the phones and the server of a run on a clock that jumps from event to event.
 ///
@@ -35,7 +36,7 @@ package struct World: Sendable {
     // Reused.
     var serverEffects: [ServerEffect] = []
     var handsetEffects: [HandsetEffect] = []
-    var responseEvents: [ResponseEventBox] = []
+    var responseEvents: [ResponseEvent] = []
 
     private var lastHappenings: [(at: Instant, what: Happening)] = []
     private var lastHappeningsNext = 0
@@ -169,10 +170,10 @@ package struct World: Sendable {
             guard self.phones[Int(phone)].handset.process == process else { return }
             self.tell(Int(phone), .replyFailed(id, failure))
         case .connect(let wire):
-            guard self.wires[wire] != nil else { return }
+            guard self.wires.exists(wire) else { return }
             self.wires.connect(wire, as: self.server.accept(at: self.now))
         case .bytes(let wire, let bytes):
-            guard let connection = self.wires[wire]?.connection else { return }
+            guard let connection = self.connection(of: wire) else { return }
             self.tellServer(.received(connection, bytes[...]))
         case .upload(let wire): self.continueUpload(wire)
         case .fin(let wire): self.finArrives(wire)

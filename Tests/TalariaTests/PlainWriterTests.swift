@@ -1,0 +1,124 @@
+import SimBase
+import Testing
+
+@testable import Talaria
+
+/// What is written by hand must be what the encoder writes, to the byte.
+@Suite struct PlainWriterTests {
+    static let texts = [
+        "", "plain", "a\"b\\c/d", "\u{0}\u{1}\u{8}\t\n\u{B}\u{C}\r\u{E}\u{1F}\u{7F}\u{80}", "ü 猫 🌲 \u{2028}",
+        "The Art of War \"孫子兵法\"",
+    ]
+    static let decimals = [0, 1, 0.5, 0.55, 0.001, 0.999, 12, 1e-7, 1e21, 123_456_789.125, -0.25]
+
+    private func agree(_ value: some PlainEncodable) {
+        let (written, encoded) = (JSON.encode(value), JSON.encodeByEncoder(value))
+        #expect(String(decoding: written, as: UTF8.self) == String(decoding: encoded, as: UTF8.self))
+    }
+
+    private func book(_ text: String, _ confidence: Double?) -> Book {
+        Book(
+            title: text, author: text, isbn: confidence == nil ? nil : text, confidence: confidence,
+            enrichmentStatus: confidence.map { $0 > 0.5 ? .success : .unknown(text) }, coverUrl: text)
+    }
+
+    @Test(arguments: texts, decimals) func `every body is what the encoder makes of it`(
+        text: String, decimal: Double
+    ) {
+        self.agree(
+            ProgressData(
+                jobId: text, status: text, progress: decimal, processedCount: 3, totalCount: 12_345,
+                message: text, currentItem: nil, timestamp: text))
+        self.agree(
+            ProgressData(
+                jobId: text, status: text, progress: decimal, processedCount: -1, totalCount: 0,
+                message: nil, currentItem: text, timestamp: nil))
+        self.agree(PingData(timestamp: text))
+        let books = [self.book(text, decimal), self.book(text, nil)]
+        let summary = CompletedSummary(totalDetected: 2, approved: 1, needsReview: 10)
+        self.agree(books[0])
+        self.agree(CompletedData(jobId: text, resultsUrl: text, summary: summary, books: books))
+        self.agree(CompletedData(jobId: text, resultsUrl: nil, summary: nil, books: []))
+        self.agree(CompletedData(jobId: text, resultsUrl: nil, summary: summary, books: nil))
+        self.agree(ResultsBody(jobId: text, results: books))
+        let link = UploadAccepted.Link(href: text, rel: text, method: nil)
+        self.agree(
+            UploadAccepted(
+                job: .init(jobId: text, authToken: text, sseUrl: text, statusUrl: nil),
+                links: .init(own: link, stream: link, cancel: .init(href: "", rel: nil, method: text)),
+                metadata: Metadata(timestamp: text, requestId: text)))
+        self.agree(
+            UploadAccepted(
+                job: .init(jobId: text, authToken: nil, sseUrl: text, statusUrl: text), links: nil,
+                metadata: nil))
+    }
+}
+
+/// What is read by hand must be what the decoder reads, or left to it.
+@Suite struct PlainBodyTests {
+    private static let books = [
+        Book(
+            title: "Der \"Prozeß\"", author: "Franz Kafka\n", isbn: "9783518", confidence: 0.75,
+            enrichmentStatus: .success, coverUrl: "https://covers.example/1.jpg"),
+        Book(
+            title: "紅樓夢", author: "曹雪芹", isbn: nil, confidence: 1, enrichmentStatus: .unknown("x"),
+            coverUrl: nil),
+    ]
+    private static let completed = JSON.encode(
+        CompletedData(
+            jobId: "j-1", resultsUrl: "/v3/jobs/scans/j-1/results",
+            summary: CompletedSummary(totalDetected: 2, approved: 1, needsReview: 1), books: Self.books))
+    private static let accepted = JSON.encode(
+        UploadAccepted(
+            job: .init(jobId: "j-1", authToken: "0123", sseUrl: "/s", statusUrl: "/t"),
+            links: .init(
+                own: .init(href: "/t", rel: "self", method: "GET"),
+                stream: .init(href: "/s", rel: "stream", method: "GET"),
+                cancel: .init(href: "/t", rel: "cancel", method: "DELETE")),
+            metadata: Metadata(timestamp: "2026-02-01T12:00:00.000Z", requestId: "req-1")))
+
+    @Test func `plain bodies are read without a decoder`() {
+        let text = String(decoding: Self.completed, as: UTF8.self)
+        #expect(CompletedReading(plain: text) == JSON.decode(CompletedReading.self, from: text))
+        #expect(CompletedReading(plain: text)?.inline == .books(Self.books))
+        #expect(UploadAccepted(plain: Self.accepted) == JSON.decode(UploadAccepted.self, from: Self.accepted))
+        #expect(UploadAccepted(plain: Self.accepted)?.data.sseUrl == "/s")
+    }
+
+    @Test(arguments: [
+        #"{"books":null}"#, #"{"books":[]}"#, "{}", #"{"books":[{"title":"T"}]}"#, #"{"books":{}}"#,
+        #"{"books":[{"title":"T","author":"A"}],"books":[]}"#, #"{"books":[{"title":"T","author":null}]}"#,
+        #"{"books":[{"title":"T","author":"A","extra":1}]}"#, #"{"summary":{"a":{}},"jobId":"j"}"#,
+        #"{"books":[{"title":"\u0041","author":"A"}]}"#, #"{"jobId":5}"#, "[]", "{", "", "null",
+        #"{"books":[{"title":"T","author":"A","confidence":"0.5"}]}"#, #"{"jobId":null,"resultsUrl":""}"#,
+    ]) func `a completed event reads as the decoder reads it`(data: String) {
+        let decoded = JSON.decode(CompletedReading.self, from: data)
+        #expect(CompletedReading(plain: data).map { $0 == decoded } ?? true)
+        #expect(
+            JobEvent(name: "completed", data: data)
+                == decoded.map(JobEvent.completed) ?? .malformed(.completed))
+    }
+
+    @Test func `damaged bodies read as the decoder reads them, or are left to it`() {
+        let random = KeyedRandom(seed: 12)
+        for round in 0..<20_000 as Range<UInt64> {
+            var bytes = round % 2 == 0 ? Self.completed : Self.accepted
+            for change in 0...random.below(3, .photo, round, 99) {
+                let place = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
+                let byte = UInt8(random.below(96, .photo, round, change * 2 + 1)) + 0x20
+                switch random.below(3, .photo, round, change + 50) {
+                case 0: bytes[place] = byte
+                case 1: bytes.insert(byte, at: place)
+                default: bytes.remove(at: place)
+                }
+            }
+            if let plain = UploadAccepted(plain: bytes) {
+                #expect(plain == JSON.decode(UploadAccepted.self, from: bytes))
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if let plain = CompletedReading(plain: text) {
+                #expect(plain == JSON.decode(CompletedReading.self, from: text), "\(text)")
+            }
+        }
+    }
+}
