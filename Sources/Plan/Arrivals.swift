@@ -21,6 +21,15 @@ package struct Arrival: Hashable, Sendable {
         Int(self.photoDraw.multipliedFullWidth(by: UInt64(count)).high)
     }
 
+    /// The one that is photo `photo` of `count`.
+    package init(scheduled: Instant, device: DeviceNumber, ordinal: Int, photo: Int, of count: Int) {
+        precondition(0 <= photo && photo < count, "a photo that the group does not have")
+        // The least draw that is this photo: the bits above it, rounded up.
+        let (whole, rest) = UInt64(count).dividingFullWidth((high: UInt64(photo), low: 0))
+        self.init(
+            scheduled: scheduled, device: device, ordinal: ordinal, photoDraw: rest == 0 ? whole : whole + 1)
+    }
+
     static func photoDraw(_ random: KeyedRandom, _ device: DeviceNumber, _ ordinal: Int) -> UInt64 {
         random.draw(.photo, UInt64(device.raw), UInt64(ordinal))
     }

@@ -17,7 +17,7 @@ package enum ScenarioLoader {
     ) throws(ScenarioErrors) -> Scenario {
         let findings = Findings()
         let source = Extension(findings: findings, environment: environment, library: library) {
-            self.tree($0, $1, findings)
+            self.tree($0, $1, bytesMax: YAMLReader.bytesMax, what: "scenario", findings)
         }
         let scenario = source.tree(path: path, bytes: bytes).flatMap {
             self.read($0, path, overrides, environment, findings)
@@ -58,14 +58,21 @@ package enum ScenarioLoader {
         return scenario
     }
 
-    private static func tree(_ path: String, _ bytes: [UInt8], _ findings: Findings) -> Node? {
+    /// A scenario that is a part of something else and stands alone. What is wrong with it is reported.
+    static func read(embedded tree: Node, _ findings: Findings) -> Scenario? {
+        self.read(tree, "plan", [], [:], findings)
+    }
+
+    static func tree(
+        _ path: String, _ bytes: [UInt8], bytesMax: Int, what: String, _ findings: Findings
+    ) -> Node? {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(3)) : bytes
-        guard bytes.count <= YAMLReader.bytesMax else {
+        guard bytes.count <= bytesMax else {
             let source = findings.add(SourceText(name: path, isOption: false, text: ""))
             findings.add(
                 Place(source: source, line: 1, column: 1, length: 1),
-                "larger than \(Units.text(bytes: YAMLReader.bytesMax)): no scenario")
+                "larger than \(Units.text(bytes: bytesMax)): no \(what)")
             return nil
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -1,3 +1,4 @@
+import Backend
 import Device
 import Handset
 package import Ledger
@@ -27,6 +28,10 @@ struct Course: Sendable {
     }
 
     var phase = Phase.running
+    /// The trouble is over: no fault, no tunnel, links as their ways begin.
+    var isHealed = false
+    /// Phones that were still at it when their time to settle was over.
+    var stuck: [DeviceNumber] = []
     /// Phones with something under way.
     var busy = 0
     /// Users of closed groups who think of their next capture.
@@ -128,7 +133,8 @@ extension World {
             guard self.course.nextArrival == nil, self.course.thinkers == 0 else { return }
             self.goOn(to: .draining(until: self.now + self.plan.run.scenario.drain))
         case .draining(let until):
-            if self.course.busy == 0 || until <= self.now { self.sayGoodbye() }
+            guard self.course.busy == 0 || until <= self.now else { return }
+            if let settle = self.plan.settle { self.heal(for: settle) } else { self.sayGoodbye() }
         case .suspending(let until):
             guard until <= self.now || self.isQuiescent else { return }
             self.course.farewellsCut += self.phones.count { !$0.handset.isQuiescent }
@@ -139,9 +145,16 @@ extension World {
             self.course.phonesEnded = self.now
             self.goOn(to: .closing(until: self.now + WorldTime.lastWords))
         case .closing(let until):
-            if until <= self.now { self.course.phase = .over }
+            guard until <= self.now else { return }
+            if self.course.isHealed {
+                self.goOn(to: .expiring(until: self.now + self.jobLifetime))
+            } else {
+                self.course.phase = .over
+            }
         case .settling(let until):
-            if self.course.busy == 0 || until <= self.now { self.sayGoodbye() }
+            guard self.course.busy == 0 || until <= self.now else { return }
+            self.course.stuck = self.phones.filter(\.isBusy).map(\.handset.number)
+            self.sayGoodbye()
         case .expiring(let until):
             if until <= self.now || self.server.jobsAlive == 0 { self.course.phase = .over }
         case .over: break
@@ -156,6 +169,23 @@ extension World {
             self.schedule(.phase, at: until)
         case .running, .over: break
         }
+    }
+
+    /// Ends all trouble; what had met a fault already keeps it.
+    private mutating func heal(for settle: Interval) {
+        self.course.isHealed = true
+        self.server.heal()
+        self.refusals = nil
+        // Now, so that nobody ends the act before the phones are taken up again.
+        self.goOn(to: .settling(until: self.now + settle))
+        for phone in self.phones.indices { self.tell(phone, .healed) }
+    }
+
+    /// No job outlives its last event by more.
+    private var jobLifetime: Interval {
+        let backend = self.plan.run.scenario.server.backend
+        return max(backend.tokenLifetime, backend.resultsLifetime) + backend.jobTime.upperBound
+            + backend.eventBuffer + .seconds(1)
     }
 
     private mutating func sayGoodbye() {

@@ -206,6 +206,7 @@ extension World {
     // MARK: From the server
 
     private mutating func carryOut(_ effect: ServerEffect) {
+        if self.isTracing { self.trace(effect) }
         switch effect {
         case .observe(let observation): self.observe(observation)
         case .upstream, .served:

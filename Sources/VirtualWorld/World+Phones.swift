@@ -93,6 +93,7 @@ extension World {
     }
 
     private mutating func carryOut(_ effect: HandsetEffect, of phone: Int) {
+        if self.isTracing { self.trace(effect, of: phone) }
         switch effect {
         case .observe(let observation): self.observe(observation)
         case .send(let request): self.send(request, of: phone)

@@ -38,6 +38,13 @@ package struct World: Sendable {
     var handsetEffects: [HandsetEffect] = []
     var responseEvents: [ResponseEvent] = []
 
+    /// What is told event by event, for those who look for the first difference of two runs.
+    var isTracing = false
+    var tracedEffects: [String] = []
+    /// By the number of the event, from 0.
+    package var tracedEvents = 0..<0
+    package private(set) var trace: [TracedEvent] = []
+
     private var lastHappenings: [(at: Instant, what: Happening)] = []
     private var lastHappeningsNext = 0
     private var eventsOfInstant = 0
@@ -86,6 +93,7 @@ package struct World: Sendable {
             self.eventsOfInstant = 0
         }
         self.eventsOfInstant += 1
+        self.isTracing = self.tracedEvents.contains(self.chain.events)
         self.chain.absorb(self.now)
         if queued <= self.now, let (_, event) = self.queue.popFirst() {
             self.remember(.event(event))
@@ -102,9 +110,18 @@ package struct World: Sendable {
         }
         self.chain.absorb(self.observationsMade)
         self.chain.endEvent()
+        if self.isTracing { self.noteTrace() }
         self.followCourse()
         try self.check()
         return true
+    }
+
+    private mutating func noteTrace() {
+        self.trace.append(
+            TracedEvent(
+                number: self.chain.events - 1, what: self.lastEvent, effects: self.tracedEffects,
+                digest: self.chain.value))
+        self.tracedEffects.removeAll(keepingCapacity: true)
     }
 
     private mutating func remember(_ what: Happening) {
@@ -160,7 +177,9 @@ package struct World: Sendable {
             self.course.thinkers -= 1
             self.course.closedDue += 1
             self.capture(arrival)
-        case .act(let phone, let act): self.tell(Int(phone), .act(self.acts[Int(act)]))
+        case .act(let phone, let act):
+            guard !self.course.isHealed else { return }  // All trouble is over.
+            self.tell(Int(phone), .act(self.acts[Int(act)]))
         case .photo(let phone, let scan, let process, let photo, let isFirst):
             self.photoIsReady(Int(phone), scan, process: process, photo, isFirst: isFirst)
         case .flush(let phone):

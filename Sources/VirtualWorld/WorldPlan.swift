@@ -1,5 +1,5 @@
 package import Plan
-import SimBase
+package import SimBase
 
 /// What a virtual run is made of: everything that happens is a function of this and of the build.
 package struct WorldPlan: Sendable {
@@ -10,6 +10,9 @@ package struct WorldPlan: Sendable {
     package var photoBytes: [Int]
     /// The photos of each group, by its place: places in `photoBytes`.
     package var photos: [Range<Int>]
+    /// The time that phones get to settle what they have once all trouble is over; nil is a run that ends in trouble, as
+    /// live ones do.
+    package var settle: Interval?
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64
     /// Whether what a server sends comes in pieces at drawn places.
@@ -24,19 +27,31 @@ package struct WorldPlan: Sendable {
         self.captures = nil
         self.photoBytes = []
         self.photos = []
-        for (place, _) in run.groups.enumerated() {
-            let first = self.photoBytes.count
-            for photo in 0..<Self.photosPerGroup {
-                let drawn = run.random.below(
-                    UInt64(Self.photoBytesDrawn.count), .photoSize, UInt64(place), UInt64(photo))
-                self.photoBytes.append(Self.photoBytesDrawn.lowerBound + Int(drawn))
-            }
-            self.photos.append(first..<self.photoBytes.count)
-        }
+        self.settle = nil
         self.wallClockAtZero = Self.wallClockUsual
         self.splits = true
         self.bypassesFaults = false
         self.limits = WorldLimits(phones: run.devices)
+        self.photoSizes = run.groups.indices.map { group in
+            (0..<Self.photosPerGroup).map { photo in
+                let drawn = run.random.below(
+                    UInt64(Self.photoBytesDrawn.count), .photoSize, UInt64(group), UInt64(photo))
+                return Self.photoBytesDrawn.lowerBound + Int(drawn)
+            }
+        }
+    }
+
+    /// The sizes of each group's photos.
+    package var photoSizes: [[Int]] {
+        get { self.photos.map { Array(self.photoBytes[$0]) } }
+        set {
+            self.photoBytes = newValue.flatMap(\.self)
+            var first = 0
+            self.photos = newValue.map { sizes in
+                defer { first += sizes.count }
+                return first..<first + sizes.count
+            }
+        }
     }
 
     /// 2026-02-01T12:00:00Z: a run of the virtual world has no other date.

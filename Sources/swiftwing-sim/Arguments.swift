@@ -25,7 +25,8 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, SimulateCommand.command, CheckCommand.command, PlanCommand.command,
+        RunCommand.command, SimulateCommand.command, ReplayCommand.command, CheckCommand.command,
+        PlanCommand.command,
         ListCommand.command,
         NewCommand.command, ServeCommand.command, ProxyCommand.command, SchemaCommand.command,
         ProfilesCommand.command,

@@ -1,3 +1,7 @@
+import Plan
+import ScenarioFile
+import VirtualWorld
+
 /// `simulate`: the same run on a simulated clock.
 enum SimulateCommand {
     static let command = Command(
@@ -5,6 +9,12 @@ enum SimulateCommand {
         summary:
             "Runs a scenario on a simulated clock: the same phones, backend, faults and report, in no time",
         options: ScenarioSource.options + [
+            Option(
+                name: "--settle", value: "D",
+                help: "then end all trouble, and give the phones so long to settle what they have"),
+            Option(
+                name: "--save-plan", value: "FILE", help: "write the run as a plan for 'swiftwing-sim replay'"
+            ),
             Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
@@ -16,17 +26,21 @@ enum SimulateCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
+        let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
+        plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         let request = VirtualRequest(
-            loaded: try ScenarioSource.load(arguments.positionals[0], arguments),
-            output: arguments["--output"], isTraced: arguments.has("--trace"),
-            isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
+            loaded: loaded, plan: plan, output: arguments["--output"], isTraced: arguments.has("--trace"),
+            isQuiet: arguments.has("--quiet"),
+            command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
+            savesPlanTo: arguments["--save-plan"], expected: nil)
         return try VirtualRun(request, console: console).run()
     }
 
     /// The words that run it again: the same scenario and changes, with the seed spelled out.
     private static func command(_ arguments: Arguments) -> [String] {
         var words = ["swiftwing-sim", "simulate", arguments.positionals[0]]
-        for name in ["--devices", "--duration"] {
+        for name in ["--devices", "--duration", "--settle"] {
             if let value = arguments[name] { words += [name, value] }
         }
         for change in arguments.all("--set") { words += ["--set", change] }

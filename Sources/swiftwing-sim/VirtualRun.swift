@@ -14,11 +14,15 @@ import VirtualWorld
 /// What `simulate` is to do.
 struct VirtualRequest {
     var loaded: LoadedScenario
+    var plan: WorldPlan
     var output: String?
     var isTraced: Bool
     var isQuiet: Bool
-    /// The words that run it again, but for the seed.
+    /// The words that run it again.
     var command: [String]
+    var savesPlanTo: String?
+    /// How the run went when its plan was written, and what wrote it.
+    var expected: (outcome: SavedPlan.Outcome, tool: String)?
 }
 
 /// One run of the virtual world from its plan to its report. It decides nothing: it listens, and has what it hears judged
@@ -46,7 +50,7 @@ final class VirtualRun {
     init(_ request: VirtualRequest, console: Console) throws {
         self.request = request
         self.console = console
-        self.plan = RunPlan(request.loaded.scenario, target: .embedded)
+        self.plan = request.plan.run
         self.census = self.plan.census
         self.loop = try Loop(clock: .startingNow())
         let settings = LedgerSettings(self.plan, hasBackendView: true)
@@ -54,7 +58,7 @@ final class VirtualRun {
         let scenario = self.plan.scenario
         self.tally = Tally(
             fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true)
-        self.world = VirtualWorld.World(WorldPlan(self.plan))
+        self.world = VirtualWorld.World(request.plan)
         let place =
             request.output.map { RunPlace.exactly($0) }
             ?? .dated(
@@ -75,6 +79,10 @@ final class VirtualRun {
         var failure: WorldFailure?
         do throws(WorldFailure) { try self.live() } catch { failure = error }
         self.console.clearProgress()
+        if let path = self.request.savesPlanTo, !self.isInterrupted {
+            try PlanFiles.save(
+                self.request.plan, outcome: self.world.chain, note: self.plan.scenario.description, to: path)
+        }
         return try self.judge(failure)
     }
 
@@ -156,7 +164,7 @@ final class VirtualRun {
             ],
             warnings: self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
-            command: self.request.command + ["--seed", String(self.plan.scenario.seed)])
+            command: self.request.command)
         var streams = GaugeSeries()
         for sample in self.world.streams.samples {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
@@ -194,6 +202,13 @@ final class VirtualRun {
             warnings.append(
                 "an internal error at \(failure.at.nanoseconds) ns; the last events:\n"
                     + failure.lastEvents.joined(separator: "\n"))
+        }
+        if let expected = self.request.expected, !self.isInterrupted,
+            expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
+        {
+            warnings.append(
+                "this build (\(Main.version)) goes another way than \(expected.tool) did when the plan was written: digest \(expected.outcome.digest) of \(expected.outcome.events) events then"
+            )
         }
         if self.world.farewellsCut > 0 {
             warnings.append("\(self.world.farewellsCut) phones had not said goodbye when their time was over")

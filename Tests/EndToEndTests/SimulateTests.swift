@@ -4,9 +4,10 @@ import Testing
 extension EndToEnd {
     /// `simulate`, as it ships.
     @Suite struct SimulateTests {
-        /// Every scenario of the repository. The largest with fewer phones: it is one of many alike.
+        /// Every scenario of the repository. The largest with fewer phones: each is one of many alike.
+        private static let phonesMax = ["crowd": 500, "hour": 50, "day": 10]
         private static let scenarios = ScenarioNames.all.map { name in
-            name == "crowd" ? [name, "--devices", "500"] : [name]
+            Self.phonesMax[name].map { [name, "--devices", String($0)] } ?? [name]
         }
 
         private struct Run {
@@ -56,6 +57,18 @@ extension EndToEnd {
             let second = try await Run(arguments + ["--seed", "2"])
             #expect(try first.events() != second.events())
             #expect(first.digest != second.digest)
+        }
+
+        @Test func `in a day jobs outlive their tokens, and the 401s show`() async throws {
+            let run = try await Run(["day", "--devices", "10"])
+            let summary = try run.report.summary()
+            #expect(run.outcome.code == 0)
+            #expect(summary.scans.completed == 50)
+            #expect(summary.counters["books.missing"]?.number == 0)
+            // Of half the streams when they come back, and of each clean-up.
+            let refused = try #require(summary.counters["http.401"]?.number)
+            #expect(refused >= 60)
+            #expect((summary.counters["sse.pings"]?.number ?? 0) > 20_000)
         }
 
         @Test func `a run leaves the same files as a live one, and says how to run it again`() async throws {

@@ -1,0 +1,56 @@
+import Foundation
+import Plan
+import ScenarioFile
+import SimBase
+import VirtualWorld
+
+/// Plans on disk and plans that a world understands.
+enum PlanFiles {
+    /// More captures are left to their schedule: nobody reads them.
+    private static let capturesWrittenMax = 100_000
+
+    static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure(
+                .noInput, "cannot read \(path)",
+                hint: "`swiftwing-sim simulate NAME --save-plan FILE` writes a plan")
+        }
+        let bytes = [UInt8](data)
+        return (try PlanLoader.load(path: path, bytes: bytes), bytes)
+    }
+
+    static func save(_ plan: WorldPlan, outcome: Chain, note: String, to path: String) throws {
+        do {
+            try Data(PlanWriter.text(Self.saved(plan, outcome: outcome, note: note)).utf8).write(
+                to: URL(filePath: path))
+        } catch {
+            throw CommandFailure(
+                .cannotWrite, "cannot write the plan to \(path): \(error.localizedDescription)")
+        }
+    }
+
+    private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {
+        let isScheduled = plan.captures == nil && plan.run.census.scans > Self.capturesWrittenMax
+        return SavedPlan(
+            tool: "swiftwing-sim \(Main.version)", note: note, scenario: plan.run.scenario,
+            photos: plan.photoSizes,
+            captures: isScheduled ? nil : plan.captures ?? Array(plan.run.arrivals), settle: plan.settle,
+            wallClockAtZero: plan.wallClockAtZero, splits: plan.splits, heapMax: plan.limits.heapMax,
+            eventsPerInstantMax: plan.limits.eventsPerInstantMax,
+            outcome: .init(
+                digest: Hexadecimal.text(outcome.value, digits: 16), events: outcome.events))
+    }
+}
+
+extension WorldPlan {
+    init(_ saved: SavedPlan) {
+        self.init(RunPlan(saved.scenario, target: .embedded))
+        self.photoSizes = saved.photos
+        self.captures = saved.captures
+        self.settle = saved.settle
+        self.wallClockAtZero = saved.wallClockAtZero
+        self.splits = saved.splits
+        self.limits.heapMax = saved.heapMax
+        self.limits.eventsPerInstantMax = saved.eventsPerInstantMax
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import ScenarioFile
+import SimBase
+import VirtualWorld
+
+/// `replay`: a saved virtual run again, to the bit.
+enum ReplayCommand {
+    static let command = Command(
+        name: "replay", usage: "PLAN",
+        summary: "Runs a saved plan again, to the bit; with --verify in two processes, and compares them",
+        options: [
+            Option(
+                name: "--verify", value: nil,
+                help: "run it in two processes with different hash seeds; their digests must agree"),
+            Option(
+                name: "--canary", value: nil,
+                help: "with --verify: let the order of a set leak into the run, which must be found"),
+            Option(
+                name: "--chain", value: nil,
+                help: "print the digest after every \(Chain.interval) events, and nothing else"),
+            Option(
+                name: "--events", value: "A..B",
+                help: "print these events with all that they brought about, and nothing else"),
+            Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
+            Option(
+                name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
+            Option(name: "--quiet", value: nil, help: "no progress line"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 1, positionalsMax: 1,
+        example: "swiftwing-sim replay Scenarios/regressions/storage-full.plan.json",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("--no-color") { console.withoutColors() }
+        let path = arguments.positionals[0]
+        let (saved, bytes) = try PlanFiles.load(path)
+        var plan = WorldPlan(saved)
+        if arguments.has("--verify") {
+            return try ReplayCheck(path: path, hasCanary: arguments.has("--canary"), console: console).run()
+        }
+        if arguments.has("--canary") { plan.letOrderLeak() }
+        if arguments.has("--chain") || arguments["--events"] != nil {
+            return try Self.printChain(of: plan, events: Self.events(arguments), console)
+        }
+        let run = try VirtualRun(
+            VirtualRequest(
+                loaded: LoadedScenario(scenario: saved.scenario, path: path, bytes: bytes), plan: plan,
+                output: arguments["--output"], isTraced: arguments.has("--trace"),
+                isQuiet: arguments.has("--quiet"), command: ["swiftwing-sim", "replay", path],
+                savesPlanTo: nil,
+                expected: saved.outcome.map { ($0, saved.tool) }),
+            console: console)
+        return try run.run()
+    }
+
+    /// `A..B`, both ends included.
+    private static func events(_ arguments: Arguments) throws -> Range<Int> {
+        guard let text = arguments["--events"] else { return 0..<0 }
+        let ends = text.split(separator: "..", omittingEmptySubsequences: false).map { Int($0) }
+        guard ends.count == 2, let first = ends[0], let last = ends[1], 0 <= first, first <= last,
+            last < Int.max
+        else {
+            throw CommandFailure(
+                .usage, "--events takes a range of events, such as 1024..2047, not '\(text)'")
+        }
+        return first..<last + 1
+    }
+
+    private static func printChain(
+        of plan: WorldPlan, events: Range<Int>, _ console: Console
+    ) throws -> ExitCode {
+        var world = World(plan)
+        world.tracedEvents = events
+        do throws(WorldFailure) {
+            while try world.step() {}
+        } catch {
+            console.error("swiftwing-sim: \(error.text)\n\(error.lastEvents.joined(separator: "\n"))")
+            return .internalError
+        }
+        if events.isEmpty {
+            for (place, value) in world.chain.checkpoints.enumerated() {
+                console.out("\((place + 1) * Chain.interval) \(Hexadecimal.text(value, digits: 16))")
+            }
+            console.out("\(world.chain.events) \(Hexadecimal.text(world.chain.value, digits: 16))")
+        }
+        for event in world.trace {
+            let digest = Hexadecimal.text(event.digest, digits: 16)
+            console.out(([String(event.number), digest, event.what] + event.effects).joined(separator: "\t"))
+        }
+        return .success
+    }
+}
+
+extension WorldPlan {
+    /// What must never happen, on purpose: photos change places as the order of a set wants it.
+    mutating func letOrderLeak() {
+        let order = Array(Set(self.photoBytes.indices))
+        self.photoBytes = order.map { self.photoBytes[$0] }
+    }
+}
