@@ -40,6 +40,20 @@ package struct HDRHistogram: Sendable {
         self.counts[Self.lastPlace] += self.saturated
     }
 
+    /// Reads back a counts array together with what it cannot hold, which was kept beside it. Nil when the two are not
+    /// of the same histogram.
+    package init?(counts: [Int64], minimum: Int64, maximum: Int64, sum: UInt128) {
+        self.init(counts: counts)
+        guard minimum >= 0, minimum <= maximum, let places = self.occupied,
+            places == Self.place(of: minimum)...Self.place(of: maximum),
+            sum >= UInt128(minimum) * UInt128(self.total), sum <= UInt128(maximum) * UInt128(self.total)
+        else { return nil }
+        self.least = minimum
+        self.greatest = maximum
+        self.sum = sum
+        if maximum > HDRLayout.highestTrackable { self.saturated = self.counts[Self.lastPlace] }
+    }
+
     /// Where saturated values are counted; `HDRLayout.countsLength` goes a little further.
     private static let lastPlace = HDRLayout.index(of: HDRLayout.highestTrackable)
 

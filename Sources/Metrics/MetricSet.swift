@@ -43,6 +43,18 @@ package struct MetricSet: Sendable {
 
     package mutating func fired(fault id: String) { self.faults.add(1, to: id) }
 
+    /// Takes in what was counted elsewhere.
+    package mutating func add(_ rate: FailureRate, to metric: RateMetric) {
+        self.rates[metric.ordinal].add(rate)
+    }
+
+    package mutating func replied(status: Int, times: Int64) {
+        if self.statuses.isEmpty { self.statuses = [Int64](repeating: 0, count: Self.statusesMax) }
+        self.statuses[(100..<Self.statusesMax).contains(status) ? status : 0] += times
+    }
+
+    package mutating func fired(fault id: String, times: Int64) { self.faults.add(times, to: id) }
+
     /// Takes in a histogram that was recorded elsewhere, for example read back from a log.
     package mutating func add(_ histogram: HDRHistogram, to metric: LatencyMetric) {
         self.latencies[metric.ordinal].add(histogram)

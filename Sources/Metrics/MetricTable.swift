@@ -129,6 +129,9 @@ package struct MetricTable: Sendable, Equatable {
         return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
     }
 
+    /// What one group recorded, and it alone.
+    package func set(in group: MetricGroup) -> MetricSet { self.sets[group.place] }
+
     /// Everything of a part of the fleet at once, for reports. It does not say what is not available.
     package func everything(of scope: MetricScope) -> MetricSet {
         self.places(scope).reduce(into: MetricSet()) { $0.add(self.sets[$1]) }
