@@ -53,6 +53,7 @@ let package = Package(
         library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
+        library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
 
         // System calls in one form for Linux and macOS.
         .target(name: "CSystem"),
@@ -96,7 +97,7 @@ let package = Package(
         effects(
             "ScenarioFile",
             ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "CYAML"]),
-        effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger"]),
+        effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib"]),
         .executableTarget(
             name: "swiftwing-sim",
             dependencies: [

@@ -45,6 +45,13 @@ enum Figures {
         }
     }
 
+    /// `10 s`, `5 min`: of round lengths.
+    static func length(_ interval: Interval, short: Bool) -> String {
+        let seconds = interval.nanoseconds / 1_000_000_000
+        guard short, interval.nanoseconds % 1_000_000_000 == 0 else { return Self.length(interval) }
+        return seconds % 60 == 0 && seconds > 0 ? "\(seconds / 60) min" : "\(seconds) s"
+    }
+
     /// `1,234,567`.
     static func count(_ count: some BinaryInteger) -> String {
         let digits = Array(String(count.magnitude).utf8)

@@ -14,7 +14,7 @@ indirect enum JSONValue: Sendable {
     static let notAvailable = JSONValue.string("n/a")
 
     /// Indented by two spaces, with a line feed at the end.
-    var text: [UInt8] {
+    var document: [UInt8] {
         var bytes = JSONBytes()
         self.write(to: &bytes, depth: 0)
         bytes.raw("\n")

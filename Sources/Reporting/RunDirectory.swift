@@ -1,4 +1,6 @@
 import Foundation
+package import Ledger
+package import Metrics
 package import SimBase
 package import Talaria
 
@@ -11,9 +13,20 @@ package final class RunDirectory {
         package static let events = "events.ndjson"
         package static let scenario = "scenario.resolved"
         package static let summary = "summary.json"
+        package static let page = "report.html"
         package static let markdown = "report.md"
+        package static let junit = "junit.xml"
+        package static let metrics = "metrics.prom"
+        package static let latency = "latency.hlog"
+        package static let series = "series.ndjson"
+        package static let head = "run.json"
         /// In the order in which people want them.
-        package static let all = [Self.summary, Self.markdown, Self.events, Self.scenario]
+        package static let all = [
+            Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
+            Self.series, Self.scenario, Self.head,
+        ]
+        /// Those that are written as the run goes.
+        static let growing = [Self.events, Self.latency, Self.series]
     }
 
     /// Name of the link to the newest run.
@@ -31,6 +44,9 @@ package final class RunDirectory {
     package private(set) var warnings: [String] = []
     private var log: ObservationLog
     private var events: OutputFile
+    private var latency: OutputFile
+    private var series: OutputFile
+    private var head: RunHead?
     private var flushedAt = Instant.zero
     private var isFull = false
     private let eventBytesMax: Int
@@ -43,6 +59,8 @@ package final class RunDirectory {
         self.eventBytesMax = eventBytesMax
         do {
             self.events = try OutputFile(creating: Self.joined(path, FileName.events))
+            self.latency = try OutputFile(creating: Self.joined(path, FileName.latency))
+            self.series = try OutputFile(creating: Self.joined(path, FileName.series))
         } catch {
             throw OutputError(failures: [error], saved: [])
         }
@@ -63,7 +81,7 @@ package final class RunDirectory {
             switch place {
             case .exactly(let path):
                 try Self.makeFolder(path, mayExist: true)
-                for name in FileName.all where name != FileName.events {
+                for name in FileName.all where !FileName.growing.contains(name) {
                     try Self.remove(Self.joined(path, name))
                 }
                 return try RunDirectory(path: path, log: log, eventBytesMax: eventBytesMax)
@@ -83,6 +101,40 @@ package final class RunDirectory {
         } catch {
             throw OutputError(failures: [.init(path: "\(place)", reason: "\(error)")], saved: [])
         }
+    }
+
+    /// What is known from the start. Called once, before the first observation.
+    package func begin(_ head: RunHead) {
+        self.head = head
+        self.write(head.bytes, as: FileName.head)
+        self.latency.append(Array(HistogramLog.head(started: head.started, tool: head.tool).utf8))
+        self.latency.flush()
+    }
+
+    /// Takes what was measured in one interval, and hands all logs to the system.
+    package func log(_ table: MetricTable, from: Instant, length: Interval) {
+        self.series.append(Array(SeriesLog.lines(table, from: from, length: length).utf8))
+        for metric in LatencyMetric.allCases {
+            self.log(table, metric, of: .fleet, group: nil, from: from, length: length)
+            guard table.groups.count > 1 else { continue }
+            for group in table.groups {
+                self.log(table, metric, of: .group(group), group: group, from: from, length: length)
+            }
+        }
+        self.events.flush()
+        self.series.flush()
+        self.latency.flush()
+    }
+
+    private func log(
+        _ table: MetricTable, _ metric: LatencyMetric, of scope: MetricScope, group: String?, from: Instant,
+        length: Interval
+    ) {
+        guard case .measured(let histogram) = table.histogram(metric, of: scope), !histogram.isEmpty,
+            let line = HistogramLog.line(
+                tag: HistogramLog.tag(metric, group: group), from: from, length: length, histogram)
+        else { return }
+        self.latency.append(Array(line.utf8))
     }
 
     /// Takes one observation into the log.
@@ -109,19 +161,24 @@ package final class RunDirectory {
         self.write(Array(text.utf8), as: FileName.scenario)
     }
 
-    /// Ends the log and writes the reports. Returns the names of all files; throws when any of them is missing or cut
+    /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others.
-    package func finish(_ result: RunResult) throws(OutputError) -> [String] {
+    package func finish(_ result: RunResult, _ chronicle: Chronicle) throws(OutputError) -> [String] {
         self.events.close()
-        if let reason = self.events.failure {
-            self.failures.append(.init(path: self.events.path, reason: reason))
-        } else {
-            self.saved.append(FileName.events)
+        self.latency.close()
+        self.series.close()
+        for file in [self.events, self.latency, self.series] {
+            if let reason = file.failure {
+                self.failures.append(.init(path: file.path, reason: reason))
+            } else {
+                self.saved.append(Self.name(file.path))
+            }
         }
         var result = result
         result.warnings += self.warnings.filter { !result.warnings.contains($0) }
-        self.write(SummaryJSON.bytes(result), as: FileName.summary)
-        self.write(Array(MarkdownReport.text(result).utf8), as: FileName.markdown)
+        for (name, bytes) in RunReport(result, chronicle, folders: [self.path]).files {
+            self.write(bytes, as: name)
+        }
         let saved = FileName.all.filter { self.saved.contains($0) }
         guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
         return saved
@@ -138,7 +195,9 @@ package final class RunDirectory {
         }
     }
 
-    private static func joined(_ folder: String, _ name: String) -> String {
+    private static func name(_ path: String) -> String { URL(fileURLWithPath: path).lastPathComponent }
+
+    static func joined(_ folder: String, _ name: String) -> String {
         folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
 

@@ -111,9 +111,13 @@ package struct ScenarioIdentity: Hashable, Sendable {
     package var sha256: String
 
     package init(name: String, description: String, file: [UInt8]) {
+        self.init(name: name, description: description, sha256: SHA256.hexadecimal(of: file))
+    }
+
+    package init(name: String, description: String, sha256: String) {
         self.name = name
         self.description = description
-        self.sha256 = SHA256.hexadecimal(of: file)
+        self.sha256 = sha256
     }
 }
 

@@ -11,7 +11,7 @@ import Talaria
 package enum SummaryJSON {
     package static let schema = 1
 
-    package static func bytes(_ result: RunResult) -> [UInt8] { Self.document(result).text }
+    package static func bytes(_ result: RunResult) -> [UInt8] { Self.document(result).document }
 
     private static func document(_ result: RunResult) -> JSONValue {
         var members = Self.members(result)

@@ -17,15 +17,15 @@ extension LiveRun {
     func judge(waiting: [WaitingRecord]) throws -> ExitCode {
         let ended = self.clock.now()
         var account = self.account
-        var findings = account.finish(waiting: waiting, at: ended, directory: self.directory)
+        var driver = MetricSet()
         if let lateness = self.outcome?.lateness {
-            var driver = MetricSet()
             driver.add(lateness, to: .generatorLateness)
             driver.add(Int64(self.arrivals.planned), to: .arrivalsPlanned)
             driver.add(Int64(self.arrivals.achieved), to: .arrivalsAchieved)
             driver.add(Int64(self.arrivals.late), to: .arrivalsLate)
-            findings.metrics.add(driver, in: .none)
         }
+        let findings = account.finish(
+            waiting: waiting, at: ended, driver: driver, directory: self.directory)
         let slos = self.plan.scenario.slos.map { slo in
             let result = slo.evaluate(against: findings.metrics)
             // What ended the run stays broken, even if its last operations went well.
@@ -55,13 +55,15 @@ extension LiveRun {
             directory: self.directory.path, files: [],
             command: self.rerunCommand)
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
-        return try self.report(&result, &judgement)
+        return try self.report(&result, &judgement, account.recorder.chronicle)
     }
 
-    private func report(_ result: inout RunResult, _ judgement: inout Judgement) throws -> ExitCode {
+    private func report(
+        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle
+    ) throws -> ExitCode {
         var complaint: OutputError?
         do throws(OutputError) {
-            result.files = try self.directory.finish(result)
+            result.files = try self.directory.finish(result, chronicle)
         } catch {
             complaint = error
             result.files = error.saved
@@ -134,7 +136,7 @@ extension LiveRun {
                 } : nil)
     }
 
-    private var rerunCommand: [String] {
+    var rerunCommand: [String] {
         self.request.command + ["--seed", String(self.plan.scenario.seed)]
     }
 }

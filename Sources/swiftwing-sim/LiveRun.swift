@@ -120,6 +120,10 @@ final class LiveRun {
     // MARK: The fleet
 
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
+        self.directory.begin(
+            RunHead(
+                self.plan, self.request.loaded, world: .live, started: self.startedWall,
+                hasBackendView: self.request.target == nil, command: self.rerunCommand))
         let desk = self.plan.faultDesk
         let photos = self.preparation.photos
         let phones = self.plan.groups.enumerated().flatMap { place, group in

@@ -4,6 +4,7 @@ import LiveBackend
 import Metrics
 import Plan
 import Reporting
+import ScenarioFile
 import Serving
 import SimBase
 import Talaria
@@ -16,8 +17,7 @@ struct RunAccount {
     /// Somebody beside the phones tells something: the backend, or the gateway of its faults.
     private let hasReports: Bool
     private var merge: ObservationMerge
-    private var ledger: Ledger
-    private var tally: Tally
+    private(set) var recorder: RunRecorder
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
@@ -27,19 +27,21 @@ struct RunAccount {
         self.hasReports = hasBackendView || hasGateway
         self.merge = ObservationMerge(sources: threads + (self.hasReports ? 1 : 0))
         let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
-        self.ledger = Ledger(shelf: plan.shelf, settings: settings)
-        self.tally = Tally(
-            fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id), hasBackendView: hasBackendView)
+        self.recorder = RunRecorder(
+            ledger: Ledger(shelf: plan.shelf, settings: settings),
+            tally: Tally(
+                fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id),
+                hasBackendView: hasBackendView),
+            faults: plan.scenario.faults.count)
     }
 
     /// For the progress line.
-    var scans: ScanTotals { self.ledger.totals.scans }
+    var scans: ScanTotals { self.recorder.ledger.totals.scans }
 
     /// Of the run so far: the first objective that ends it.
     func reasonToEnd(among slos: [SLO]) -> SLOResult? {
         guard !slos.isEmpty else { return nil }
-        var metrics = self.tally.measured.table
-        self.ledger.record(into: &metrics)
+        let metrics = self.recorder.table
         return slos.lazy.map { $0.evaluate(against: metrics) }.first { $0.endsRun }
     }
 
@@ -74,23 +76,19 @@ struct RunAccount {
     }
 
     /// Judges what is left and closes the ledger.
-    mutating func finish(waiting: [WaitingRecord], at moment: Instant, directory: RunDirectory) -> RunFindings
-    {
+    mutating func finish(
+        waiting: [WaitingRecord], at moment: Instant, driver: MetricSet, directory: RunDirectory
+    ) -> RunFindings {
         self.closePhones()
         self.closeBackend()
         self.settle(directory)
-        self.ledger.finish(waitingOnDisk: waiting, at: moment)
-        self.tally.finish()
-        var metrics = self.tally.measured.table
-        self.ledger.record(into: &metrics)
-        return RunFindings(plan: self.plan, ledger: self.ledger, metrics: metrics, tally: self.tally)
+        self.recorder.finish(waiting: waiting, at: moment, driver: driver, in: directory)
+        return RunFindings(plan: self.plan, self.recorder)
     }
 
     private mutating func settle(_ directory: RunDirectory) {
         while let observation = self.merge.next() {
-            self.ledger.saw(observation)
-            self.tally.saw(observation)
-            directory.log(observation)
+            self.recorder.saw(observation, in: directory)
         }
     }
 }
@@ -103,16 +101,31 @@ struct RunFindings {
     var metrics: MetricTable
     var disconnections: Disconnections
 
-    /// Of a ledger and a tally that are finished.
-    init(plan: RunPlan, ledger: Ledger, metrics: MetricTable, tally: Tally) {
-        let totals = ledger.totalsByGroup
-        self.totals = ledger.totals
+    /// Of a recorder that is finished.
+    init(plan: RunPlan, _ recorder: RunRecorder) {
+        let totals = recorder.ledger.totalsByGroup
+        self.totals = recorder.ledger.totals
         self.groups = plan.groups.enumerated().map { place, group in
             GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals[place])
         }
-        self.verdicts = ledger.verdicts
-        self.metrics = metrics
-        self.disconnections = tally.measured.disconnections
+        self.verdicts = recorder.ledger.verdicts
+        self.metrics = recorder.table
+        self.disconnections = recorder.disconnections
+    }
+}
+
+extension RunHead {
+    init(
+        _ plan: RunPlan, _ loaded: LoadedScenario, world: World, started: Int64, hasBackendView: Bool,
+        command: [String]
+    ) {
+        self.init(
+            tool: "swiftwing-sim \(Main.version)",
+            scenario: ScenarioIdentity(
+                name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
+            seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
+            groups: plan.groups.map { Group(name: $0.spec.name, devices: $0.spec.devices) },
+            faults: plan.scenario.faults.map(\.id), command: command)
     }
 }
 

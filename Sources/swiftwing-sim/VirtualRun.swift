@@ -39,8 +39,7 @@ final class VirtualRun {
     private let directory: RunDirectory
     private let startedWall = WallClock.now() / 1_000_000
     private var world: VirtualWorld.World
-    private var ledger: Ledger
-    private var tally: Tally
+    private var recorder: RunRecorder
     private var isInterrupted = false
     private var signals: [SignalWatch] = []
     private var shownAt = Instant.zero
@@ -54,10 +53,11 @@ final class VirtualRun {
         self.census = self.plan.census
         self.loop = try Loop(clock: .startingNow())
         let settings = LedgerSettings(self.plan, hasBackendView: true)
-        self.ledger = Ledger(shelf: self.plan.shelf, settings: settings)
         let scenario = self.plan.scenario
-        self.tally = Tally(
-            fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true)
+        self.recorder = RunRecorder(
+            ledger: Ledger(shelf: self.plan.shelf, settings: settings),
+            tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
+            faults: scenario.faults.count)
         self.world = VirtualWorld.World(request.plan)
         let place =
             request.output.map { RunPlace.exactly($0) }
@@ -66,6 +66,10 @@ final class VirtualRun {
         self.directory = try RunDirectory.create(
             place, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+        self.directory.begin(
+            RunHead(
+                self.plan, request.loaded, world: .virtual, started: self.startedWall, hasBackendView: true,
+                command: request.command))
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
@@ -105,9 +109,7 @@ final class VirtualRun {
     private func listen() {
         self.world.take(&self.batch)
         for observation in self.batch {
-            self.ledger.saw(observation)
-            self.tally.saw(observation)
-            self.directory.log(observation)
+            self.recorder.saw(observation, in: self.directory)
         }
     }
 
@@ -122,7 +124,8 @@ final class VirtualRun {
         gauges.phonesOffline = self.world.phonesOffline
         self.console.progress(
             ProgressLine.text(
-                at: self.world.now, census: self.census, gauges: gauges, scans: self.ledger.totals.scans,
+                at: self.world.now, census: self.census, gauges: gauges,
+                scans: self.recorder.ledger.totals.scans,
                 seed: self.plan.scenario.seed))
     }
 
@@ -130,19 +133,17 @@ final class VirtualRun {
 
     private func judge(_ failure: WorldFailure?) throws -> ExitCode {
         let ended = self.world.now
-        self.ledger.finish(waitingOnDisk: self.world.waitingOnDisk, at: ended)
-        self.tally.finish()
-        var metrics = self.tally.measured.table
-        self.ledger.record(into: &metrics)
-        // A simulated timer is never late.
-        metrics.cannotKnow(.latency(.generatorLateness))
         var driver = MetricSet()
         let arrivals = self.arrivals
         driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)
         driver.add(Int64(arrivals.achieved), to: .arrivalsAchieved)
         driver.add(Int64(arrivals.late), to: .arrivalsLate)
-        metrics.add(driver, in: .none)
-        let findings = RunFindings(plan: self.plan, ledger: self.ledger, metrics: metrics, tally: self.tally)
+        self.recorder.finish(
+            waiting: self.world.waitingOnDisk, at: ended, driver: driver, in: self.directory)
+        let findings = RunFindings(plan: self.plan, self.recorder)
+        var metrics = findings.metrics
+        // A simulated timer is never late.
+        metrics.cannotKnow(.latency(.generatorLateness))
         let slos = self.plan.scenario.slos.map { $0.evaluate(against: metrics) }
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
@@ -176,7 +177,7 @@ final class VirtualRun {
     private func report(_ result: inout RunResult, _ judgement: inout Judgement) throws -> ExitCode {
         var complaint: OutputError?
         do throws(OutputError) {
-            result.files = try self.directory.finish(result)
+            result.files = try self.directory.finish(result, self.recorder.chronicle)
         } catch {
             complaint = error
             result.files = error.saved

@@ -39,7 +39,7 @@ extension EndToEnd {
 
         @Test func `the run leaves its four files, and the resolved scenario is good`() async throws {
             let (outcome, process) = try await ShortRun.standard()
-            let files = ["events.ndjson", "report.md", "scenario.resolved", "summary.json"]
+            let files = RunReport.names
             #expect(process.report.files == files)
             #expect(files.allSatisfy(outcome.output.contains))
             let resolved = process.report.folder.appending(path: "scenario.resolved").path

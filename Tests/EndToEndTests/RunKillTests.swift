@@ -27,7 +27,7 @@ extension EndToEnd {
             #expect(outcome.output.contains(failure))
 
             #expect(
-                run.report.files == ["events.ndjson", "report.md", "scenario.resolved", "summary.json"])
+                run.report.files == RunReport.names)
             #expect(try run.report.text("report.md").contains(failure))
             let summary = try run.report.summary()
             #expect(summary.failure == failure)

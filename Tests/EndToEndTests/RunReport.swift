@@ -37,6 +37,12 @@ struct RunReport {
         return try JSONDecoder().decode(Latencies.self, from: summary).metrics[name]?.count ?? 0
     }
 
+    /// The files of a run that came to its end.
+    static let names = [
+        "events.ndjson", "junit.xml", "latency.hlog", "metrics.prom", "report.html", "report.md", "run.json",
+        "scenario.resolved", "series.ndjson", "summary.json",
+    ]
+
     /// The observations so far. The last line of a run that goes on may be half written.
     func log() throws -> [LogLine] {
         let file = self.folder.appending(path: "events.ndjson")

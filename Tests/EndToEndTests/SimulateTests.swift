@@ -74,7 +74,7 @@ extension EndToEnd {
         @Test func `a run leaves the same files as a live one, and says how to run it again`() async throws {
             let run = try await Run(["token-expiry", "--devices", "6", "--seed", "77", "--trace"])
             #expect(
-                run.report.files == ["events.ndjson", "report.md", "scenario.resolved", "summary.json"])
+                run.report.files == RunReport.names)
             #expect(
                 run.outcome.output.contains(
                     "swiftwing-sim simulate token-expiry --devices 6 --seed 77"))

@@ -69,6 +69,8 @@ import Testing
             .streamLost(job: "j", attempt: 1, .reset, silence: nil),
             .reconnected(job: "j", .offline, attempts: 2, resumed: true, took: .zero),
             .reconnectGivenUp(job: "j", .offline, attempts: 2),
+            .reconnectSuperseded(job: "j", .offline, attempts: 2), .reinstalled(discarded: 3), .pathChanged,
+            .storageFilled, .storageFreed, .clockSet(ahead: .seconds(-90)),
         ] as [PhoneSighting]).map { .phone($0) }
         + ([
             .connected(connection: .max), .requested(.cleanup, attempt: 1, connection: 1),
@@ -97,7 +99,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 54)
+        #expect(seen.count == 60)
     }
 
     @Test func `pings and progress are written only with a trace`() {

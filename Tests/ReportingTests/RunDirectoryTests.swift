@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import SimBase
 import Talaria
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import Reporting
 
 /// A folder of its own for each test, gone afterwards.
-private final class Scratch {
+final class Scratch {
     let path: String
 
     init() throws {
@@ -50,9 +51,10 @@ private final class Scratch {
         let directory = try RunDirectory.create(self.dated(42), log: Self.log)
         #expect(directory.path == self.scratch.at("Reports/2026-11-21T093000Z-flaky-network-42"))
         directory.write(scenarioResolved: "scenario: 1\n")
+        directory.begin(Samples.head(groups: ["commuters", "readers"]))
         directory.log(Self.observation(at: 1))
-        let files = try directory.finish(Samples.passed())
-        #expect(files == ["summary.json", "report.md", "events.ndjson", "scenario.resolved"])
+        let files = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        #expect(files == RunDirectory.FileName.all)
         let folder = "Reports/2026-11-21T093000Z-flaky-network-42"
         #expect(self.scratch.names(folder) == files.sorted())
         #expect(self.scratch.text(folder + "/scenario.resolved") == "scenario: 1\n")
@@ -90,11 +92,11 @@ private final class Scratch {
         let first = try RunDirectory.create(place, log: Self.log)
         first.write(scenarioResolved: "first")
         first.log(Self.observation(at: 1))
-        _ = try first.finish(Samples.passed())
+        _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
         try Data("mine".utf8).write(to: URL(fileURLWithPath: self.scratch.at("a/b/notes.txt")))
         let second = try RunDirectory.create(place, log: Self.log)
         #expect(second.path == self.scratch.at("a/b"))
-        #expect(self.scratch.names("a/b") == ["events.ndjson", "notes.txt"])
+        #expect(self.scratch.names("a/b") == (RunDirectory.FileName.growing + ["notes.txt"]).sorted())
         #expect(self.scratch.text("a/b/events.ndjson") == "")
         #expect(self.scratch.names("").contains("latest") == false)
     }
@@ -109,7 +111,7 @@ private final class Scratch {
                 try FileManager.default.destinationOfSymbolicLink(atPath: link)
                     == "2026-11-21T093000Z-flaky-network-\(seed)")
         }
-        #expect(self.scratch.names("Reports/latest") == ["events.ndjson"])
+        #expect(self.scratch.names("Reports/latest") == RunDirectory.FileName.growing.sorted())
         #expect(self.scratch.names("Reports").count == 3, "nothing of the replacing is left over")
     }
 
@@ -120,7 +122,7 @@ private final class Scratch {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "gone")
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)
         #expect(directory.warnings == [])
-        #expect(self.scratch.names("Reports/latest") == ["events.ndjson"])
+        #expect(self.scratch.names("Reports/latest") == RunDirectory.FileName.growing.sorted())
     }
 
     @Test func `a folder in the place of the link costs a warning and no run`() throws {
@@ -130,7 +132,7 @@ private final class Scratch {
         #expect(directory.warnings.count == 1)
         #expect(directory.warnings[0].contains("Reports/latest could not be renewed: "))
         #expect(self.scratch.names("Reports") == ["2026-11-21T093000Z-flaky-network-1", "latest"])
-        _ = try directory.finish(Samples.passed())
+        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
         let folder = "Reports/2026-11-21T093000Z-flaky-network-1"
         #expect(self.scratch.text(folder + "/report.md")?.contains("could not be renewed") == true)
     }
@@ -158,7 +160,7 @@ private final class Scratch {
         let directory = try RunDirectory.create(
             .exactly(self.scratch.at("full")), log: Self.log, eventBytesMax: line.count * 2 + 5)
         for _ in 0..<9 { directory.log(Self.observation(at: 0)) }
-        _ = try directory.finish(Samples.passed())
+        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
         #expect(self.scratch.text("full/events.ndjson")?.utf8.count == line.count * 2)
         #expect(
             directory.warnings == [
@@ -192,13 +194,19 @@ private final class Scratch {
             atPath: self.scratch.at("full/events.ndjson"), withDestinationPath: "/dev/full")
         let directory = try RunDirectory.create(.exactly(self.scratch.at("full")), log: Self.log)
         for _ in 0..<3 { directory.log(Self.observation(at: 5)) }
-        let error = #expect(throws: OutputError.self) { try directory.finish(Samples.passed()) }
+        let error = #expect(throws: OutputError.self) {
+            try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        }
         #expect(
             error
                 == OutputError(
                     failures: [
                         .init(path: self.scratch.at("full/events.ndjson"), reason: "No space left on device")
-                    ], saved: ["summary.json", "report.md"]))
+                    ],
+                    saved: [
+                        "report.html", "summary.json", "report.md", "junit.xml", "metrics.prom",
+                        "latency.hlog", "series.ndjson",
+                    ]))
         #expect(self.scratch.text("full/report.md")?.isEmpty == false)
     }
 
@@ -206,8 +214,14 @@ private final class Scratch {
         let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
         try FileManager.default.createDirectory(
             atPath: self.scratch.at("run/summary.json/in-the-way"), withIntermediateDirectories: true)
-        let error = #expect(throws: OutputError.self) { try directory.finish(Samples.passed()) }
+        let error = #expect(throws: OutputError.self) {
+            try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        }
         #expect(error?.failures.map(\.path) == [self.scratch.at("run/summary.json")])
-        #expect(error?.saved == ["report.md", "events.ndjson"])
+        #expect(
+            error?.saved == [
+                "report.html", "report.md", "junit.xml", "metrics.prom", "events.ndjson", "latency.hlog",
+                "series.ndjson",
+            ])
     }
 }

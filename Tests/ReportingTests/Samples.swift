@@ -12,6 +12,15 @@ enum Samples {
 
     static let waiting: [WaitingCause] = [.offline, .offline, .rateLimited, .offline, .rateLimited]
 
+    static func head(groups: [String]) -> RunHead {
+        RunHead(
+            tool: "swiftwing-sim 1.0.0",
+            scenario: ScenarioIdentity(name: "flaky-network", description: "", file: []), seed: 42,
+            world: .live, started: Self.started, hasBackendView: true,
+            groups: groups.map { .init(name: $0, devices: 3) }, faults: ["offline-1"],
+            command: ["swiftwing-sim", "run", "flaky-network"])
+    }
+
     /// Everything held; two groups, five scans wait.
     static func passed() -> RunResult {
         Self.passed(command: ["swiftwing-sim", "run", "flaky-network.scenario", "--seed", "42"])

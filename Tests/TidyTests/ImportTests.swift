@@ -36,7 +36,7 @@ import Testing
         "ScenarioFile": pure.subtracting(["Wire", "Serving", "Handset", "Ledger"]).union([
             "CYAML", "Foundation", "FoundationEssentials",
         ]),
-        "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "Foundation"],
+        "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib", "Foundation"],
         "swiftwing-sim": pure.union(cLibrary).union([
             "VirtualWorld",
             "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile", "Reporting",

@@ -1,0 +1,23 @@
+import CZlib
+
+/// zlib's format (RFC 1950), which HdrHistogram's logs are packed in.
+enum Deflate {
+    /// Nil when memory is short.
+    static func packed(_ bytes: [UInt8]) -> [UInt8]? {
+        var length = compressBound(uLong(bytes.count))
+        var packed = [UInt8](repeating: 0, count: Int(length))
+        let code = unsafe compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_SPEED)
+        guard code == Z_OK else { return nil }
+        packed.removeLast(packed.count - Int(length))
+        return packed
+    }
+
+    /// Nil when it is not of that format, or larger than told.
+    static func unpacked(_ bytes: [UInt8], bytesMax: Int) -> [UInt8]? {
+        var length = uLong(bytesMax)
+        var unpacked = [UInt8](repeating: 0, count: bytesMax)
+        guard unsafe uncompress(&unpacked, &length, bytes, uLong(bytes.count)) == Z_OK else { return nil }
+        unpacked.removeLast(bytesMax - Int(length))
+        return unpacked
+    }
+}

@@ -1,0 +1,79 @@
+import SimBase
+
+/// Where things went: one block on the left that splits into classes on the right, each as tall as its share. A class that
+/// is empty is shown as such: that nothing was lost is what people look for.
+struct Flow {
+    enum Tone: String {
+        case good, plain, warn, bad
+    }
+
+    struct Branch {
+        var name: String
+        var count: Int
+        var tone: Tone
+        /// More on this class, in a few words.
+        var note: String
+    }
+
+    var title: String
+    var origin: String
+    var total: Int
+    var branches: [Branch]
+
+    private static let rowHeight = 38.0
+    private static let body = 150.0
+
+    var html: String {
+        let whole = Double(max(1, self.branches.reduce(0) { $0 + $1.count }))
+        let heights = self.branches.map { branch -> Double in
+            branch.count == 0 ? 0 : max(2, Double(branch.count) / whole * Self.body)
+        }
+        var y = 4.0
+        var from = 4.0
+        var curves = ""
+        var labels = ""
+        for (branch, height) in zip(self.branches, heights) {
+            let middle = y + max(height, 2) / 2
+            let labelY = max(y + 13, middle)
+            if height > 0 {
+                let (a, b) = (HTMLText.number(from), HTMLText.number(from + height))
+                let (c, d) = (HTMLText.number(y), HTMLText.number(y + height))
+                curves +=
+                    "<path class=\"flow \(branch.tone.rawValue)\" d=\"M0 \(a)C500 \(a) 500 \(c) 1000 \(c)"
+                curves += "V\(d)C500 \(d) 500 \(b) 0 \(b)z\"/>"
+                labels += "<rect class=\"block \(branch.tone.rawValue)\" x=\"58%\" y=\"\(c)\" width=\"5\" "
+                labels += "height=\"\(HTMLText.number(height))\"/>"
+            } else {
+                labels +=
+                    "<rect class=\"block none\" x=\"58%\" y=\"\(HTMLText.number(y))\" width=\"5\" height=\"2\"/>"
+            }
+            let sign = branch.tone == .bad && branch.count > 0 ? "✗ " : ""
+            labels +=
+                "<svg x=\"58%\" overflow=\"visible\"><text class=\"count \(branch.count > 0 ? branch.tone.rawValue : "none")\" "
+            labels += "x=\"14\" y=\"\(HTMLText.number(labelY))\">\(sign)\(Figures.count(branch.count))"
+            labels += "<tspan class=\"soft\" dx=\"6\">\(HTMLText.escaped(branch.name))</tspan></text>"
+            if !branch.note.isEmpty {
+                labels += "<text class=\"note\" x=\"14\" y=\"\(HTMLText.number(labelY + 15))\">"
+                labels += "\(HTMLText.escaped(branch.note, bytesMax: 60))</text>"
+            }
+            labels += "</svg>"
+            from += height
+            y += max(height + 6, branch.note.isEmpty ? 26 : Self.rowHeight)
+        }
+        let left = max(from - 4, 2)
+        let height = Int(max(y, from)) + 6
+        let told = self.branches.map { "\(Figures.count($0.count)) \($0.name)" }.joined(separator: ", ")
+        return """
+            <figure class="flow-figure"><figcaption><span class="t">\(HTMLText.escaped(self.title))</span></figcaption>
+            <svg width="100%" height="\(height)" role="img" \
+            aria-label="\(HTMLText.escaped("\(Figures.count(self.total)) \(self.origin): \(told)", bytesMax: 400))">
+            <rect class="block origin" x="0" y="4" width="5" height="\(HTMLText.number(left))"/>
+            <svg x="0" y="0" width="58%" height="\(height)" viewBox="0 0 1000 \(height)" \
+            preserveAspectRatio="none">\(curves)</svg>
+            <text class="count" x="16" y="24">\(Figures.count(self.total))\
+            <tspan class="soft" dx="6">\(HTMLText.escaped(self.origin))</tspan></text>
+            \(labels)</svg></figure>
+
+            """
+    }
+}

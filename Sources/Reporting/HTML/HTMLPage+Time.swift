@@ -1,0 +1,232 @@
+import Ledger
+import Metrics
+import SimBase
+
+extension HTMLPage {
+    private var seconds: Double { Double(self.chronicle.width.nanoseconds) / 1_000_000_000 }
+
+    /// Fault by fault, when it was at work, behind every chart.
+    private func bands(height: Int) -> String {
+        self.chronicle.faults.flatMap(\.spans).prefix(120).map { span in
+            let to = span.to?.nanoseconds ?? self.axis.end
+            let share = HTMLText.share(
+                Double(max(to - span.from.nanoseconds, 0)), of: Double(self.axis.end))
+            return
+                "<rect class=\"band\" x=\"\(self.axis.place(span.from.nanoseconds))\" width=\"\(share)\" y=\"0\" "
+                + "height=\"\(height)\"/>"
+        }.joined()
+    }
+
+    private func chart(
+        _ id: String, _ title: String, _ unit: String, _ series: [TimeChart.Series], _ text: String
+    ) -> String {
+        TimeChart(
+            id: id, title: title, unit: unit, description: text, series: series,
+            width: self.chronicle.width.nanoseconds, axis: self.axis, bands: self.bands(height: 120)
+        ).html
+    }
+
+    private func series(
+        _ name: String, _ ink: Int, _ shape: TimeChart.Shape, note: String = "",
+        _ value: (ChronicleWindow) -> Double
+    ) -> TimeChart.Series {
+        TimeChart.Series(
+            name: name, ink: ink, shape: shape, values: self.chronicle.windows.map { value($0) }, note: note)
+    }
+
+    private func rate(_ count: Int) -> Double { Double(count) / self.seconds }
+
+    // MARK: Over time
+
+    var overTime: Section {
+        let windows = self.chronicle.windows
+        guard !windows.isEmpty else { return Section(id: "time", title: "Over time", body: "") }
+        let connected = windows.map(\.connectedMost).max() ?? 0
+        let reconnecting = windows.map(\.reconnectingMost).max() ?? 0
+        let offline = windows.map(\.offlineMost).max() ?? 0
+        let events = windows.reduce(0) { $0 + $1.events }
+        let captured = windows.reduce(0) { $0 + $1.captured }
+        var body = self.faultStrips
+        body += self.chart(
+            "arrivals", "Arrivals", "scans per second",
+            [
+                self.series("achieved", 1, .area, note: Figures.count(captured)) { self.rate($0.captured) },
+                self.series("planned", 2, .line(dashed: true)) { self.rate($0.planned) },
+            ], "scans captured per second, planned and achieved; \(captured) in all")
+        var phones = [
+            self.series("connected", 3, .area, note: "most \(Figures.count(connected))") {
+                Double($0.connectedMost)
+            },
+            self.series("reconnecting", 2, .line(dashed: false), note: "most \(Figures.count(reconnecting))")
+            {
+                Double($0.reconnectingMost)
+            },
+        ]
+        if offline > 0 {
+            phones.append(
+                self.series("without a path", 4, .line(dashed: true), note: "most \(Figures.count(offline))")
+                {
+                    Double($0.offlineMost)
+                })
+        }
+        body += self.chart(
+            "phones", "Phones", "at most, with an open stream", phones,
+            "phones connected, at most \(connected), and reconnecting, at most \(reconnecting)")
+        var streams = [
+            self.series("events", 1, .area, note: Figures.count(events)) { self.rate($0.events) }
+        ]
+        if windows.contains(where: { $0.pings > 0 }) {
+            streams.append(self.series("pings", 7, .line(dashed: true)) { self.rate($0.pings) })
+        }
+        body += self.chart(
+            "events", "Stream events", "per second", streams, "events dispatched per second; \(events) in all"
+        )
+        let families = TroubleFamily.allCases.filter { family in
+            windows.contains { $0.errors[family.ordinal] > 0 }
+        }
+        if families.isEmpty {
+            body += "<p class=\"lead\">No phone saw an error.</p>\n"
+        } else {
+            body += self.chart(
+                "errors-time", "Errors by cause", "per second",
+                families.map { family in
+                    let total = windows.reduce(0) { $0 + $1.errors[family.ordinal] }
+                    return self.series(
+                        family.rawValue, Self.ink(of: family), .stacked, note: Figures.count(total)
+                    ) { self.rate($0.errors[family.ordinal]) }
+                }, "errors per second by cause")
+        }
+        let window = Figures.length(self.chronicle.width, short: true)
+        return Section(
+            id: "time", title: "The run over time",
+            lead: "One step is \(window). Shaded stretches are faults with a beginning and an end.",
+            body: body)
+    }
+
+    /// Neighbors differ in lightness as well as in hue.
+    private static func ink(of family: TroubleFamily) -> Int {
+        switch family {
+        case .transport: 1
+        case .rateLimited: 2
+        case .clientError: 5
+        case .serverError: 4
+        case .badAnswer: 6
+        case .streamLost: 7
+        case .refused: 3
+        }
+    }
+
+    /// When each fault fired.
+    private var faultStrips: String {
+        let told = self.chronicle.faults.enumerated().filter { $0.element.count > 0 }
+        guard !told.isEmpty else { return "" }
+        let end = Double(self.axis.end)
+        let width = Double(self.chronicle.width.nanoseconds)
+        let strips = told.prefix(40).map { place, story -> String in
+            let most = self.chronicle.windows.map { $0.fired(place) }.max() ?? 1
+            var cells = ""
+            if story.spans.isEmpty {
+                for (index, window) in self.chronicle.windows.enumerated() where window.fired(place) > 0 {
+                    let strength = 0.25 + 0.75 * Double(window.fired(place)) / Double(max(1, most))
+                    cells += "<rect x=\"\(HTMLText.share(Double(index) * width, of: end))\" "
+                    cells += "width=\"\(HTMLText.share(width * 0.86, of: end))\" height=\"10\" "
+                    cells += "fill-opacity=\"\(HTMLText.number(strength))\"/>"
+                }
+            } else {
+                for span in story.spans {
+                    let to = span.to?.nanoseconds ?? self.axis.end
+                    cells += "<rect x=\"\(self.axis.place(span.from.nanoseconds))\" "
+                    cells +=
+                        "width=\"\(HTMLText.share(Double(max(0, to - span.from.nanoseconds)), of: end))\" "
+                    cells += "height=\"10\"/>"
+                }
+            }
+            let name = self.faultIDs.indices.contains(place) ? self.faultIDs[place] : "#\(place)"
+            return "<div class=\"strip\"><span>\(HTMLText.escaped(name, bytesMax: 60)) "
+                + "<b>\(Figures.count(story.count))</b></span><svg width=\"100%\" height=\"10\" role=\"img\" "
+                + "aria-label=\"fired \(story.count) times\">\(cells)</svg></div>"
+        }.joined()
+        return
+            "<figure><figcaption><span class=\"t\">Faults</span><span class=\"u\">when they fired</span></figcaption>"
+            + "<div class=\"strips\">\(strips)</div></figure>\n"
+    }
+
+    // MARK: Latencies
+
+    var latencies: Section {
+        let body = self.result.latencyRows.compactMap { row -> String? in
+            guard let summary = row.summary else { return nil }
+            return self.latency(row.metric, summary, row.failures)
+        }.joined()
+        let unknown = self.result.unknownLatencies.map(\.rawValue)
+        let note =
+            unknown.isEmpty
+            ? ""
+            : "<p>Not available in this run: <span class=\"mono\">\(unknown.joined(separator: ", "))</span>.</p>\n"
+        return Section(
+            id: "latency", title: "Latency",
+            lead: body.isEmpty
+                ? ""
+                : "Of open-model arrivals from their scheduled moment: a stalled generator cannot hide its own delay.",
+            body: body + note)
+    }
+
+    private func limit(_ metric: LatencyMetric) -> TimeChart.Limit? {
+        for slo in self.result.slos.map(\.slo) {
+            guard slo.selector.metric == .latency(metric), slo.selector.scope == .fleet,
+                case .time(let nanoseconds) = slo.condition.threshold
+            else { continue }
+            return TimeChart.Limit(
+                value: Double(nanoseconds),
+                text: "limit \(slo.condition.aggregation) \(HTMLText.time(nanoseconds))")
+        }
+        return nil
+    }
+
+    private func latency(_ metric: LatencyMetric, _ summary: LatencySummary, _ failures: FailureRate?)
+        -> String
+    {
+        var stats = [
+            ("count", Figures.count(summary.count)), ("p50", HTMLText.time(summary.p50)),
+            ("p90", HTMLText.time(summary.p90)), ("p95", HTMLText.time(summary.p95)),
+            ("p99", HTMLText.time(summary.p99)), ("p99.9", HTMLText.time(summary.p999)),
+            ("max", HTMLText.time(summary.maximum)),
+        ]
+        if let failures {
+            stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
+        }
+        let list = stats.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
+        let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
+        var charts = ""
+        if let track = self.report.tracks.first(where: { $0.metric == metric }) {
+            func series(_ name: String, _ ink: Int, _ dashed: Bool, _ value: (LatencySummary) -> Int64)
+                -> TimeChart.Series
+            {
+                TimeChart.Series(
+                    name: name, ink: ink, shape: .line(dashed: dashed),
+                    values: track.windows.map { Double(value($0.summary)) }, note: "")
+            }
+            charts +=
+                TimeChart(
+                    id: "over-\(id)", title: "over time", unit: "",
+                    description: "\(metric.rawValue) over time: p50, p95 and p99",
+                    series: [
+                        series("p99", 2, false) { $0.p99 }, series("p95", 4, true) { $0.p95 },
+                        series("p50", 1, false) { $0.p50 },
+                    ],
+                    width: self.report.trackWidth.nanoseconds, axis: self.axis,
+                    bands: self.bands(height: 120),
+                    limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds)
+                ).html
+        }
+        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet) {
+            charts += NinesChart(id: "nines-\(id)", histogram: histogram, limit: self.limit(metric)).html
+        }
+        return """
+            <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
+            <p>\(HTMLText.escaped(metric.meaning))</p>
+            <dl class="stats">\(list)</dl><div class="two">\(charts)</div></article>
+
+            """
+    }
+}

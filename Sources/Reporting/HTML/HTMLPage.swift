@@ -1,0 +1,332 @@
+import Ledger
+import Metrics
+import SimBase
+
+/// `report.html`: one page that holds everything it needs. No script is needed for what it says, nothing is loaded, and by
+/// the policy in its head nothing could be: text of others that got through every escape would still not run.
+package struct HTMLPage {
+    let report: RunReport
+    var result: RunResult { self.report.result }
+    var chronicle: Chronicle { self.report.chronicle }
+    let axis: TimeAxis
+    let faultIDs: [String]
+
+    package init(_ report: RunReport) {
+        self.report = report
+        self.axis = TimeAxis(
+            end: max(report.result.length.nanoseconds, report.chronicle.until.nanoseconds))
+        self.faultIDs = report.result.faults.map(\.id)
+    }
+
+    package var text: String {
+        let sections = [
+            self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
+            self.faults, self.errors, self.phones, self.generator, self.environment,
+        ].filter { !$0.body.isEmpty }
+        let nav = sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(separator: "\n")
+        let body = sections.map { section in
+            """
+            <section id="\(section.id)" aria-labelledby="\(section.id)-title">
+            <h2 id="\(section.id)-title">\(section.title)</h2>
+            \(section.lead.isEmpty ? "" : "<p class=\"lead\">\(section.lead)</p>")
+            \(section.body)</section>
+
+            """
+        }.joined()
+        let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+            style-src 'sha256-\(Self.hash(HTMLStyle.text))'; script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
+            img-src data:; base-uri 'none'; form-action 'none'">
+            <meta name="viewport" content="width=device-width,initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta name="referrer" content="no-referrer">
+            <title>\(self.sign) \(self.headline): \(name), seed \(self.result.seed)</title>
+            <link rel="icon" href="data:,">
+            <style>\(HTMLStyle.text)</style>
+            </head>
+            <body>
+            <main>
+            \(self.header)
+            <nav aria-label="sections">
+            \(nav)
+            </nav>
+            \(body)
+            </main>
+            <script>\(HTMLScript.text)</script>
+            </body>
+            </html>
+
+            """
+    }
+
+    struct Section {
+        var id: String
+        var title: String
+        var lead = ""
+        var body: String
+    }
+
+    private static func hash(_ text: String) -> String {
+        let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
+            UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
+        }
+        return Base64.text(bytes)
+    }
+
+    // MARK: The verdict
+
+    private var tone: String {
+        switch self.result.exit {
+        case .success: "good"
+        case .untrusted, .interrupted: "warn"
+        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: "bad"
+        }
+    }
+
+    private var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
+
+    private var headline: String {
+        let words = self.result.headline.lowercased()
+        return words.prefix(1).uppercased() + words.dropFirst()
+    }
+
+    private var badge: String {
+        let shape =
+            switch self.tone {
+            case "good":
+                "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M15 27l8 8 15-17\"/>"
+            case "warn": "<path d=\"M26 4L50 47H2z\"/><path d=\"M26 19v14M26 38v2\"/>"
+            default: "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M17 17l18 18M35 17L17 35\"/>"
+            }
+        return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
+            + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
+    }
+
+    private var header: String {
+        let result = self.result
+        var facts = [
+            ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
+            ("scans", Figures.count(result.totals.scans.captured)), ("seed", String(result.seed)),
+            ("world", result.world.rawValue), ("started", Figures.date(iso8601: result.startedText)),
+            ("exit", "\(result.exit.rawValue)"),
+        ]
+        if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
+        let list = facts.map { "<div><dt>\($0.0)</dt><dd>\(HTMLText.escaped($0.1))</dd></div>" }.joined()
+        let reasons = result.reasons.map { "<li>\(HTMLText.escaped($0, bytesMax: 600))</li>" }.joined()
+        return """
+            <header>
+            <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
+            <div class="verdict \(self.tone)">\(self.badge)<span class="word">\(self.headline)</span></div>
+            <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
+            \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
+            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
+            \(self.callouts)<dl class="facts">\(list)</dl>
+            </header>
+            """
+    }
+
+    /// The verdict in one sentence.
+    private var sentence: String {
+        let slos = self.result.slos
+        let judged = slos.filter { $0.passed != nil }
+        let held = judged.filter { $0.passed == true }.count
+        let invariants = self.result.verdicts.filter { $0.standing != .notAvailable }
+        let kept = invariants.filter { $0.standing == .held }.count
+        let scans = self.result.totals.scans
+        var text = ""
+        if !judged.isEmpty { text += "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and " }
+        text += "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) held; "
+        text +=
+            scans.lost == 0
+            ? "no scan was lost" : "\(Figures.count(scans.lost, "scan was", "scans were")) lost"
+        text +=
+            ", \(Figures.count(scans.completed)) of \(Figures.count(scans.captured + scans.restored)) completed."
+        return text
+    }
+
+    private var callouts: String {
+        var texts = self.result.warnings
+        if self.report.skippedLines > 0 {
+            texts.append(
+                Figures.count(self.report.skippedLines, "line", "lines")
+                    + " of the logs were not whole and were skipped")
+        }
+        return texts.prefix(20).map {
+            "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 600))</p>\n"
+        }.joined()
+    }
+
+    // MARK: Objectives
+
+    private var objectives: Section {
+        let cards = self.result.slos.enumerated().sorted { left, right in
+            (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
+        }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
+        return Section(
+            id: "objectives", title: "Objectives",
+            body: (cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n") + self.invariants)
+    }
+
+    private func worst(_ place: Int) -> SLOWindow? {
+        self.report.worstWindows.indices.contains(place) ? self.report.worstWindows[place] : nil
+    }
+
+    private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
+        let (tone, sign, word) =
+            switch (slo.passed, slo.slo.severity) {
+            case (true, _): ("good", "✓", "held")
+            case (false, .error): ("bad", "✗", "failed")
+            case (false, .warn): ("warn", "△", "warning")
+            case (nil, _): ("na", "○", "not available")
+            }
+        var more = ""
+        if let used = SLOBudget.used(slo, in: self.result.metrics) {
+            let fill = HTMLText.share(min(used, 1), of: 1)
+            let percent = used > 9.995 ? "more than 999" : String(Int((used * 100).rounded()))
+            more +=
+                "<div class=\"budget\"><svg class=\"meter\" width=\"100%\" height=\"5\" aria-hidden=\"true\">"
+            more += "<rect class=\"track\" width=\"100%\" height=\"5\" rx=\"2.5\"/>"
+            more += "<rect class=\"fill\" width=\"\(fill)\" height=\"5\" rx=\"2.5\"/></svg></div>"
+            more += "<small>\(percent)% of the error budget used</small>"
+        }
+        if let worst, worst.isTelling {
+            more += "<small>worst \(Figures.length(worst.length, short: true)): "
+            more +=
+                "\(HTMLText.escaped(Self.observed(worst.result))) at \(HTMLText.clock(worst.from.nanoseconds))</small>"
+        }
+        return """
+            <article class="card \(tone)"><h3><span class="sign" aria-hidden="true">\(sign)</span>\
+            <span>\(HTMLText.escaped(slo.slo.selector.description))</span></h3>
+            <p class="big">\(HTMLText.escaped(Self.observed(slo)))</p>
+            <p class="of">\(word), limit \(HTMLText.escaped(slo.slo.condition.description))</p>\(more)</article>
+
+            """
+    }
+
+    /// `0.83% (5 of 600)` has its number first.
+    private static func observed(_ slo: SLOResult) -> String {
+        let text = slo.actual.split(separator: " (").first.map { String($0) } ?? ""
+        guard case .time = slo.value else { return text }
+        return HTMLText.spaced(text)
+    }
+
+    private var invariants: String {
+        var text = "<div class=\"invariants\">\n"
+        let broken = self.result.verdicts.filter {
+            $0.standing == .broken || $0.standing == .brokenAsExpected
+        }
+        if !broken.isEmpty {
+            let rows = broken.map { verdict -> [String] in
+                let first = verdict.examples.first
+                return [
+                    verdict.standing == .broken
+                        ? "<span class=\"sign bad\">✗</span> broken"
+                        : "<span class=\"sign warn\">△</span> expected for this profile",
+                    "<span class=\"mono\">\(verdict.invariant.rawValue)</span>",
+                    Figures.count(verdict.violations),
+                    first.map { HTMLText.escaped(RunResult.place(of: $0)) } ?? "",
+                    first.map { HTMLText.escaped($0.text) } ?? "",
+                ]
+            }
+            text += "<h3>Broken invariants</h3>\n"
+            text += HTMLText.table(
+                ["", "invariant", "violations", "first", "what happened"], rows, numbers: [2], id: "broken")
+        }
+        for (standing, sign, tone, words) in [
+            (Verdict.Standing.held, "✓", "good", "invariants held"),
+            (.notAvailable, "○", "na", "invariants not available in this run"),
+        ] {
+            let found = self.result.verdicts.filter { $0.standing == standing }
+            guard !found.isEmpty else { continue }
+            let items = found.map {
+                "<li title=\"\(HTMLText.escaped($0.invariant.statement, bytesMax: 400))\">"
+                    + "<span class=\"sign \(tone)\" aria-hidden=\"true\">\(sign)</span> \($0.invariant.rawValue)</li>"
+            }.joined()
+            text += "<h3>\(found.count) \(words)</h3><ul class=\"chips\">\(items)</ul>\n"
+        }
+        return self.result.verdicts.isEmpty ? "" : text + "</div>\n"
+    }
+
+    // MARK: Conservation
+
+    private var conservation: Section {
+        let scans = self.result.totals.scans
+        let books = self.result.totals.books
+        let waiting = RunResult.waiting(scans).map { "\($0.cause) \(Figures.count($0.count))" }
+        let discarded = RunResult.discarded(scans).map { "\($0.cause) \(Figures.count($0.count))" }
+        var branches = [
+            Flow.Branch(name: "completed", count: scans.completed, tone: .good, note: ""),
+            .init(name: "refused", count: scans.refused, tone: .warn, note: ""),
+            .init(name: "waiting", count: scans.waiting, tone: .warn, note: waiting.joined(separator: ", ")),
+        ]
+        if scans.discarded > 0 {
+            branches.append(
+                .init(
+                    name: "discarded", count: scans.discarded, tone: .plain,
+                    note: discarded.joined(separator: ", ")))
+        }
+        if scans.open > 0 {
+            branches.append(
+                .init(
+                    name: "still open", count: scans.open, tone: .warn, note: "the run ended before they did")
+            )
+        }
+        branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
+        let origin = scans.restored > 0 ? "captured or restored" : "captured"
+        var pair = Flow(
+            title: "Scans", origin: origin, total: scans.captured + scans.restored, branches: branches
+        ).html
+        if self.result.hasBackendView {
+            pair +=
+                Flow(
+                    title: "Books", origin: "expected", total: books.expected,
+                    branches: [
+                        .init(name: "in the library", count: books.received, tone: .good, note: ""),
+                        .init(name: "missing", count: books.missing, tone: .bad, note: ""),
+                        .init(
+                            name: "duplicated", count: books.duplicated, tone: .bad,
+                            note: books.repeated > 0
+                                ? "\(Figures.count(books.repeated)) came again, rightly not added" : ""),
+                    ]
+                ).html
+        } else {
+            pair +=
+                "<p>\(Figures.count(books.received)) books are in the libraries. How many there should be "
+            pair += "only a simulated backend can tell: n/a.</p>"
+        }
+        let jobs = self.result.totals.jobs
+        let known = self.result.hasBackendView
+        let list = [
+            ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
+            ("abandoned", Figures.count(jobs.abandoned)),
+            ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
+            ("expired", known ? Figures.count(jobs.expired) : "n/a"),
+        ].map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
+        return Section(
+            id: "conservation", title: "Scans and books",
+            lead: scans.lost == 0 && books.missing == 0
+                ? "Everything that went in is accounted for."
+                : "Something that went in did not come out: look at the broken invariants first.",
+            body: "<div class=\"pair\">\(pair)</div><dl class=\"stats\">\(list)</dl>\n" + self.groups)
+    }
+
+    private var groups: String {
+        guard self.result.groups.count > 1 else { return "" }
+        let rows = self.result.groups.prefix(100).map { group -> [String] in
+            let scans = group.totals.scans
+            return [HTMLText.escaped(group.name)]
+                + [
+                    group.devices, scans.captured, scans.completed, scans.refused, scans.waiting, scans.lost,
+                ].map { Figures.count($0) }
+        }
+        return HTMLText.table(
+            ["group", "phones", "captured", "completed", "refused", "waiting", "lost"], rows,
+            numbers: [1, 2, 3, 4, 5, 6], id: "groups")
+    }
+}

@@ -1,0 +1,41 @@
+/// What a pointer and the keys do on the page. Nothing that it says is found only by it.
+enum HTMLScript {
+    static let text = """
+        "use strict";(function(){
+        var tip=document.createElement("div");tip.id="tip";tip.hidden=true;tip.setAttribute("role","status");
+        document.body.appendChild(tip);
+        function two(n){return n<10?"0"+n:""+n}
+        function clock(ns){var s=Math.floor(ns/1e9);return s>=3600?Math.floor(s/3600)+":"+two(Math.floor(s/60)%60)+":"+two(s%60):
+        Math.floor(s/60)+":"+two(s%60)}
+        document.querySelectorAll("svg.plot[data-values]").forEach(function(plot){
+        var d=plot.dataset,end=+d.end,width=+d.width,names=d.names.split("|"),at=d.at?d.at.split(";").map(Number):null,
+        values=d.values.split("|").map(function(v){return v.split(";")}),cross=plot.querySelector(".cross"),
+        count=values[0].length,place=-1;
+        function start(i){return at?at[i]:i*width}
+        function show(i){place=Math.max(0,Math.min(count-1,i));
+        var x=(start(place)+width/2)/end*100;cross.setAttribute("x1",x+"%");cross.setAttribute("x2",x+"%");cross.setAttribute("visibility","visible");
+        var lines=[clock(start(place))];names.forEach(function(n,k){var v=values[k][place];if(v)lines.push(n+"  "+v)});
+        tip.textContent=lines.join("\\n");tip.hidden=false;var box=plot.getBoundingClientRect();
+        var left=box.left+scrollX+box.width*x/100+12;
+        if(left+tip.offsetWidth>scrollX+document.documentElement.clientWidth-8)left-=tip.offsetWidth+24;
+        tip.style.left=Math.max(4,left)+"px";tip.style.top=box.top+scrollY+8+"px"}
+        function hide(){place=-1;cross.setAttribute("visibility","hidden");tip.hidden=true}
+        function near(ns){if(!at)return Math.floor(ns/width);var best=0;
+        at.forEach(function(a,i){if(Math.abs(a-ns)<Math.abs(at[best]-ns))best=i});return best}
+        plot.addEventListener("pointermove",function(e){var b=plot.getBoundingClientRect();
+        show(near((e.clientX-b.left)/b.width*end))});
+        plot.addEventListener("pointerleave",hide);plot.addEventListener("blur",hide);
+        plot.addEventListener("keydown",function(e){if(e.key==="Escape")return hide();
+        var step={ArrowLeft:-1,ArrowRight:1}[e.key];if(!step)return;e.preventDefault();show(place+step)})});
+        document.querySelectorAll(".legend button").forEach(function(b){b.addEventListener("click",function(){
+        var on=b.getAttribute("aria-pressed")!=="true";b.setAttribute("aria-pressed",on);
+        b.closest("figure").querySelectorAll(".curves [data-series=\\""+b.dataset.series+"\\"]").forEach(function(p){
+        p.style.display=on?"":"none"})})});
+        document.querySelectorAll("input[data-find]").forEach(function(input){input.parentElement.hidden=false;
+        input.addEventListener("input",function(){var word=input.value.toLowerCase();
+        document.querySelectorAll("#"+input.dataset.find+" tbody tr").forEach(function(r){
+        r.hidden=r.textContent.toLowerCase().indexOf(word)<0})})});
+        addEventListener("beforeprint",function(){document.querySelectorAll("details").forEach(function(d){d.open=true})});
+        })();
+        """
+}

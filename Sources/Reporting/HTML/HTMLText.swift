@@ -1,0 +1,87 @@
+import Metrics
+import SimBase
+
+/// Text made fit for HTML, in elements and in quoted attributes alike.
+enum HTMLText {
+    /// One line, bounded, without controls, and with every sign that HTML gives a meaning escaped.
+    static func escaped(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
+        Self.signs(Printable.line(text, bytesMax: bytesMax))
+    }
+
+    /// Several lines, each as above.
+    static func block(_ text: String, linesMax: Int) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var escaped = lines.prefix(linesMax).map { Self.escaped(String($0), bytesMax: 400) }
+        if lines.count > linesMax { escaped.append("…") }
+        return escaped.joined(separator: "\n")
+    }
+
+    private static func signs(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    /// Coordinates need no more than one digit after the point.
+    static func number(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return tenths % 10 == 0
+            ? String(tenths / 10)
+            : "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+    }
+
+    /// Of a whole, in percent.
+    static func share(_ part: Double, of whole: Double) -> String {
+        guard whole > 0 else { return "0%" }
+        let hundredths = Int((min(max(part / whole, 0), 1) * 10_000).rounded())
+        return DecimalText.text(Int64(hundredths), decimals: 2, shown: 0...2) + "%"
+    }
+
+    /// `48.2 ms`: with a thin space that no line is broken at, and the proper sign for micro.
+    static func time(_ nanoseconds: Int64) -> String { Self.spaced(Figures.time(nanoseconds)) }
+
+    static func spaced(_ text: String) -> String {
+        guard let last = text.lastIndex(where: { $0.isNumber }), text.contains(where: { $0.isLetter }) else {
+            return text
+        }
+        let unit = text[text.index(after: last)...]
+        return text[...last] + "\u{202F}" + (unit == "us" ? "µs" : unit)
+    }
+
+    /// A moment of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
+    static func clock(_ nanoseconds: Int64) -> String {
+        let seconds = max(0, nanoseconds / 1_000_000_000)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return seconds >= 3_600
+            ? "\(seconds / 3_600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+            : "\(seconds / 60):\(two(seconds % 60))"
+    }
+
+    /// A table; its cells must be escaped already. `numbers`: columns of numbers.
+    static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>, id: String) -> String {
+        func cells(_ cells: [String], _ name: String) -> String {
+            cells.enumerated().map { place, cell in
+                let scope = name == "th" ? " scope=\"col\"" : ""
+                return "<\(name)\(scope)\(numbers.contains(place) ? " class=\"n\"" : "")>\(cell)</\(name)>"
+            }.joined()
+        }
+        let body = rows.map { "<tr>\(cells($0, "td"))</tr>" }.joined(separator: "\n")
+        return """
+            <div class="scroll" tabindex="0" role="region" aria-label="table"><table id="\(id)">
+            <thead><tr>\(cells(header, "th"))</tr></thead>
+            <tbody>
+            \(body)
+            </tbody></table></div>
+
+            """
+    }
+}

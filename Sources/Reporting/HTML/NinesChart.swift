@@ -1,0 +1,75 @@
+import Metrics
+import SimBase
+
+/// The values of a histogram by percentile, on the axis of nines: 90 %, 99 %, 99.9 % are equally far apart.
+struct NinesChart {
+    var id: String
+    var histogram: HDRHistogram
+    var limit: TimeChart.Limit?
+    var height = 120
+
+    private static let labels = ["0%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
+    private static let stepsPerNine = 24
+
+    /// How many nines so many samples can tell.
+    private var nines: Int {
+        var nines = 1
+        var samples: Int64 = 10
+        while samples * 10 <= self.histogram.total, nines < Self.labels.count - 1 {
+            samples *= 10
+            nines += 1
+        }
+        return nines
+    }
+
+    private static func remainder(_ step: Int) -> Double {
+        // 10 to the power of -step/stepsPerNine, without a library.
+        var left = 1.0
+        for _ in 0..<(step / Self.stepsPerNine) { left /= 10 }
+        for _ in 0..<(step % Self.stepsPerNine) { left /= Self.root }
+        return left
+    }
+
+    /// The 24th root of 10.
+    private static let root = 1.100_694_171_252_208_1
+
+    var html: String {
+        guard let most = self.histogram.maximum else { return "" }
+        let top = ValueAxis(holdingTime: most)
+        let nines = self.nines
+        let steps = nines * Self.stepsPerNine
+        var path = ""
+        for step in 0...steps {
+            let part = 1 - Self.remainder(step)
+            let perMillion = max(1, min(1_000_000, UInt32((part * 1_000_000).rounded())))
+            guard let value = self.histogram.value(at: Percentile(perMillion: perMillion)) else { continue }
+            let x = HTMLText.number(Double(step) / Double(steps) * 1_000)
+            path +=
+                "\(path.isEmpty ? "M" : "L")\(x) \(HTMLText.number(top.place(Double(value), height: self.height)))"
+        }
+        var marks = ""
+        for nine in 0...nines {
+            let x = HTMLText.share(Double(nine), of: Double(nines))
+            let anchor = nine == 0 ? "start" : nine == nines ? "end" : "middle"
+            marks += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(self.height)\"/>"
+            marks += "<text class=\"label\" x=\"\(x)\" y=\"\(self.height + 15)\" text-anchor=\"\(anchor)\">"
+            marks += "\(Self.labels[nine])</text>"
+        }
+        var limitLine = ""
+        if let limit, limit.value <= top.top {
+            let y = HTMLText.number(top.place(limit.value, height: self.height))
+            limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
+        }
+        return """
+            <figure class="chart nines" id="\(self.id)">
+            <figcaption><span class="t">by percentile</span></figcaption>
+            <svg class="plot" width="100%" height="\(self.height + 22)" role="img" \
+            aria-label="latency by percentile, up to \(HTMLText.time(most))">
+            \(marks)\(top.marks(height: self.height) { HTMLText.time(Int64($0)) })
+            <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
+            preserveAspectRatio="none" class="curves"><path class="s i1" d="\(path)"/></svg>\(limitLine)</svg>
+            </figure>
+
+            """
+    }
+}

@@ -1,0 +1,27 @@
+import Metrics
+
+/// How much of what an objective allows was used.
+enum SLOBudget {
+    /// 1 when all of it was; nil where an objective allows no share of anything.
+    static func used(_ result: SLOResult, in table: MetricTable) -> Double? {
+        let slo = result.slo
+        guard [.less, .lessOrEqual].contains(slo.condition.comparison), result.value != nil else {
+            return nil
+        }
+        switch (slo.condition.threshold, slo.selector.metric) {
+        case (.share(let allowed), _):
+            guard case .share(let rate) = result.value, rate.total > 0, allowed > 0 else { return nil }
+            return Double(rate.failed) / Double(rate.total) / (Double(allowed) / 1_000_000)
+        case (.time(let limit), .latency(let metric)):
+            guard case .percentile(let percentile) = slo.condition.aggregation,
+                percentile.perMillion < 1_000_000,
+                case .measured(let histogram) = table.histogram(metric, of: slo.selector.scope),
+                histogram.total > 0
+            else { return nil }
+            let allowed = 1 - Double(percentile.perMillion) / 1_000_000
+            let above = Double(histogram.total - histogram.count(atOrBelow: limit)) / Double(histogram.total)
+            return above / allowed
+        case (.number, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .fault): return nil
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import SimBase
+
+/// Time from the left to the right of a chart, and where its labels stand.
+struct TimeAxis {
+    /// The end, in nanoseconds.
+    let end: Int64
+
+    private static let steps: [Int64] = [
+        1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400,
+    ]
+
+    init(end: Int64) { self.end = max(end, 1_000_000_000) }
+
+    /// In percent of the width.
+    func place(_ nanoseconds: Int64) -> String {
+        HTMLText.share(Double(nanoseconds), of: Double(self.end))
+    }
+
+    /// About six of them, whole steps of a clock.
+    var ticks: [Int64] {
+        let seconds = max(1, self.end / 1_000_000_000)
+        let step = Self.steps.first { seconds / $0 <= 6 } ?? Self.steps[Self.steps.count - 1]
+        return stride(from: 0, through: seconds, by: Int64.Stride(step)).map { $0 * 1_000_000_000 }
+    }
+
+    /// Lines and labels, the labels at this height.
+    func marks(height: Int, labels: Bool) -> String {
+        self.ticks.map { tick in
+            let x = self.place(tick)
+            let line = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
+            guard labels else { return line }
+            // A label at the edge would be cut.
+            let share = Double(tick) / Double(self.end)
+            let anchor = tick == 0 ? "start" : share > 0.96 ? "end" : "middle"
+            return line
+                + "<text class=\"label\" x=\"\(x)\" y=\"\(height + 15)\" text-anchor=\"\(anchor)\">"
+                + "\(HTMLText.clock(tick))</text>"
+        }.joined()
+    }
+}
+
+/// Numbers from the bottom to the top of a chart.
+struct ValueAxis {
+    let top: Double
+    let ticks: [Double]
+
+    /// A round end that holds this value, and the steps to it.
+    init(holding value: Double) {
+        let value = max(value, 1)
+        var power = 1.0
+        while power * 10 <= value { power *= 10 }
+        while power > value { power /= 10 }
+        let top = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].first { $0 * power >= value - 1e-9 } ?? 10
+        self.top = top * power
+        let half = self.top / 2
+        self.ticks = half == half.rounded() || self.top > 20 ? [half, self.top] : [self.top]
+    }
+
+    /// Of nanoseconds: round in the unit that they are shown in.
+    init(holdingTime nanoseconds: Int64) {
+        let unit: Double =
+            switch nanoseconds {
+            case ..<1_000_000: 1_000
+            case ..<1_000_000_000: 1_000_000
+            default: 1_000_000_000
+            }
+        let axis = ValueAxis(holding: max(Double(nanoseconds) / unit, 0.001) * 1_040)
+        self.top = axis.top * unit / 1_000
+        self.ticks = [self.top / 2, self.top]
+    }
+
+    func place(_ value: Double, height: Int) -> Double {
+        Double(height) - min(value, self.top) / self.top * Double(height)
+    }
+
+    func marks(height: Int, text: (Double) -> String) -> String {
+        var marks = "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>"
+        for tick in self.ticks {
+            let y = HTMLText.number(self.place(tick, height: height))
+            marks += "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
+            marks +=
+                "<text class=\"label\" x=\"0\" y=\"\(HTMLText.number(self.place(tick, height: height) - 4))\">"
+            marks += "\(text(tick))</text>"
+        }
+        return marks
+    }
+}

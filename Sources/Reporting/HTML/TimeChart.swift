@@ -1,0 +1,193 @@
+import SimBase
+
+/// A chart over the time of the run, as inline SVG that fills whatever width it is given: positions across are percent,
+/// and only the curves are stretched.
+struct TimeChart {
+    enum Shape {
+        /// A line; dashed ones tell themselves apart without color.
+        case line(dashed: Bool)
+        case area
+        /// On top of those before it.
+        case stacked
+    }
+
+    struct Series {
+        var name: String
+        /// Its color, by number.
+        var ink: Int
+        var shape: Shape
+        /// One a window; nil where there is nothing to say.
+        var values: [Double?]
+        /// What stands in the legend behind the name.
+        var note: String
+    }
+
+    struct Limit {
+        var value: Double
+        var text: String
+    }
+
+    var id: String
+    var title: String
+    var unit: String
+    /// For those who do not see it.
+    var description: String
+    var series: [Series]
+    /// How long a window is, in nanoseconds.
+    var width: Int64
+    var axis: TimeAxis
+    var bands: String
+    var height = 120
+    var limit: Limit?
+    var isTime = false
+    /// What it is all about stands beside it: a curve of the same height.
+    var valuesAt: [Int64]?
+
+    private var top: ValueAxis {
+        var most = 0.0
+        var stacked = [Double](repeating: 0, count: self.series.map(\.values.count).max() ?? 0)
+        for series in self.series {
+            for (place, value) in series.values.enumerated() {
+                guard let value else { continue }
+                if case .stacked = series.shape {
+                    stacked[place] += value
+                    most = max(most, stacked[place])
+                } else {
+                    most = max(most, value)
+                }
+            }
+        }
+        // A limit far above everything would press it all to the floor.
+        if let limit, limit.value < most * 3 { most = max(most, limit.value) }
+        return self.isTime ? ValueAxis(holdingTime: Int64(most)) : ValueAxis(holding: most)
+    }
+
+    private func text(_ value: Double) -> String {
+        self.isTime ? HTMLText.time(Int64(value)) : Self.plain(value)
+    }
+
+    static func plain(_ value: Double) -> String {
+        value == value.rounded() ? Figures.count(Int(value)) : HTMLText.number(value)
+    }
+
+    var html: String {
+        let top = self.top
+        let legend = self.series.map { series in
+            let dashed: Bool
+            if case .line(true) = series.shape { dashed = true } else { dashed = false }
+            let sign: String
+            switch series.shape {
+            case .line: sign = "<path class=\"s\(dashed ? " dashed" : "")\" d=\"M0 5H16\"/>"
+            case .area, .stacked: sign = "<rect class=\"f\" width=\"16\" height=\"10\"/>"
+            }
+            return "<button type=\"button\" aria-pressed=\"true\" data-series=\"\(series.ink)\">"
+                + "<svg class=\"key i\(series.ink)\" width=\"16\" height=\"10\" aria-hidden=\"true\">\(sign)</svg>"
+                + "\(HTMLText.escaped(series.name))"
+                + (series.note.isEmpty ? "" : " <b>\(HTMLText.escaped(series.note))</b>") + "</button>"
+        }.joined()
+        return """
+            <figure class="chart" id="\(self.id)">
+            <figcaption><span class="t">\(HTMLText.escaped(self.title))</span> \
+            <span class="u">\(HTMLText.escaped(self.unit))</span><span class="legend">\(legend)</span></figcaption>
+            <svg class="plot" width="100%" height="\(self.height + 22)" role="img" tabindex="0" \
+            aria-label="\(HTMLText.escaped(self.description, bytesMax: 400))" data-end="\(self.axis.end)" \
+            data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
+            <g class="bands">\(self.bands)</g>
+            \(self.axis.marks(height: self.height, labels: true))
+            \(top.marks(height: self.height) { self.text($0) })
+            \(self.curves(top))\(self.limitLine(top))
+            <line class="cross" y1="0" y2="\(self.height)" visibility="hidden"/></svg>
+            </figure>
+
+            """
+    }
+
+    private func limitLine(_ top: ValueAxis) -> String {
+        guard let limit = self.limit, limit.value <= top.top else { return "" }
+        let y = top.place(limit.value, height: self.height)
+        return
+            "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(HTMLText.number(y))\" y2=\"\(HTMLText.number(y))\"/>"
+            + "<text class=\"label limit\" x=\"100%\" text-anchor=\"end\" y=\"\(HTMLText.number(max(10, y - 4)))\">"
+            + "\(HTMLText.escaped(limit.text))</text>"
+    }
+
+    /// Values for the reader's pointer, as text: the page needs no arithmetic to show them.
+    private var data: String {
+        let names = self.series.map { HTMLText.escaped($0.name) }.joined(separator: "|")
+        let values = self.series.map { series in
+            series.values.map { $0.map { self.text($0) } ?? "" }.joined(separator: ";")
+        }.joined(separator: "|")
+        let at =
+            self.valuesAt.map { " data-at=\"" + $0.map { String($0) }.joined(separator: ";") + "\"" } ?? ""
+        return " data-names=\"\(names)\" data-values=\"\(values)\"\(at)"
+    }
+
+    // MARK: Curves
+
+    private static let across = 1_000.0
+
+    private func curves(_ top: ValueAxis) -> String {
+        var floor = [Double](repeating: 0, count: self.series.map(\.values.count).max() ?? 0)
+        let curves = self.series.map { series -> String in
+            switch series.shape {
+            case .line(let dashed):
+                return
+                    "<path class=\"s i\(series.ink)\(dashed ? " dashed" : "")\" data-series=\"\(series.ink)\" "
+                    + "d=\"\(self.line(series.values, top))\"/>"
+            case .area:
+                return self.bars(series, floor: [], top)
+            case .stacked:
+                let bars = self.bars(series, floor: floor, top)
+                for (place, value) in series.values.enumerated() { floor[place] += value ?? 0 }
+                return bars
+            }
+        }.joined()
+        return
+            "<svg x=\"0\" y=\"0\" width=\"100%\" height=\"\(self.height)\" viewBox=\"0 0 1000 \(self.height)\" "
+            + "preserveAspectRatio=\"none\" class=\"curves\">\(curves)</svg>"
+    }
+
+    private func x(_ place: Int) -> Double {
+        let at = self.valuesAt.map { Double($0[place]) } ?? Double(place) * Double(self.width)
+        return min(at / Double(self.axis.end), 1) * Self.across
+    }
+
+    private func xEnd(_ place: Int) -> Double {
+        min(self.x(place) + Double(self.width) / Double(self.axis.end) * Self.across, Self.across)
+    }
+
+    /// A step a window: what is known of a window is known of all of it.
+    private func line(_ values: [Double?], _ top: ValueAxis) -> String {
+        var path = ""
+        var last: (x: Double, y: Double)?
+        for (place, value) in values.enumerated() {
+            guard let value else {
+                last = nil
+                continue
+            }
+            let (x, y) = (self.x(place), top.place(value, height: self.height))
+            if let last, abs(last.x - x) < 0.05 {
+                if HTMLText.number(last.y) != HTMLText.number(y) { path += "V\(HTMLText.number(y))" }
+            } else {
+                path += "M\(HTMLText.number(x)) \(HTMLText.number(y))"
+            }
+            path += "H\(HTMLText.number(self.xEnd(place)))"
+            last = (self.xEnd(place), y)
+        }
+        return path
+    }
+
+    private func bars(_ series: Series, floor: [Double], _ top: ValueAxis) -> String {
+        var path = ""
+        for (place, value) in series.values.enumerated() {
+            guard let value, value > 0 else { continue }
+            let under = place < floor.count ? floor[place] : 0
+            let (low, high) = (
+                top.place(under, height: self.height), top.place(under + value, height: self.height)
+            )
+            path += "M\(HTMLText.number(self.x(place))) \(HTMLText.number(low))V\(HTMLText.number(high))"
+            path += "H\(HTMLText.number(self.xEnd(place)))V\(HTMLText.number(low))z"
+        }
+        return "<path class=\"f i\(series.ink)\" data-series=\"\(series.ink)\" d=\"\(path)\"/>"
+    }
+}

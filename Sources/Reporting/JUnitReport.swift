@@ -1,0 +1,120 @@
+import Ledger
+import Metrics
+import SimBase
+
+/// `junit.xml`: a case for each objective and each invariant, as continuous integration shows them.
+enum JUnitReport {
+    static func text(_ result: RunResult) -> String {
+        let suites = [
+            ("objectives", result.slos.map { Self.objective($0, of: result) }),
+            ("invariants", result.verdicts.map { Self.invariant($0, of: result) }),
+            ("run", [Self.run(result)]),
+        ].filter { !$0.1.isEmpty }
+        let seconds = Figures.seconds(result.length.nanoseconds)
+        let total = Self.counts(suites.flatMap(\.1))
+        let body = suites.map { name, cases in
+            "  <testsuite name=\"\(name)\" \(Self.counts(cases)) time=\"\(seconds)\" "
+                + "timestamp=\"\(result.startedText.prefix(19))\">\n" + cases.map(\.text).joined()
+                + "  </testsuite>\n"
+        }.joined()
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            + "<testsuites name=\"\(Self.escaped(result.scenario.name))\" \(total) time=\"\(seconds)\">\n\(body)</testsuites>\n"
+    }
+
+    private enum Outcome {
+        case passed, failed, error, skipped
+    }
+
+    private struct Case {
+        var text: String
+        var outcome: Outcome
+    }
+
+    private static func counts(_ cases: [Case]) -> String {
+        func count(_ outcome: Outcome) -> Int { cases.filter { $0.outcome == outcome }.count }
+        return "tests=\"\(cases.count)\" failures=\"\(count(.failed))\" errors=\"\(count(.error))\" "
+            + "skipped=\"\(count(.skipped))\""
+    }
+
+    private static func testcase(
+        _ name: String, suite: String, of result: RunResult, _ outcome: Outcome, message: String,
+        detail: String
+    ) -> Case {
+        let element =
+            switch outcome {
+            case .passed: detail.isEmpty ? "" : "<system-out>\(Self.escaped(detail))</system-out>"
+            case .failed:
+                "<failure type=\"\(suite)\" message=\"\(Self.escaped(message))\">\(Self.escaped(detail))</failure>"
+            case .error:
+                "<error type=\"\(suite)\" message=\"\(Self.escaped(message))\">\(Self.escaped(detail))</error>"
+            case .skipped: "<skipped message=\"\(Self.escaped(message))\"/>"
+            }
+        let head =
+            "    <testcase name=\"\(Self.escaped(name))\" "
+            + "classname=\"\(Self.escaped(result.scenario.name)).\(suite)\" "
+            + "time=\"\(Figures.seconds(result.length.nanoseconds))\""
+        return Case(
+            text: element.isEmpty ? head + "/>\n" : head + ">\(element)</testcase>\n", outcome: outcome)
+    }
+
+    private static func objective(_ slo: SLOResult, of result: RunResult) -> Case {
+        let name = "\(slo.slo.selector.description): \(slo.slo.condition.description)"
+        switch (slo.passed, slo.slo.severity) {
+        case (true, _):
+            return Self.testcase(
+                name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.actual)")
+        case (false, .error):
+            return Self.testcase(
+                name, suite: "objectives", of: result, .failed, message: "observed \(slo.actual)",
+                detail:
+                    "\(slo.slo.selector.description) was \(slo.actual), expected \(slo.slo.condition.description)"
+            )
+        case (false, .warn):
+            return Self.testcase(
+                name, suite: "objectives", of: result, .passed, message: "",
+                detail: "warning: observed \(slo.actual)")
+        case (nil, _):
+            return Self.testcase(
+                name, suite: "objectives", of: result, .skipped, message: "not available in this run",
+                detail: "")
+        }
+    }
+
+    private static func invariant(_ verdict: Verdict, of result: RunResult) -> Case {
+        let name = verdict.invariant.rawValue
+        let examples = verdict.examples.map { "\(RunResult.place(of: $0)): \($0.text)" }
+        switch verdict.standing {
+        case .held:
+            return Self.testcase(name, suite: "invariants", of: result, .passed, message: "", detail: "")
+        case .brokenAsExpected:
+            return Self.testcase(
+                name, suite: "invariants", of: result, .passed, message: "",
+                detail: "\(verdict.violations) violations, all expected for this profile")
+        case .broken:
+            return Self.testcase(
+                name, suite: "invariants", of: result, .failed,
+                message: "\(Figures.count(verdict.violations, "violation", "violations"))",
+                detail: ([verdict.invariant.statement] + examples).joined(separator: "; "))
+        case .notAvailable:
+            return Self.testcase(
+                name, suite: "invariants", of: result, .skipped, message: "not available in this run",
+                detail: "")
+        }
+    }
+
+    /// What no objective and no invariant says: that it ran to its end and can be believed.
+    private static func run(_ result: RunResult) -> Case {
+        let problem: String? =
+            result.failure
+            ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
+            ?? (result.isInterrupted ? "the run was interrupted" : nil)
+        guard let problem else {
+            return Self.testcase(
+                "ran to its end and kept up", suite: "run", of: result, .passed, message: "", detail: "")
+        }
+        return Self.testcase(
+            "ran to its end and kept up", suite: "run", of: result, .error, message: problem, detail: "")
+    }
+
+    private static func escaped(_ text: String) -> String { HTMLText.escaped(text, bytesMax: 1_000) }
+}

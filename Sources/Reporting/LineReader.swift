@@ -1,0 +1,50 @@
+import Foundation
+
+/// The lines of a file, one after the other, in constant memory.
+struct LineReader {
+    /// A line beyond this is none of ours; it is left out and counted.
+    static let lineBytesMax = 16 << 20
+    private static let chunkBytes = 256 * 1_024
+
+    private let handle: FileHandle
+    private var buffer: [UInt8] = []
+    private var place = 0
+    private var isAtEnd = false
+    /// Whether the last line that came had its line feed.
+    private(set) var isWhole = true
+
+    /// Nil when there is no such file or it cannot be read.
+    init?(path: String) {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+        self.handle = handle
+    }
+
+    /// The next line without its line feed; nil at the end.
+    mutating func next() -> ArraySlice<UInt8>? {
+        var searched = self.place
+        while true {
+            if let end = self.buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = self.buffer[self.place..<end]
+                self.place = end + 1
+                return line
+            }
+            guard !self.isAtEnd else {
+                guard self.place < self.buffer.count else { return nil }
+                self.isWhole = false
+                let line = self.buffer[self.place...]
+                self.place = self.buffer.count
+                return line
+            }
+            self.buffer.removeFirst(self.place)
+            self.place = 0
+            if self.buffer.count > Self.lineBytesMax { self.buffer.removeAll() }
+            searched = self.buffer.count
+            let more = (try? self.handle.read(upToCount: Self.chunkBytes)) ?? nil
+            if let more, !more.isEmpty {
+                self.buffer.append(contentsOf: more)
+            } else {
+                self.isAtEnd = true
+            }
+        }
+    }
+}

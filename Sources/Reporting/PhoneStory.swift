@@ -1,0 +1,50 @@
+package import Ledger
+import SimBase
+package import Talaria
+
+/// What one phone went through, read from the log.
+package struct PhoneStory: Equatable, Sendable {
+    /// A phone that has more to tell is cut short there.
+    package static let momentsMax = 2_000
+
+    package let mark: PhoneMark
+    package private(set) var moments: [Observation] = []
+    /// Observations beyond `momentsMax`.
+    package private(set) var leftOut = 0
+
+    package init(mark: PhoneMark) { self.mark = mark }
+
+    /// Tells the stories of these phones in one pass over a log.
+    package static func read(_ stories: inout [PhoneStory], folder: String, faults: [String]) {
+        guard !stories.isEmpty,
+            var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events))
+        else { return }
+        let reader = ObservationReader(faults: faults)
+        while let line = lines.next() {
+            guard let device = Self.device(line),
+                let place = stories.firstIndex(where: { $0.mark.device.raw == device }),
+                let observation = reader.observation(line)
+            else { continue }
+            if stories[place].moments.count < Self.momentsMax {
+                stories[place].moments.append(observation)
+            } else {
+                stories[place].leftOut += 1
+            }
+        }
+    }
+
+    /// Without reading the rest of the line: `{"t":…,"device":7,`.
+    private static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
+        guard let comma = line.firstIndex(of: UInt8(ascii: ",")) else { return nil }
+        let rest = line[(comma + 1)...]
+        guard rest.starts(with: Self.key) else { return nil }
+        var device: UInt32 = 0
+        for byte in rest.dropFirst(Self.key.count) {
+            guard (0x30...0x39).contains(byte), device < 400_000_000 else { break }
+            device = device * 10 + UInt32(byte - 0x30)
+        }
+        return device
+    }
+
+    private static let key = Array("\"device\":".utf8)
+}

@@ -1,0 +1,79 @@
+package import Ledger
+package import Metrics
+package import SimBase
+package import Talaria
+
+/// Hears everything that both sides of a run saw, in one order, and has it judged, measured, told and written down.
+///
+/// Once a second of the run's own time what was measured goes to the files, so that a kill loses no more than that.
+package struct RunRecorder {
+    private static let second: Int64 = 1_000_000_000
+
+    package private(set) var ledger: Ledger
+    package private(set) var chronicle: Chronicle
+    private var tally: Tally
+    /// All intervals that are over.
+    private var past: Measurements
+    /// The present interval.
+    private var from = Instant.zero
+
+    package init(ledger: Ledger, tally: Tally, faults: Int) {
+        self.ledger = ledger
+        self.tally = tally
+        self.past = Measurements(table: tally.measured.table)
+        self.chronicle = Chronicle(faults: faults)
+    }
+
+    package mutating func saw(_ observation: Observation, in directory: RunDirectory) {
+        if observation.at.nanoseconds >= self.from.nanoseconds + Self.second {
+            self.cut(directory)
+            self.from = Instant(nanoseconds: observation.at.nanoseconds / Self.second * Self.second)
+        }
+        self.ledger.saw(observation)
+        self.tally.saw(observation)
+        self.chronicle.saw(observation)
+        directory.log(observation)
+    }
+
+    /// Of the run so far.
+    package var table: MetricTable {
+        var table = self.past.table
+        table.add(self.tally.measured.table)
+        self.ledger.record(into: &table)
+        return table
+    }
+
+    package var disconnections: Disconnections { self.past.disconnections }
+
+    /// The end of the run. `driver`: what the driver itself counted.
+    package mutating func finish(
+        waiting: [WaitingRecord], at moment: Instant, driver: MetricSet, in directory: RunDirectory
+    ) {
+        self.ledger.finish(waitingOnDisk: waiting, at: moment)
+        self.tally.finish()
+        self.cut(directory)
+        var own = MetricTable(groups: self.past.table.groups)
+        own.add(driver, in: .none)
+        directory.log(own, from: .zero, length: moment - .zero)
+        self.past.table.add(own)
+    }
+
+    private mutating func cut(_ directory: RunDirectory) {
+        let interval = self.tally.drain()
+        directory.log(interval.table, from: self.from, length: Interval(nanoseconds: Self.second))
+        self.chronicle.counted(interval.table, from: self.from)
+        self.past.add(interval)
+    }
+}
+
+extension Chronicle {
+    mutating func counted(_ table: MetricTable, from moment: Instant) {
+        func count(_ metric: CountMetric) -> Int {
+            guard case .measured(let count) = table.count(metric, of: .fleet) else { return 0 }
+            return Int(count)
+        }
+        let (events, pings) = (count(.sseEvents), count(.ssePings))
+        guard events > 0 || pings > 0 else { return }
+        self.counted(events: events, pings: pings, from: moment)
+    }
+}

@@ -1,0 +1,119 @@
+import Metrics
+import SimBase
+
+/// `series.ndjson`: what was counted in each second, one line for each group that had anything.
+///
+///     {"t":12000000000,"for_ns":1000000000,"group":"commuters","counts":{"http.202":3,"sse.events":41},
+///      "rates":{"upload.failed":[0,3]},"latencies":{"upload.time":[3,81920000,97214000,265190112]}}
+///
+/// A rate is failed and all operations, a latency the count, the least, the most and the sum in nanoseconds: what the
+/// histograms of `latency.hlog` cannot give back exactly. What belongs to no group has the group null. Pings and progress
+/// events, which `events.ndjson` leaves out, are counted here.
+enum SeriesLog {
+    static func lines(_ table: MetricTable, from: Instant, length: Interval) -> String {
+        var lines = ""
+        for place in -1..<table.groups.count {
+            let group = place < 0 ? nil : table.groups[place]
+            let set = table.set(in: place < 0 ? .none : MetricGroup(index: place))
+            guard let line = Self.line(set, group: group, from: from, length: length) else { continue }
+            lines += line
+        }
+        return lines
+    }
+
+    private static func line(_ set: MetricSet, group: String?, from: Instant, length: Interval) -> String? {
+        var counts: [(String, Int64)] = []
+        for metric in CountMetric.allCases where set.count(metric) != 0 {
+            counts.append((metric.rawValue, set.count(metric)))
+        }
+        for reply in set.replies { counts.append((Metric.httpPrefix + String(reply.status), reply.count)) }
+        for fault in set.faults.entries where fault.count != 0 {
+            counts.append((Metric.faultPrefix + fault.name, fault.count))
+        }
+        let rates = RateMetric.allCases.filter { set.rate($0).total > 0 }
+        let latencies = LatencyMetric.allCases.filter { !set.histogram($0).isEmpty }
+        guard !counts.isEmpty || !rates.isEmpty || !latencies.isEmpty else { return nil }
+        var line = JSONBytes()
+        line.raw("{\"t\":\(from.nanoseconds),\"for_ns\":\(length.nanoseconds),\"group\":")
+        if let group { line.string(group) } else { line.raw("null") }
+        line.raw(",\"counts\":{")
+        for (place, count) in counts.enumerated() {
+            if place > 0 { line.raw(",") }
+            line.string(count.0)
+            line.raw(":\(count.1)")
+        }
+        line.raw("},\"rates\":{")
+        for (place, metric) in rates.enumerated() {
+            let rate = set.rate(metric)
+            line.raw("\(place > 0 ? "," : "")\"\(metric.rawValue)\":[\(rate.failed),\(rate.total)]")
+        }
+        line.raw("},\"latencies\":{")
+        for (place, metric) in latencies.enumerated() {
+            let histogram = set.histogram(metric)
+            line.raw(
+                "\(place > 0 ? "," : "")\"\(metric.rawValue)\":[\(histogram.total),\(histogram.minimum ?? 0),"
+                    + "\(histogram.maximum ?? 0),\(histogram.sum)]")
+        }
+        line.raw("}}\n")
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+
+    /// One line that was read back; the latencies are still without their histograms.
+    struct Entry {
+        struct Edges {
+            var count: Int64
+            var minimum: Int64
+            var maximum: Int64
+            var sum: UInt128
+        }
+
+        var from: Instant
+        var length: Interval
+        /// Nil for what belongs to no group.
+        var group: String?
+        var set: MetricSet
+        var edges: [(metric: LatencyMetric, edges: Edges)]
+    }
+
+    static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
+        guard let value = JSONValue(reading: line), let from = value["t"]?.integer(Int64.self),
+            let length = value["for_ns"]?.integer(Int64.self), length >= 0
+        else { return nil }
+        var set = MetricSet()
+        for member in value["counts"]?.members ?? [] {
+            guard let count = member.value.integer(Int64.self), count >= 0 else { return nil }
+            // What was no status is counted at 0.
+            if member.key == Metric.httpPrefix + "0" {
+                set.replied(status: 0, times: count)
+                continue
+            }
+            switch Metric(name: member.key) {
+            case .count(let metric): set.add(count, to: metric)
+            case .http(let status): set.replied(status: status, times: count)
+            case .fault(let id): set.fired(fault: id, times: count)
+            case .latency, .rate, nil: continue
+            }
+        }
+        for member in value["rates"]?.members ?? [] {
+            let numbers = member.value.elements.compactMap { $0.integer(Int64.self) }
+            guard numbers.count == 2, (0...numbers[1]).contains(numbers[0]) else { return nil }
+            if let metric = RateMetric(rawValue: member.key) {
+                set.add(FailureRate(failed: numbers[0], total: numbers[1]), to: metric)
+            }
+        }
+        var edges: [(metric: LatencyMetric, edges: Entry.Edges)] = []
+        for member in value["latencies"]?.members ?? [] {
+            let numbers = member.value.elements
+            guard numbers.count == 4, let count = numbers[0].integer(Int64.self),
+                let minimum = numbers[1].integer(Int64.self), let maximum = numbers[2].integer(Int64.self),
+                let sum = numbers[3].integer(UInt128.self)
+            else { return nil }
+            if let metric = LatencyMetric(rawValue: member.key) {
+                edges.append((metric, .init(count: count, minimum: minimum, maximum: maximum, sum: sum)))
+            }
+        }
+        return Entry(
+            from: Instant(nanoseconds: from), length: Interval(nanoseconds: length),
+            group: value["group"]?.text, set: set, edges: edges)
+    }
+}
