@@ -10,6 +10,8 @@ package enum ServerOrigin: Sendable {
     case simulated(BackendConfiguration, Shelf)
     /// A foreign backend, behind the fault gateway.
     case upstream(UpstreamSetup)
+    /// See `ServingOrigin.recorded`.
+    case recorded(Recording, wallClockAtZero: Int64)
 }
 
 /// What a server on real sockets is made of.
@@ -26,6 +28,8 @@ package struct ServerSetup: Sendable {
     package var nonce: String
     /// Told of every request that is over.
     package var served: (@Sendable (ServedRequest) -> Void)?
+    /// Told of everything that passes, as a recording.
+    package var record: (@Sendable (RecordingLine) -> Void)?
     /// See `ServingSetup.isForBrowsers`.
     package var isForBrowsers = false
 
@@ -55,6 +59,9 @@ package final class BackendServer {
 
     private let observe: (Observation) -> Void
     private let served: (@Sendable (ServedRequest) -> Void)?
+    private var recorder: Recorder?
+    private let record: (@Sendable (RecordingLine) -> Void)?
+    private var recorded: [RecordingLine] = []
     private let listener: Descriptor
     private var watch: Watch?
     private var timer: LoopTimer?
@@ -87,6 +94,9 @@ package final class BackendServer {
         case .upstream(let upstream):
             origin = .upstream(upstream.gateway)
             self.connectionsMax = upstream.connectionsMax
+        case .recorded(let recording, let wallClockAtZero):
+            origin = .recorded(recording, wallClockAtZero: wallClockAtZero)
+            self.connectionsMax = ServerLimits.connectionsMax
         }
         var serving = ServingSetup(
             origin: origin, random: setup.random, faults: setup.faults, links: setup.links,
@@ -94,6 +104,8 @@ package final class BackendServer {
         serving.tellsRequests = setup.served != nil
         serving.isForBrowsers = setup.isForBrowsers
         self.served = setup.served
+        self.record = setup.record
+        self.recorder = setup.record.map { _ in Recorder() }
         self.server = Server(serving)
         self.listener = try StreamSocket.listen(host: setup.host, port: setup.port)
         if case .upstream(let upstream) = setup.origin {
@@ -169,6 +181,7 @@ package final class BackendServer {
             next += 1
             var effects: [ServerEffect] = []
             swap(&effects, &self.effects)
+            self.note(event)
             self.server.handle(event, at: self.loop.now(), into: &effects)
             for effect in effects { self.carryOut(effect) }
             effects.removeAll(keepingCapacity: true)
@@ -188,6 +201,7 @@ package final class BackendServer {
     }
 
     private func carryOut(_ effect: ServerEffect) {
+        self.note(effect)
         switch effect {
         case .send(let id, let bytes): self.connections[id]?.send(bytes, apart: false)
         case .sendApart(let id, let bytes): self.connections[id]?.send(bytes, apart: true)
@@ -199,5 +213,38 @@ package final class BackendServer {
         case .upstream(.failed): self.upstreamFailures += 1
         case .upstream(let effect): self.upstream?.carryOut(effect)
         }
+    }
+
+    // MARK: Recording
+
+    private func note(_ event: ServerEvent) {
+        guard self.recorder != nil else { return }
+        switch event {
+        case .received(let id, let bytes):
+            self.recorder?.received(bytes, on: id, at: self.loop.now(), into: &self.recorded)
+        case .gone(let id), .ended(let id):
+            self.recorder?.ended(.left, id, at: self.loop.now(), into: &self.recorded)
+        case .receivedFiller, .cutDone, .backlog, .upstream, .woke: return
+        }
+        self.tellRecorded()
+    }
+
+    private func note(_ effect: ServerEffect) {
+        guard self.recorder != nil else { return }
+        switch effect {
+        case .send(let id, let bytes), .sendApart(let id, let bytes):
+            self.recorder?.sent(bytes, on: id, at: self.loop.now(), into: &self.recorded)
+        case .finish(let id):
+            self.recorder?.ended(.close, id, at: self.loop.now(), into: &self.recorded)
+        case .cut(let id, let ending):
+            self.recorder?.ended(RecordedEnd(ending), id, at: self.loop.now(), into: &self.recorded)
+        case .read, .observe, .served, .upstream: return
+        }
+        self.tellRecorded()
+    }
+
+    private func tellRecorded() {
+        for line in self.recorded { self.record?(line) }
+        self.recorded.removeAll(keepingCapacity: true)
     }
 }

@@ -120,6 +120,8 @@ package enum ServingOrigin: Sendable {
     case simulated(BackendConfiguration, Shelf)
     /// A foreign backend, behind the fault gateway.
     case upstream(GatewayConfiguration)
+    /// A recording that is played again. `wallClockAtZero`: milliseconds since 1970 at `Instant.zero`.
+    case recorded(Recording, wallClockAtZero: Int64)
 }
 
 /// What a server is made of, wherever it serves.

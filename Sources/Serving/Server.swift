@@ -5,7 +5,7 @@ import Talaria
 
 /// The simulated Talaria as its callers meet it: `Backend` behind HTTP, links and faults, on connections that are only
 /// numbers. The same machine stands behind real sockets and in the virtual world. In the backend's place there may be
-/// the way to a foreign one, `Gateway`.
+/// the way to a foreign one, `Gateway`, or what one once answered, `TapePlayer`.
 ///
 /// A value: a copy of it is a snapshot.
 package struct Server: Sendable {
@@ -13,9 +13,10 @@ package struct Server: Sendable {
     package static let noncePath = "/_sim/nonce"
 
     private var registry: Registry
-    // One of the two.
+    // One of the three.
     private var backend: Backend?
     private var gateway: Gateway?
+    private var player: TapePlayer?
     private var connections: [ServedConnection?] = []
     /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
     private var serials: [UInt64] = []
@@ -35,6 +36,8 @@ package struct Server: Sendable {
             self.backend = Backend(configuration: configuration, shelf: shelf, random: setup.random)
         case .upstream(let configuration):
             self.gateway = Gateway(configuration: configuration, random: setup.random)
+        case .recorded(let recording, let wallClockAtZero):
+            self.player = TapePlayer(recording, wallClockAtZero: wallClockAtZero)
         }
     }
 
@@ -114,7 +117,7 @@ package struct Server: Sendable {
     }
 
     private mutating func wake(at now: Instant) {
-        if let due = self.backend?.nextWake ?? self.gateway?.nextWake, due <= now {
+        if let due = self.nextWakeOfOrigin, due <= now {
             if self.gateway == nil {
                 self.registry.events.append(.woke)
             } else {
@@ -180,6 +183,10 @@ package struct Server: Sendable {
         while next < self.registry.events.count {
             let event = self.registry.events[next]
             next += 1
+            if self.player != nil {
+                self.tellPlayer(event, at: now)
+                continue
+            }
             var effects: [BackendEffect] = []
             swap(&effects, &self.backendEffects)
             self.backend?.handle(event, at: now, into: &effects)
@@ -188,6 +195,15 @@ package struct Server: Sendable {
             swap(&effects, &self.backendEffects)
         }
         self.registry.events.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func tellPlayer(_ event: BackendEvent, at now: Instant) {
+        var effects: [GatewayEffect] = []
+        swap(&effects, &self.gatewayEffects)
+        self.player?.handle(event, at: now, into: &effects)
+        for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
+        effects.removeAll(keepingCapacity: true)
+        swap(&effects, &self.gatewayEffects)
     }
 
     private mutating func tellGateway(at now: Instant) {
@@ -274,8 +290,12 @@ package struct Server: Sendable {
 
     /// When the server wants to be woken next; it may be too early, which does no harm.
     package var nextWake: Instant? {
-        guard let backend = self.backend?.nextWake ?? self.gateway?.nextWake else { return self.wakes.nextAt }
-        return self.wakes.nextAt.map { min($0, backend) } ?? backend
+        guard let origin = self.nextWakeOfOrigin else { return self.wakes.nextAt }
+        return self.wakes.nextAt.map { min($0, origin) } ?? origin
+    }
+
+    private var nextWakeOfOrigin: Instant? {
+        self.backend?.nextWake ?? self.gateway?.nextWake ?? self.player?.nextWake
     }
 
     /// How many event streams were open since this was last asked.

@@ -27,6 +27,7 @@ enum ProxyCommand {
                 help: "change one value of the scenario"),
             Option(name: "--quiet", value: nil, help: "no line for each request"),
             Option(name: "--browser", value: nil, help: "for pages: answers that any origin may read (CORS)"),
+            RecordingFile.option,
             Option(name: "--embedded", value: "NONCE", help: ""),
         ] + TargetOptions.options,
         positionalsMin: 0, positionalsMax: 1,
@@ -69,7 +70,10 @@ enum ProxyCommand {
             port: try arguments.number("--port", in: 0...65_535) ?? 0,
             origin: Self.origin(upstream, connections, wallClockAtZero: wall), nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
-        return try ServeCommand.serve(setup, loop: try Loop(clock: .startingNow()), console)
+        let file = try RecordingFile(arguments, by: "proxy", began: wall, &setup)
+        let exit = try ServeCommand.serve(setup, loop: try Loop(clock: .startingNow()), console)
+        try file?.close()
+        return exit
     }
 
     private static func origin(

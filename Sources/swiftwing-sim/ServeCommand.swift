@@ -26,6 +26,10 @@ enum ServeCommand {
             Option(
                 name: "--browser", value: nil,
                 help: "for pages: ?token= in place of headers that EventSource cannot send, and CORS"),
+            RecordingFile.option,
+            Option(
+                name: "--replay", value: "FILE",
+                help: "answer as recorded: the n-th upload gets the n-th recorded job"),
             // For `run` alone: the nonce; the scenario is a resolved one. Without a help text it is not listed.
             Option(name: "--embedded", value: "NONCE", help: ""),
         ],
@@ -37,6 +41,11 @@ enum ServeCommand {
             return try Self.embedded(
                 path: arguments.positionals.first ?? "", nonce: nonce,
                 origin: { .simulated($0, wallClockAtZero: $1) }, tells: { _ in true })
+        }
+        if arguments["--replay"] != nil, let scenario = arguments.positionals.first {
+            throw CommandFailure(
+                .usage, "--replay plays what was recorded, and '\(scenario)' would have no say in it",
+                hint: "swiftwing-sim serve --replay FILE")
         }
         let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
         return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
@@ -52,11 +61,16 @@ enum ServeCommand {
         try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
         let plan = RunPlan(scenario, target: .embedded)
         let wall = WallClock.now() / 1_000_000
-        var setup = ServerSetup(
-            plan, host: host, port: port, origin: .simulated(plan, wallClockAtZero: wall),
-            nonce: "stand-alone")
+        let origin: ServerOrigin =
+            try arguments["--replay"].map {
+                .recorded(try RecordingFile.read($0, console), wallClockAtZero: wall)
+            } ?? .simulated(plan, wallClockAtZero: wall)
+        var setup = ServerSetup(plan, host: host, port: port, origin: origin, nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
-        return try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
+        let file = try RecordingFile(arguments, by: "serve", began: wall, &setup)
+        let exit = try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
+        try file?.close()
+        return exit
     }
 
     /// Says where it listens, and serves until it is told to end.

@@ -1,0 +1,143 @@
+internal import SimBase
+internal import Talaria
+
+/// Why a file is no recording that can be played.
+package struct RecordingError: Error, Hashable, Sendable {
+    /// From 1.
+    package var line: Int
+    package var text: String
+}
+
+/// What a server answered to its clients, and when: read from a file, to be played again.
+package struct Recording: Sendable {
+    /// One answer. Its times count from the moment at which the request was complete.
+    struct Answer: Hashable, Sendable {
+        struct Step: Hashable, Sendable {
+            enum What: Hashable, Sendable {
+                case head(UpstreamHead)
+                case body([UInt8])
+                case end(RecordedEnd)
+            }
+            var after: Interval
+            var what: What
+        }
+        var steps: [Step] = []
+        /// Of an upload that was accepted: the id of its job.
+        var jobID: String?
+    }
+
+    /// Of the uploads, in the order in which they were complete.
+    private(set) var uploads: [Answer] = []
+    /// Of everything else, by what was asked, in the same order.
+    private(set) var others: [Question: [Answer]] = [:]
+
+    /// What is asked of a job.
+    struct Question: Hashable, Sendable {
+        var operation: Operation
+        var jobID: String
+    }
+
+    /// Lines that could not be read: the end of a recording that was killed.
+    package private(set) var linesSkipped = 0
+    package var uploadsCount: Int { self.uploads.count }
+
+    /// Reads the whole text of a recording. A last line that was cut off is skipped and counted; any other broken line
+    /// is an error.
+    package init(_ text: [UInt8]) throws(RecordingError) {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard let first = lines.first,
+            let opening = JSON.decode(RecordingLine.Opening.self, from: Array(first))
+        else { throw RecordingError(line: 1, text: "this is no recording: its first line does not say so") }
+        guard opening.recording == RecordingLine.version else {
+            throw RecordingError(
+                line: 1,
+                text: "the recording has format version \(opening.recording), and this program reads "
+                    + "\(RecordingLine.version)")
+        }
+        var tracks = OrderedTable<UInt64, Track>()
+        for (index, piece) in lines.enumerated().dropFirst() where !piece.isEmpty {
+            guard let line = RecordingLine(piece) else {
+                guard index == lines.count - 1 else {
+                    throw RecordingError(line: index + 1, text: "this line is not of a recording")
+                }
+                self.linesSkipped += 1
+                continue
+            }
+            if case .request(let method, let path, _, _) = line.what {
+                tracks[line.exchange] = Track(began: line.at, method: method, path: path)
+                continue
+            }
+            let isKnown: Void? = tracks.update(line.exchange) { $0.add(line) }
+            guard isKnown != nil else {
+                throw RecordingError(
+                    line: index + 1, text: "exchange \(line.exchange) is answered and was not asked")
+            }
+        }
+        for track in tracks.values { self.add(track) }
+        guard !self.uploads.isEmpty else {
+            throw RecordingError(
+                line: lines.count, text: "the recording has no upload, so nothing can be played")
+        }
+    }
+
+    private mutating func add(_ track: Track) {
+        guard let endpoint = Endpoint(path: track.path),
+            let operation = endpoint.operation(method: track.method)
+        else { return }
+        guard let jobID = endpoint.jobID else {
+            self.uploads.append(track.upload)
+            return
+        }
+        self.others[Question(operation: operation, jobID: jobID), default: []].append(track.answer)
+    }
+}
+
+/// One request and its answer while they are read.
+private struct Track: Sendable {
+    let began: Instant
+    let method: String
+    let path: String
+    var answer = Recording.Answer()
+
+    init(began: Instant, method: String, path: String) {
+        self.began = began
+        self.method = method
+        self.path = path
+    }
+
+    mutating func add(_ line: RecordingLine) {
+        let what: Recording.Answer.Step.What
+        switch line.what {
+        case .request: return
+        case .head(let status, let headers, let length):
+            what = .head(UpstreamHead(status: status, headers: headers, length: length))
+        case .body(let bytes): what = .body(bytes)
+        case .end(let end): what = .end(end)
+        }
+        let after = max(line.at - self.began, self.answer.steps.last?.after ?? .zero)
+        self.answer.steps.append(.init(after: after, what: what))
+    }
+
+    /// The answer with the job that it names, and with links that hold wherever it is played.
+    var upload: Recording.Answer {
+        var answer = self.answer
+        let whole = answer.steps.reduce(into: [UInt8]()) {
+            if case .body(let piece) = $1.what { $0 += piece }
+        }
+        guard case .head(var head)? = answer.steps.first?.what, (200...299).contains(head.status),
+            case .end(.complete)? = answer.steps.last?.what, var body = JSONObjectText(whole)
+        else { return answer }
+        let data = body.value("data").flatMap { JSONObjectText(Array($0)) }
+        answer.jobID = (data?.text("jobId") ?? body.text("jobId")).flatMap { Endpoint.isJobID($0) ? $0 : nil }
+        let links = UpstreamLinks(basePath: "", authority: nil)
+        guard body.changeStrings(under: UpstreamLinks.keys, { links.leadingBack($0) }) else { return answer }
+        head.length = body.bytes.count
+        let first = answer.steps[0].after
+        let last = answer.steps[answer.steps.count - 1].after
+        answer.steps = [
+            .init(after: first, what: .head(head)), .init(after: last, what: .body(body.bytes)),
+            .init(after: last, what: .end(.complete)),
+        ]
+        return answer
+    }
+}

@@ -1,0 +1,176 @@
+internal import Faults
+package import SimBase
+internal import Talaria
+
+/// Plays a recording to whoever calls: the n-th upload gets the n-th recorded answer, and what is then asked of its job
+/// gets, one after the other, what was answered to the same question. Nothing is judged: no token, no limit, no
+/// `Last-Event-ID`. Behind the last upload the recording begins again, with other job ids.
+package struct TapePlayer: Sendable {
+    private struct Playing: Sendable {
+        let answer: Recording.Answer
+        /// What stands in the recording, and what stands in its place.
+        let renaming: (recorded: [UInt8], played: [UInt8])?
+        let began: Instant
+        var next = 0
+
+        func renamed(_ head: UpstreamHead) -> UpstreamHead {
+            guard self.renaming != nil else { return head }
+            var head = head
+            head.headers = head.headers.map {
+                HeaderLine($0.name, String(decoding: self.renamed(Array($0.value.utf8)), as: UTF8.self))
+            }
+            return head
+        }
+
+        func renamed(_ bytes: [UInt8]) -> [UInt8] {
+            guard let (recorded, played) = self.renaming else { return bytes }
+            return bytes.replacing(recorded, with: played)
+        }
+    }
+
+    private struct PlayedJob: Sendable {
+        let recorded: String
+        /// How often each question was asked.
+        var asked: [Operation: Int] = [:]
+    }
+
+    private let recording: Recording
+    private let wallClockAtZero: Int64
+    private var now = Instant.zero
+    private var uploadsPlayed = 0
+    private var reading: Set<ExchangeID> = []
+    private var playing = OrderedTable<ExchangeID, Playing>()
+    private var jobs: [String: PlayedJob] = [:]
+    private var agenda = EventHeap<ExchangeID>()
+
+    package init(_ recording: Recording, wallClockAtZero: Int64) {
+        self.recording = recording
+        self.wallClockAtZero = wallClockAtZero
+    }
+
+    package var nextWake: Instant? { self.agenda.nextAt }
+
+    package mutating func handle(
+        _ event: BackendEvent, at moment: Instant, into effects: inout [GatewayEffect]
+    ) {
+        self.now = max(self.now, moment)
+        switch event {
+        case .requested(let id, let request, _, connection: _, faults: _):
+            self.requested(id, request, into: &effects)
+        case .uploaded(let id, _), .uploadFailed(let id, _):
+            if self.reading.remove(id) != nil { self.playUpload(id) }
+        case .aborted(let id):
+            self.reading.remove(id)
+            self.playing[id] = nil
+        case .woke: break
+        }
+        while let due = self.agenda.popDue(at: self.now) { self.step(due.element, into: &effects) }
+    }
+
+    // MARK: Questions
+
+    private mutating func requested(
+        _ id: ExchangeID, _ request: BackendRequest, into effects: inout [GatewayEffect]
+    ) {
+        guard let endpoint = Endpoint(path: request.path),
+            let operation = endpoint.operation(method: request.method)
+        else { return self.refuse(id, "The recording has no such path.", into: &effects) }
+        guard let jobID = endpoint.jobID else {
+            self.reading.insert(id)
+            effects.append(.answer(.readUpload(id)))
+            return
+        }
+        guard var job = self.jobs[jobID] else {
+            return self.refuse(id, "The recording has no such job.", into: &effects)
+        }
+        let count = job.asked[operation, default: 0]
+        job.asked[operation] = count + 1
+        self.jobs[jobID] = job
+        let question = Recording.Question(operation: operation, jobID: job.recorded)
+        let answers = self.recording.others[question] ?? []
+        if let answer = count < answers.count ? answers[count] : Self.again(operation, answers) {
+            self.play(answer, id, recorded: job.recorded, played: jobID)
+        } else if operation == .cleanup {
+            // The client of the recording did not get that far; nothing is kept here, so all is cleaned up.
+            effects.append(.answer(.reply(id, BackendReply(status: 204, headers: [], body: []))))
+        } else {
+            self.refuse(id, "The recording has no more answers to this.", into: &effects)
+        }
+    }
+
+    /// What is answered to the same question once more. A stream has been told; the others may be asked again.
+    private static func again(_ operation: Operation, _ answers: [Recording.Answer]) -> Recording.Answer? {
+        operation == .stream ? nil : answers.last
+    }
+
+    private func refuse(_ id: ExchangeID, _ text: String, into effects: inout [GatewayEffect]) {
+        let wall = self.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds
+        let metadata = Metadata(
+            timestamp: Timestamp.iso8601(unixMilliseconds: wall), requestId: "replay-\(id.raw)")
+        effects.append(.answer(.reply(id, Refusal(.notFound, text).reply(metadata: metadata, instance: nil))))
+    }
+
+    private mutating func playUpload(_ id: ExchangeID) {
+        let count = self.recording.uploads.count
+        let (round, place) = self.uploadsPlayed.quotientAndRemainder(dividingBy: count)
+        self.uploadsPlayed += 1
+        let answer = self.recording.uploads[place]
+        guard let recorded = answer.jobID else {
+            return self.play(answer, id, recorded: nil, played: nil)
+        }
+        let played = Self.jobID(recorded, round: round)
+        self.jobs[played] = PlayedJob(recorded: recorded)
+        self.play(answer, id, recorded: recorded, played: played)
+    }
+
+    /// The recorded id in the first round, and later one of the same length, so that every length stays true.
+    static func jobID(_ recorded: String, round: Int) -> String {
+        guard round > 0 else { return recorded }
+        let count = min(recorded.utf8.count, 8)
+        let mask: UInt64 = count == 8 ? 0xFFFF_FFFF : (1 << (4 * UInt64(count))) - 1
+        let tail = String(recorded.suffix(count))
+        let number = Hexadecimal.value(tail) ?? 0
+        // Odd, so that no two rounds meet before all numbers are used up.
+        let other = (number &+ UInt64(round) &* 0x9E37_79B1) & mask
+        return recorded.dropLast(count) + Hexadecimal.text(other, digits: count)
+    }
+
+    // MARK: Playing
+
+    private mutating func play(
+        _ answer: Recording.Answer, _ id: ExchangeID, recorded: String?, played: String?
+    ) {
+        var renaming: (recorded: [UInt8], played: [UInt8])?
+        if let recorded, let played, recorded != played {
+            renaming = (Array(recorded.utf8), Array(played.utf8))
+        }
+        let playing = Playing(answer: answer, renaming: renaming, began: self.now)
+        self.playing[id] = playing
+        self.arm(id, playing)
+    }
+
+    private mutating func arm(_ id: ExchangeID, _ playing: Playing) {
+        guard playing.next < playing.answer.steps.count else { return }
+        self.agenda.insert(id, at: playing.began + playing.answer.steps[playing.next].after)
+    }
+
+    private mutating func step(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+        guard var playing = self.playing[id] else { return }
+        let step = playing.answer.steps[playing.next]
+        playing.next += 1
+        self.playing[id] = playing
+        switch step.what {
+        case .head(let head): effects.append(.passHead(id, playing.renamed(head)))
+        case .body(let bytes): effects.append(.passBody(id, playing.renamed(bytes)))
+        case .end(.complete):
+            self.playing[id] = nil
+            effects.append(.passEnd(id))
+        case .end(let end):
+            // Where the client left first there is nothing more to tell: the stream stays open, and silent.
+            guard let cut = end.cut else { return }
+            self.playing[id] = nil
+            effects.append(.breakOff(id, cut))
+        }
+        self.arm(id, playing)
+    }
+}

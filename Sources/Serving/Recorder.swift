@@ -1,0 +1,235 @@
+package import Backend
+package import SimBase
+import Talaria
+import Wire
+
+/// Follows what passes on a server's connections and tells it as a recording, which `TapePlayer` can play again: every
+/// answer as it was handed to its client, with its times. Tokens are replaced by digits that tell nothing.
+package struct Recorder: Sendable {
+    private struct Track: Sendable {
+        var requests = RequestReader(limits: .standard)
+        var responses = ResponseReader()
+        /// The first is being answered; what is behind it was sent ahead of its turn.
+        var exchanges: [RecordedExchange] = []
+    }
+
+    private var tracks: [ConnectionID: Track] = [:]
+    private var exchangesMade: UInt64 = 0
+    private var redaction = TokenRedaction()
+
+    package init() {}
+
+    /// Bytes came from a client.
+    package mutating func received(
+        _ bytes: ArraySlice<UInt8>, on connection: ConnectionID, at now: Instant,
+        into lines: inout [RecordingLine]
+    ) {
+        var track = self.tracks.removeValue(forKey: connection) ?? Track()
+        defer { self.tracks[connection] = track }
+        var events: [RequestEvent] = []
+        // What cannot be read is answered, and the answer is told.
+        try? track.requests.receive(bytes, into: &events)
+        while track.requests.hasLeftOver {
+            let count = events.count
+            try? track.requests.receive([], into: &events)
+            if events.count == count { break }
+        }
+        for event in events {
+            switch event {
+            case .head(let head):
+                self.exchangesMade += 1
+                self.redaction.learn(from: head)
+                track.exchanges.append(RecordedExchange(number: self.exchangesMade, head: head))
+            case .body: break
+            case .end: track.exchanges[track.exchanges.count - 1].asked(at: now, into: &lines)
+            }
+        }
+    }
+
+    /// Bytes were handed to a client.
+    package mutating func sent(
+        _ bytes: [UInt8], on connection: ConnectionID, at now: Instant, into lines: inout [RecordingLine]
+    ) {
+        guard var track = self.tracks.removeValue(forKey: connection) else { return }
+        defer { self.tracks[connection] = track }
+        var events: [ResponseEvent] = []
+        try? track.responses.receive(bytes[...], into: &events)
+        for event in events { self.add(event, to: &track, at: now, into: &lines) }
+    }
+
+    /// The connection is over, or out of the server's hands.
+    package mutating func ended(
+        _ end: RecordedEnd, _ connection: ConnectionID, at now: Instant, into lines: inout [RecordingLine]
+    ) {
+        guard var track = self.tracks.removeValue(forKey: connection) else { return }
+        if end == .close {
+            // A body may be delimited by the end of its connection.
+            var events: [ResponseEvent] = []
+            try? track.responses.finish(into: &events)
+            for event in events { self.add(event, to: &track, at: now, into: &lines) }
+        }
+        for place in track.exchanges.indices {
+            track.exchanges[place].ended(end, at: now, &self.redaction, into: &lines)
+        }
+    }
+
+    private mutating func add(
+        _ event: ResponseEvent, to track: inout Track, at now: Instant, into lines: inout [RecordingLine]
+    ) {
+        guard !track.exchanges.isEmpty else { return }
+        switch event {
+        case .head(let status, let headers):
+            track.exchanges[0].answered(status, headers, at: now, &self.redaction, into: &lines)
+            if track.exchanges[0].isBodiless { self.end(&track, at: now, into: &lines) }
+        case .body(let piece): track.exchanges[0].add(piece, at: now, &self.redaction, into: &lines)
+        case .end: self.end(&track, at: now, into: &lines)
+        }
+    }
+
+    private mutating func end(
+        _ track: inout Track, at now: Instant, into lines: inout [RecordingLine]
+    ) {
+        track.exchanges[0].ended(.complete, at: now, &self.redaction, into: &lines)
+        track.exchanges.removeFirst()
+        track.responses = ResponseReader()
+    }
+}
+
+/// One request and its answer on their way into a recording.
+private struct RecordedExchange: Sendable {
+    private enum Body: Sendable {
+        /// Told piece by piece, without the stamps of the server's own clock.
+        case stream(StampFilter)
+        /// Told when it is whole.
+        case whole([UInt8])
+    }
+
+    private let number: UInt64
+    private let head: RequestHead
+    private var isAsked = false
+    private var body = Body.whole([])
+    private var lastAt = Instant.zero
+
+    init(number: UInt64, head: RequestHead) {
+        self.number = number
+        self.head = head
+    }
+
+    /// Whatever its head says of a body.
+    var isBodiless: Bool { self.head.method == "HEAD" }
+
+    mutating func asked(at now: Instant, into lines: inout [RecordingLine]) {
+        guard !self.isAsked else { return }
+        self.isAsked = true
+        self.tell(
+            .request(
+                method: self.head.method, path: self.head.path,
+                deviceID: self.head.headers[HeaderName.deviceID],
+                lastEventID: self.head.headers[HeaderName.lastEventID]), at: now, into: &lines)
+    }
+
+    mutating func answered(
+        _ status: Int, _ headers: HeaderFields, at now: Instant, _ redaction: inout TokenRedaction,
+        into lines: inout [RecordingLine]
+    ) {
+        self.asked(at: now, into: &lines)
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        if type.hasPrefix("text/event-stream") { self.body = .stream(StampFilter()) }
+        let told = headers.fields.filter { !Self.ofConnection.contains($0.name.lowercased()) }
+        let named = told.map { HeaderLine($0.name, redaction.redact($0.value)) }
+        self.tell(
+            .head(status: status, headers: named, length: headers["Content-Length"].flatMap { Int($0) }),
+            at: now, into: &lines)
+    }
+
+    /// What the server that plays it writes for itself.
+    private static let ofConnection: Set = [
+        "connection", "keep-alive", "transfer-encoding", "content-length", "date",
+    ]
+
+    mutating func add(
+        _ piece: ArraySlice<UInt8>, at now: Instant, _ redaction: inout TokenRedaction,
+        into lines: inout [RecordingLine]
+    ) {
+        self.lastAt = now
+        switch self.body {
+        case .whole(let bytes):
+            self.body = .whole([])
+            self.body = .whole(bytes + piece)
+        case .stream(var filter):
+            let told = filter.filter(piece)
+            self.body = .stream(filter)
+            if !told.isEmpty { self.tell(.body(redaction.redact(told)), at: now, into: &lines) }
+        }
+    }
+
+    mutating func ended(
+        _ end: RecordedEnd, at now: Instant, _ redaction: inout TokenRedaction,
+        into lines: inout [RecordingLine]
+    ) {
+        // A connection may be cut before its request was complete.
+        self.asked(at: now, into: &lines)
+        switch self.body {
+        case .whole(let bytes) where !bytes.isEmpty:
+            redaction.learn(from: bytes)
+            self.tell(.body(redaction.redact(bytes)), at: self.lastAt, into: &lines)
+        case .stream(let filter) where !filter.held.isEmpty:
+            self.tell(.body(filter.held), at: now, into: &lines)
+        case .whole, .stream: break
+        }
+        self.tell(.end(end), at: now, into: &lines)
+    }
+
+    private func tell(_ what: RecordingLine.What, at now: Instant, into lines: inout [RecordingLine]) {
+        lines.append(RecordingLine(at: now, exchange: self.number, what))
+    }
+}
+
+/// Leaves out the comments by which the simulated backend says when it sent an event, `: t=…`: at any other time they
+/// would be wrong.
+struct StampFilter: Sendable {
+    private static let start = Array(": t=".utf8)
+    private static let replayed = Array(" replayed".utf8)
+
+    /// The beginning of a line that may yet become a stamp.
+    private(set) var held: [UInt8] = []
+    private var isLineStart = true
+
+    mutating func filter(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var told: [UInt8] = []
+        told.reserveCapacity(bytes.count)
+        for byte in bytes {
+            let isLineFeed = byte == UInt8(ascii: "\n")
+            guard self.isLineStart else {
+                told.append(byte)
+                self.isLineStart = isLineFeed
+                continue
+            }
+            if isLineFeed, Self.isStamp(self.held) {
+                self.held = []
+                continue
+            }
+            self.held.append(byte)
+            if Self.isBeginning(self.held) { continue }
+            told += self.held
+            self.held = []
+            self.isLineStart = isLineFeed
+        }
+        return told
+    }
+
+    private static func isStamp(_ line: [UInt8]) -> Bool {
+        guard line.starts(with: self.start) else { return false }
+        let rest = line.dropFirst(self.start.count).drop { Self.isDigit($0) }
+        return rest.isEmpty || Array(rest) == self.replayed
+    }
+
+    private static func isBeginning(_ line: [UInt8]) -> Bool {
+        guard line.count > self.start.count else { return self.start.starts(with: line) }
+        guard line.starts(with: self.start) else { return false }
+        let rest = line.dropFirst(self.start.count).drop { Self.isDigit($0) }
+        return self.replayed.starts(with: rest)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+}

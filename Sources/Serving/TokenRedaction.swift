@@ -1,0 +1,99 @@
+import Talaria
+import Wire
+
+/// Replaces tokens by digits of the same shape: every letter and digit of them becomes a digit, and together they are the
+/// token's ordinal. So lengths stay true, and equal tokens stay equal.
+struct TokenRedaction: Sendable {
+    /// Under which keys a token stands (CONTRACT.md section 1.2, with the names of other dialects).
+    private static let keys = ["authToken", "token", "accessToken", "oldToken", "sseToken"]
+    private static let parameters = ["token", "access_token"]
+    /// Tokens that are remembered; the oldest goes first.
+    private static let tokensMax = 10_000
+    /// Shorter texts are no secret, and would be found everywhere.
+    private static let tokenBytesMin = 8
+
+    private var ordinals: [String: Int] = [:]
+    private var order: [String] = []
+    private var oldest = 0
+
+    /// The token that a request shows.
+    mutating func learn(from head: RequestHead) {
+        for name in Self.parameters {
+            if let token = head.queryValue(name) { self.learn(token) }
+        }
+        guard let value = head.headers[HeaderName.authorization],
+            let token = value.split(separator: " ", maxSplits: 1).last
+        else { return }
+        self.learn(String(token))
+    }
+
+    /// The tokens that an answer hands out.
+    mutating func learn(from body: [UInt8]) {
+        guard var object = JSONObjectText(body) else { return }
+        var found: [String] = []
+        _ = object.changeStrings(under: Self.keys) { token in
+            found.append(token)
+            return nil
+        }
+        for token in found { self.learn(token) }
+    }
+
+    private mutating func learn(_ token: String) {
+        guard token.utf8.count >= Self.tokenBytesMin, self.ordinals[token] == nil else { return }
+        self.order.append(token)
+        self.ordinals[token] = self.order.count
+        if self.order.count - self.oldest > Self.tokensMax {
+            self.ordinals[self.order[self.oldest]] = nil
+            self.order[self.oldest] = ""
+            self.oldest += 1
+        }
+    }
+
+    func redact(_ text: String) -> String {
+        String(decoding: self.redact(Array(text.utf8)), as: UTF8.self)
+    }
+
+    func redact(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        for run in Self.runs(in: bytes) {
+            let token = String(decoding: bytes[run], as: UTF8.self)
+            guard let ordinal = self.ordinals[token] else { continue }
+            bytes.replaceSubrange(run, with: Self.digits(of: ordinal, like: bytes[run]))
+        }
+        return bytes
+    }
+
+    /// Where texts stand that could be tokens (RFC 6750 section 2.1), so that each is looked up once.
+    private static func runs(in bytes: [UInt8]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var start: Int?
+        for (place, byte) in bytes.enumerated() {
+            if self.isOfToken(byte) {
+                start = start ?? place
+            } else if let first = start {
+                runs.append(first..<place)
+                start = nil
+            }
+        }
+        if let first = start { runs.append(first..<bytes.count) }
+        return runs.filter { $0.count >= Self.tokenBytesMin }
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        self.isAlphanumeric(byte) || "-._~+/=".utf8.contains(byte)
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "A") < 26
+    }
+
+    private static func digits(of ordinal: Int, like token: ArraySlice<UInt8>) -> [UInt8] {
+        var left = ordinal
+        var digits = Array(token)
+        for place in digits.indices.reversed() where self.isAlphanumeric(digits[place]) {
+            digits[place] = UInt8(ascii: "0") + UInt8(left % 10)
+            left /= 10
+        }
+        return digits
+    }
+}

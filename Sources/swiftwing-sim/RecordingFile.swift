@@ -1,0 +1,88 @@
+import Backend
+import Foundation
+import LiveBackend
+import Synchronization
+import Talaria
+
+/// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the
+/// program.
+final class RecordingFile: Sendable {
+    static let option = Option(
+        name: "--record", value: "FILE",
+        help: "write every answer with its times to a new file, tokens made unreadable, for serve --replay")
+
+    private struct State {
+        var lines = 0
+        var failure: (any Error)?
+    }
+
+    private let path: String
+    private let handle: FileHandle
+    private let state = Mutex(State())
+
+    /// Nil when no recording was asked for. An existing file is never written over.
+    init?(_ arguments: Arguments, by command: String, began: Int64, _ setup: inout ServerSetup) throws {
+        guard let path = arguments["--record"] else { return nil }
+        let url = URL(filePath: path)
+        do {
+            try Data().write(to: url, options: .withoutOverwriting)
+            self.handle = try FileHandle(forWritingTo: url)
+        } catch CocoaError.fileWriteFileExists {
+            throw CommandFailure(
+                .usage, "cannot record into '\(path)': it exists",
+                hint: "--record takes the path of a new file")
+        } catch {
+            throw CommandFailure(
+                .cannotWrite, "cannot record into '\(path)': \(error.localizedDescription)",
+                hint: "--record takes the path of a new file in a folder that can be written to")
+        }
+        self.path = path
+        self.write(
+            RecordingLine.opening(by: command, began: Timestamp.iso8601(unixMilliseconds: began)))
+        setup.record = { [self] line in self.write(line.text) }
+    }
+
+    private func write(_ text: [UInt8]) {
+        self.state.withLock { state in
+            // Serving goes on without a recording; the end says so.
+            guard state.failure == nil else { return }
+            do {
+                try self.handle.write(contentsOf: Data(text))
+                state.lines += 1
+            } catch {
+                state.failure = error
+            }
+        }
+    }
+
+    /// Says what is missing, if anything is.
+    func close() throws {
+        let (lines, failure) = self.state.withLock { ($0.lines, $0.failure) }
+        guard let failure else { return }
+        throw CommandFailure(
+            .cannotWrite, "the recording '\(self.path)' ends after \(lines) lines: \(failure)",
+            hint: "free some space, and record again")
+    }
+
+    /// Reads a recording that is to be played.
+    static func read(_ path: String, _ console: Console) throws -> Recording {
+        let text: Data
+        do {
+            text = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw CommandFailure(
+                .noInput, "cannot read the recording '\(path)'", hint: "it is a file that --record wrote")
+        }
+        do {
+            let recording = try Recording(Array(text))
+            if recording.linesSkipped > 0 {
+                console.error("\(path): the last line is cut off and was left out")
+            }
+            return recording
+        } catch {
+            throw CommandFailure(
+                .badData, "\(path):\(error.line): \(error.text)",
+                hint: "it is a file that --record wrote")
+        }
+    }
+}
