@@ -283,7 +283,8 @@ extension Gateway {
     private mutating func accepted(_ relay: Relay, into effects: inout [GatewayEffect]) -> [UInt8] {
         guard let asking = relay.asking, var body = JSONObjectText(relay.held) else { return relay.held }
         if let jobID = Self.jobID(in: body) {
-            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller)) {
+            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller, accepted: self.now))
+            {
                 effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
             }
             effects.append(self.sighting(asking.caller, .accepted(job: jobID, books: 0)))

@@ -58,7 +58,8 @@ extension Gateway {
     ) {
         guard let jobID = relay.jobID else { return }
         let id = asking.exchange
-        if self.jobs[jobID] == nil, let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller))
+        if self.jobs[jobID] == nil,
+            let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller, accepted: self.now))
         {
             effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
         }
@@ -428,7 +429,9 @@ extension Gateway {
     }
 
     private mutating func setState(_ state: RelayedJob.State, of job: String, _ caller: Caller) {
-        if self.jobs[job] == nil { _ = self.jobs.insert(RelayedJob(id: job, owner: caller)) }
+        if self.jobs[job] == nil {
+            _ = self.jobs.insert(RelayedJob(id: job, owner: caller, accepted: self.now))
+        }
         self.jobs.update(job) { $0.state = state }
     }
 

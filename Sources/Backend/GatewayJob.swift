@@ -23,6 +23,7 @@ struct RelayedJob: Sendable {
 
     let id: String
     let owner: Caller
+    let accepted: Instant
     var state = State.open
     var streams: [ExchangeID] = []
     var streamsOpened: UInt32 = 0
@@ -34,9 +35,10 @@ struct RelayedJob: Sendable {
     /// Ids that the gateway made up, each with the upstream's behind which a stream goes on; nil is the start.
     private var aliases: [(id: String, upstream: String?)] = []
 
-    init(id: String, owner: Caller) {
+    init(id: String, owner: Caller, accepted: Instant) {
         self.id = id
         self.owner = owner
+        self.accepted = accepted
     }
 
     /// Whether an event that comes on a stream now passed on an earlier one.

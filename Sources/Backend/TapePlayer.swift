@@ -28,8 +28,10 @@ package struct TapePlayer: Sendable {
         }
     }
 
-    private struct PlayedJob: Sendable {
+    struct PlayedJob: Sendable {
         let recorded: String
+        let owner: Caller
+        let accepted: Instant
         /// How often each question was asked.
         var asked: [Operation: Int] = [:]
     }
@@ -38,9 +40,10 @@ package struct TapePlayer: Sendable {
     private let wallClockAtZero: Int64
     private var now = Instant.zero
     private var uploadsPlayed = 0
-    private var reading: Set<ExchangeID> = []
+    /// Uploads whose body is being read.
+    private var reading = OrderedTable<ExchangeID, Caller>()
     private var playing = OrderedTable<ExchangeID, Playing>()
-    private var jobs: [String: PlayedJob] = [:]
+    private(set) var jobs = OrderedTable<String, PlayedJob>()
     private var agenda = EventHeap<ExchangeID>()
 
     package init(_ recording: Recording, wallClockAtZero: Int64) {
@@ -55,12 +58,14 @@ package struct TapePlayer: Sendable {
     ) {
         self.now = max(self.now, moment)
         switch event {
-        case .requested(let id, let request, _, connection: _, faults: _):
-            self.requested(id, request, into: &effects)
+        case .requested(let id, let request, let caller, connection: _, faults: _):
+            self.requested(id, request, caller, into: &effects)
         case .uploaded(let id, _), .uploadFailed(let id, _):
-            if self.reading.remove(id) != nil { self.playUpload(id) }
+            guard let caller = self.reading[id] else { break }
+            self.reading[id] = nil
+            self.playUpload(id, caller)
         case .aborted(let id):
-            self.reading.remove(id)
+            self.reading[id] = nil
             self.playing[id] = nil
         case .woke: break
         }
@@ -70,13 +75,14 @@ package struct TapePlayer: Sendable {
     // MARK: Questions
 
     private mutating func requested(
-        _ id: ExchangeID, _ request: BackendRequest, into effects: inout [GatewayEffect]
+        _ id: ExchangeID, _ request: BackendRequest, _ caller: Caller,
+        into effects: inout [GatewayEffect]
     ) {
         guard let endpoint = Endpoint(path: request.path),
             let operation = endpoint.operation(method: request.method)
         else { return self.refuse(id, "The recording has no such path.", into: &effects) }
         guard let jobID = endpoint.jobID else {
-            self.reading.insert(id)
+            self.reading[id] = caller
             effects.append(.answer(.readUpload(id)))
             return
         }
@@ -85,9 +91,10 @@ package struct TapePlayer: Sendable {
         }
         let count = job.asked[operation, default: 0]
         job.asked[operation] = count + 1
-        self.jobs[jobID] = job
         let question = Recording.Question(operation: operation, jobID: job.recorded)
         let answers = self.recording.others[question] ?? []
+        // Once it is cleaned up as often as was recorded, nobody has a right to ask for it.
+        self.jobs[jobID] = operation == .cleanup && count + 1 >= answers.count ? nil : job
         if let answer = count < answers.count ? answers[count] : Self.again(operation, answers) {
             self.play(answer, id, recorded: job.recorded, played: jobID)
         } else if operation == .cleanup {
@@ -110,7 +117,7 @@ package struct TapePlayer: Sendable {
         effects.append(.answer(.reply(id, Refusal(.notFound, text).reply(metadata: metadata, instance: nil))))
     }
 
-    private mutating func playUpload(_ id: ExchangeID) {
+    private mutating func playUpload(_ id: ExchangeID, _ caller: Caller) {
         let count = self.recording.uploads.count
         let (round, place) = self.uploadsPlayed.quotientAndRemainder(dividingBy: count)
         self.uploadsPlayed += 1
@@ -119,7 +126,7 @@ package struct TapePlayer: Sendable {
             return self.play(answer, id, recorded: nil, played: nil)
         }
         let played = Self.jobID(recorded, round: round)
-        self.jobs[played] = PlayedJob(recorded: recorded)
+        self.jobs[played] = PlayedJob(recorded: recorded, owner: caller, accepted: self.now)
         self.play(answer, id, recorded: recorded, played: played)
     }
 

@@ -30,6 +30,8 @@ package struct ServerSetup: Sendable {
     package var served: (@Sendable (ServedRequest) -> Void)?
     /// Told of everything that passes, as a recording.
     package var record: (@Sendable (RecordingLine) -> Void)?
+    /// See `ServingSetup.showsStatus`.
+    package var showsStatus = false
     /// See `ServingSetup.isForBrowsers`.
     package var isForBrowsers = false
 
@@ -102,6 +104,7 @@ package final class BackendServer {
             origin: origin, random: setup.random, faults: setup.faults, links: setup.links,
             clockZero: loop.clock.zero, nonce: setup.nonce)
         serving.tellsRequests = setup.served != nil
+        serving.showsStatus = setup.showsStatus
         serving.isForBrowsers = setup.isForBrowsers
         self.served = setup.served
         self.record = setup.record

@@ -138,6 +138,8 @@ package struct ServingSetup: Sendable {
     package var nonce: String?
     /// Every request is told when it is over.
     package var tellsRequests = false
+    /// `GET /_sim` says what the server is doing.
+    package var showsStatus = false
     /// For pages in a browser: `?token=` where `Authorization` cannot be sent (CONTRACT.md section 7, C13), and answers
     /// that a page of another origin may read.
     package var isForBrowsers = false

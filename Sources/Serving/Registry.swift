@@ -24,7 +24,7 @@ struct Registry: Sendable {
     private var connectionsOf: [DeviceNumber: UInt64] = [:]
     private var exchanges: [ExchangeID: Entry] = [:]
     private var exchangesMade: UInt64 = 0
-    private var streamsOpenNow = 0
+    private(set) var streamsOpenNow = 0
     private var streamsOpen = StreamsOpen(least: 0, most: 0)
     /// What the backend is to be told, in order.
     var events: [BackendEvent] = []
@@ -33,6 +33,15 @@ struct Registry: Sendable {
     let isGateway: Bool
     let isForBrowsers: Bool
     private let tellsRequests: Bool
+    /// Somebody may look at `/_sim`.
+    let showsStatus: Bool
+    /// Those who look at it now, with what they accept.
+    var statusQuestions: [(id: ExchangeID, accept: String?)] = []
+    let faults: [FaultSpec]
+    /// Of each fault of the list.
+    private(set) var firings: [(count: Int, last: Instant?)]
+    /// What callers call themselves. Only where somebody may look.
+    private var names: [DeviceNumber: String] = [:]
     /// Of the requests that are told.
     private var ofKey: [ExchangeKey: ExchangeID] = [:]
     /// Of the event that is handled.
@@ -46,6 +55,9 @@ struct Registry: Sendable {
         self.random = setup.random
         self.isForBrowsers = setup.isForBrowsers
         self.tellsRequests = setup.tellsRequests
+        self.showsStatus = setup.showsStatus
+        self.faults = setup.faults ?? []
+        self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
         self.isGateway = if case .upstream = setup.origin { true } else { false }
         self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
     }
@@ -64,6 +76,7 @@ struct Registry: Sendable {
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
         }
+        if self.showsStatus, let name = head.headers[HeaderName.deviceID] { self.note(name, caller.device) }
         if self.tellsRequests {
             self.exchanges[id]?.request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
@@ -73,6 +86,16 @@ struct Registry: Sendable {
         }
         return (id, key)
     }
+
+    private static let namesMax = 10_000
+
+    private mutating func note(_ name: String, _ device: DeviceNumber) {
+        if self.names.count >= Self.namesMax { self.names.removeAll() }
+        self.names[device] = String(name.prefix(64))
+    }
+
+    /// What a caller calls itself, as far as that is known.
+    func name(of device: DeviceNumber) -> String { self.names[device] ?? "phone \(device.raw)" }
 
     mutating func answered(_ id: ExchangeID?, _ status: Int) {
         if self.tellsRequests, let id { self.exchanges[id]?.request?.status = status }
@@ -187,6 +210,11 @@ struct Registry: Sendable {
 
     mutating func observe(_ observation: Observation) {
         self.callers.saw(observation)
+        if case .fault(.fired(let fault, _, attempt: _)) = observation.what,
+            self.firings.indices.contains(fault)
+        {
+            self.firings[fault] = (self.firings[fault].count + 1, self.now)
+        }
         self.effects.append(.observe(observation))
     }
 }

@@ -184,6 +184,10 @@ extension ServedConnection {
                 exchange.id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
             return
         }
+        if registry.showsStatus, head.path == StatusPage.path, head.method == "GET" {
+            registry.statusQuestions.append((exchange.id, head.headers["Accept"]))
+            return
+        }
         if registry.isForBrowsers, head.method == "OPTIONS" {
             self.reply(exchange.id, .preflight, at: now, &registry)
             return

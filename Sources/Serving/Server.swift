@@ -12,12 +12,12 @@ package struct Server: Sendable {
     /// The path of the question after the server's nonce.
     package static let noncePath = "/_sim/nonce"
 
-    private var registry: Registry
+    private(set) var registry: Registry
     // One of the three.
-    private var backend: Backend?
-    private var gateway: Gateway?
-    private var player: TapePlayer?
-    private var connections: [ServedConnection?] = []
+    private(set) var backend: Backend?
+    private(set) var gateway: Gateway?
+    private(set) var player: TapePlayer?
+    private(set) var connections: [ServedConnection?] = []
     /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
     private var serials: [UInt64] = []
     private var freeSlots: [UInt32] = []
@@ -178,6 +178,7 @@ package struct Server: Sendable {
 
     /// Hands the backend what is waiting for it, and carries out what it wants. What happens meanwhile waits its turn.
     private mutating func tellBackend(at now: Instant) {
+        self.tellStatus(at: now)
         if self.gateway != nil { return self.tellGateway(at: now) }
         var next = 0
         while next < self.registry.events.count {
@@ -195,6 +196,17 @@ package struct Server: Sendable {
             swap(&effects, &self.backendEffects)
         }
         self.registry.events.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func tellStatus(at now: Instant) {
+        guard !self.registry.statusQuestions.isEmpty else { return }
+        let questions = self.registry.statusQuestions
+        self.registry.statusQuestions = []
+        let status = self.status(at: now)
+        for (id, accept) in questions {
+            self.carryOut(
+                BackendEffect.reply(id, StatusPage.reply(status, accept: accept)), of: id, at: now)
+        }
     }
 
     private mutating func tellPlayer(_ event: BackendEvent, at now: Instant) {

@@ -138,6 +138,7 @@ extension ServerOrigin {
 extension ServerSetup {
     /// For people at work.
     mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
+        self.showsStatus = true
         self.isForBrowsers = arguments.has("--browser")
         guard !arguments.has("--quiet") else { return }
         let log = RequestLog(faults: plan.scenario.faults.map(\.id), wallClockAtZero: wallClockAtZero)

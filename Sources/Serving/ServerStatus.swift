@@ -1,0 +1,122 @@
+import Backend
+import Faults
+import SimBase
+import Talaria
+
+/// What a server is doing, for people who look at `/_sim` while they work. No token is in it.
+struct ServerStatus: Codable, Hashable, Sendable {
+    struct Job: Codable, Hashable, Sendable {
+        var id: String
+        var device: String
+        var scan: UInt32?
+        var state: String
+        /// Since the upload was accepted.
+        var tokenAgeMs: Int64
+        /// Nil where only a foreign backend knows; 0 when it has expired.
+        var tokenLeftMs: Int64?
+        var events: Int?
+        var streams: Int
+    }
+
+    struct Fault: Codable, Hashable, Sendable {
+        /// An exchange that is under way and will meet the fault.
+        struct Armed: Codable, Hashable, Sendable {
+            var device: String
+            var scan: UInt32?
+            var operation: String
+            var trigger: String
+        }
+        var id: String
+        var kind: String
+        var on: String
+        var fired: Int
+        var lastFiredMsAgo: Int64?
+        var window: String
+        var next: [Armed]
+    }
+
+    var serving: String
+    var uptimeMs: Int64
+    var connections: Int
+    var streams: Int
+    var jobsAlive: Int
+    /// The newest first.
+    var jobs: [Job]
+    var faults: [Fault]
+}
+
+extension Server {
+    /// More are counted and not shown.
+    private static let jobsShownMax = 100
+    private static let armedShownMax = 5
+
+    func status(at now: Instant) -> ServerStatus {
+        let jobs =
+            self.backend?.glimpses(max: Self.jobsShownMax) ?? self.gateway?.glimpses(max: Self.jobsShownMax)
+            ?? self.player?.glimpses(max: Self.jobsShownMax) ?? []
+        return ServerStatus(
+            serving: self.backend != nil
+                ? "simulated Talaria" : self.gateway != nil ? "fault gateway" : "recording",
+            uptimeMs: (now - Instant.zero).wholeMilliseconds, connections: self.connectionsOpen,
+            streams: self.registry.streamsOpenNow,
+            jobsAlive: self.backend?.jobsAlive ?? self.gateway?.jobsAlive ?? self.player?.jobsAlive ?? 0,
+            jobs: jobs.map { self.status(of: $0, at: now) },
+            faults: self.registry.faults.indices.map { self.status(ofFault: $0, at: now) })
+    }
+
+    private func status(of job: JobGlimpse, at now: Instant) -> ServerStatus.Job {
+        let left = job.tokenExpires.map { max($0 - now, .zero).wholeMilliseconds }
+        return ServerStatus.Job(
+            id: job.id, device: self.registry.name(of: job.owner.device),
+            scan: job.owner.scan == .none ? nil : job.owner.scan.raw, state: job.state,
+            tokenAgeMs: (now - job.accepted).wholeMilliseconds,
+            tokenLeftMs: job.isTokenRevoked ? 0 : left, events: job.events, streams: job.streams)
+    }
+
+    private func status(ofFault place: Int, at now: Instant) -> ServerStatus.Fault {
+        let spec = self.registry.faults[place]
+        let firings = self.registry.firings[place]
+        return ServerStatus.Fault(
+            id: spec.id, kind: spec.kind.name, on: spec.place.rawValue, fired: firings.count,
+            lastFiredMsAgo: firings.last.map { (now - $0).wholeMilliseconds },
+            window: spec.window.text(at: now), next: self.armed(place))
+    }
+
+    private func armed(_ place: Int) -> [ServerStatus.Fault.Armed] {
+        var found: [ServerStatus.Fault.Armed] = []
+        for connection in self.connections {
+            guard found.count < Self.armedShownMax else { break }
+            guard let exchange = connection?.exchange, let key = exchange.key,
+                !exchange.acted.contains(place),
+                let armed = exchange.faults.first(where: { $0.fault == place })
+            else { continue }
+            found.append(
+                ServerStatus.Fault.Armed(
+                    device: self.registry.name(of: key.device),
+                    scan: key.scan == .none ? nil : key.scan.raw, operation: key.operation.name,
+                    trigger: armed.trigger.text))
+        }
+        return found
+    }
+}
+
+extension FaultWindow {
+    fileprivate func text(at now: Instant) -> String {
+        let since = now - Instant.zero
+        guard self.at <= since else { return "opens in \((self.at - since).wholeMilliseconds) ms" }
+        guard let length = self.length else { return "open" }
+        let end = self.at + length
+        return end > since ? "open for \((end - since).wholeMilliseconds) ms more" : "over"
+    }
+}
+
+extension ArmedTrigger {
+    fileprivate var text: String {
+        switch self {
+        case .atOnce: "at once"
+        case .afterTime(let time): "after \(time.wholeMilliseconds) ms"
+        case .afterEvents(let count): "after \(count) events"
+        case .afterBytes(let count): "after \(count) bytes"
+        }
+    }
+}
