@@ -6,6 +6,11 @@ package struct RecordingError: Error, Hashable, Sendable {
     /// From 1.
     package var line: Int
     package var text: String
+
+    package init(line: Int, text: String) {
+        self.line = line
+        self.text = text
+    }
 }
 
 /// What a server answered to its clients, and when: read from a file, to be played again.

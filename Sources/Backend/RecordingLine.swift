@@ -91,6 +91,8 @@ extension RecordingLine {
     }
 
     /// Nil for a text that is no such line.
+    package static func read(_ text: [UInt8]) -> RecordingLine? { RecordingLine(text[...]) }
+
     init?(_ text: ArraySlice<UInt8>) {
         guard let fields = JSON.decode(Fields.self, from: Array(text)), fields.t >= 0 else { return nil }
         let what: What

@@ -14,7 +14,7 @@ package struct ConnectionID: Hashable, Sendable {
     /// Its place among those that are open; used again when it is over.
     package let slot: UInt32
 
-    init(serial: UInt64, slot: UInt32) {
+    package init(serial: UInt64, slot: UInt32) {
         self.serial = serial
         self.slot = slot
     }

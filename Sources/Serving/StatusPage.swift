@@ -63,7 +63,7 @@ enum StatusPage {
             ])
         }
         return Self.table(
-            ["job", "device", "scan", "state", "token's age", "token's rest", "events", "streams"], rows)
+            ["job", "device", "scan", "state", "token's age", "expires in", "events", "streams"], rows)
     }
 
     private static func table(_ heads: [String], _ rows: [String]) -> String {
@@ -105,15 +105,15 @@ enum StatusPage {
 
     private static let style = """
         :root{color-scheme:light dark;--line:light-dark(#d8dce2,#3a4048);--soft:light-dark(#5b6470,#9aa4b0)}
-        body{margin:0;font:15px/1.5 system-ui,sans-serif;background:light-dark(#fff,#15181c);
+        body{margin:0;font:14px/1.5 system-ui,sans-serif;background:light-dark(#fff,#15181c);
         color:light-dark(#1a1d21,#e6e9ed)}
-        main{max-width:72rem;margin:0 auto;padding:1.5rem}
+        main{max-width:76rem;margin:0 auto;padding:1.5rem}
         h1{font-size:1.4rem;margin:0 0 1rem}h1::first-letter{text-transform:uppercase}
         h2{font-size:1rem;margin:2rem 0 .5rem}
         dl{display:flex;flex-wrap:wrap;gap:.5rem 2.5rem;margin:0}dt{color:var(--soft)}
         dd{margin:0;font-size:1.3rem}
         .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-        th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);
+        th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--line);
         vertical-align:top;white-space:nowrap}
         th{color:var(--soft);font-weight:500}td:last-child{white-space:normal}p{color:var(--soft);margin:.5rem 0}
         """

@@ -55,32 +55,43 @@ struct TokenRedaction: Sendable {
 
     func redact(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
-        for run in Self.runs(in: bytes) {
-            let token = String(decoding: bytes[run], as: UTF8.self)
-            guard let ordinal = self.ordinals[token] else { continue }
-            bytes.replaceSubrange(run, with: Self.digits(of: ordinal, like: bytes[run]))
+        for run in Self.runs(in: bytes[...], of: Self.isOfToken) {
+            if self.replace(run, in: &bytes) { continue }
+            // A token may stand behind a slash or an equals sign that is not its own.
+            for part in Self.runs(in: bytes[run], of: Self.isOfSegment) { _ = self.replace(part, in: &bytes) }
         }
         return bytes
     }
 
-    /// Where texts stand that could be tokens (RFC 6750 section 2.1), so that each is looked up once.
-    private static func runs(in bytes: [UInt8]) -> [Range<Int>] {
+    private func replace(_ run: Range<Int>, in bytes: inout [UInt8]) -> Bool {
+        guard let ordinal = self.ordinals[String(decoding: bytes[run], as: UTF8.self)] else { return false }
+        bytes.replaceSubrange(run, with: Self.digits(of: ordinal, like: bytes[run]))
+        return true
+    }
+
+    /// Where texts stand that could be tokens, so that each is looked up once.
+    private static func runs(in bytes: ArraySlice<UInt8>, of isMember: (UInt8) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start: Int?
-        for (place, byte) in bytes.enumerated() {
-            if self.isOfToken(byte) {
+        for place in bytes.indices {
+            if isMember(bytes[place]) {
                 start = start ?? place
             } else if let first = start {
                 runs.append(first..<place)
                 start = nil
             }
         }
-        if let first = start { runs.append(first..<bytes.count) }
+        if let first = start { runs.append(first..<bytes.endIndex) }
         return runs.filter { $0.count >= Self.tokenBytesMin }
     }
 
+    /// RFC 6750 section 2.1.
     private static func isOfToken(_ byte: UInt8) -> Bool {
-        self.isAlphanumeric(byte) || "-._~+/=".utf8.contains(byte)
+        self.isOfSegment(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
+    }
+
+    private static func isOfSegment(_ byte: UInt8) -> Bool {
+        self.isAlphanumeric(byte) || "-._~+".utf8.contains(byte)
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -1,7 +1,7 @@
 import Backend
+import EventLoop
 import Foundation
 import LiveBackend
-import Synchronization
 import Talaria
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the
@@ -11,14 +11,14 @@ final class RecordingFile: Sendable {
         name: "--record", value: "FILE",
         help: "write every answer with its times to a new file, tokens made unreadable, for serve --replay")
 
-    private struct State {
+    private struct State: Sendable {
         var lines = 0
         var failure: (any Error)?
     }
 
     private let path: String
     private let handle: FileHandle
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Nil when no recording was asked for. An existing file is never written over.
     init?(_ arguments: Arguments, by command: String, began: Int64, _ setup: inout ServerSetup) throws {

@@ -36,13 +36,20 @@ struct Curl: Sendable {
                 + (lastEventID.map { ["-H", "Last-Event-ID: \($0)"] } ?? []))
     }
 
-    private func send(_ path: String, _ options: [String]) async throws -> Reply {
+    /// What came of a stream that may be cut.
+    func cutStream(_ job: String) async throws -> String {
+        try await self.send(
+            "/v3/jobs/scans/\(job)/stream", ["-N", "-H", "Accept: text/event-stream"], mayBreak: true
+        ).body
+    }
+
+    private func send(_ path: String, _ options: [String], mayBreak: Bool = false) async throws -> Reply {
         var arguments = ["curl", "-q", "-sS", "-i", "--noproxy", "*", "--max-time", "30"]
         if let device { arguments += ["-H", "X-Device-ID: \(device)"] }
         if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
         let outcome = try await Subprocess.run(
             URL(filePath: "/usr/bin/env"), arguments + options + ["\(self.base)\(path)"], seconds: 40)
-        try #require(outcome.code == 0, "curl \(path): \(outcome.complaint)")
+        try #require(outcome.code == 0 || mayBreak, "curl \(path): \(outcome.complaint)")
         return try #require(Reply(outcome.output), "no HTTP: \(outcome.output.prefix(200))")
     }
 }

@@ -57,3 +57,48 @@ extension EndToEnd {
         }
     }
 }
+
+extension EndToEnd {
+    /// What `serve` and `proxy` say on standard error, for people at work.
+    @Suite struct RequestLogTests {
+        @Test func `a request is one line, with what fault it met`() async throws {
+            let scratch = try Scratch()
+            let scenario = try scratch.file(
+                "s.scenario",
+                Data(
+                    """
+                    scenario: 1
+                    fleet: {nobody: {devices: 1, arrivals: 1/s}}
+                    faults: [{do: http-error, on: upload, status: 503}]
+                    """.utf8))
+            for arguments in [[], ["--quiet"]] {
+                let log = try scratch.file("log")
+                let serve = try await ServeProcess.start(
+                    URL(filePath: "/bin/sh"),
+                    [
+                        "-c", #"exec "$0" serve --port 0 "$@" 2>'\#(log.path)'"#, Binary.path.path,
+                        scenario.path,
+                    ]
+                        + arguments)
+                let phone = Curl(base: serve.base)
+                #expect(try await phone.upload([Curl.photo]).status == 503)
+                #expect(try await phone.get("/v3/jobs/scans/none/stream?token=hush-hush").status >= 400)
+                #expect(await serve.end() == 0)
+                let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(
+                    String.init)
+                guard arguments == [] else {
+                    #expect(lines == [])
+                    continue
+                }
+                #expect(lines.count == 2)
+                let upload = try #require(lines.first).split(separator: " ").map(String.init)
+                #expect(upload[0].count == "20:00:00.000Z".count && upload[0].hasSuffix("Z"))
+                #expect(upload[1...3] == ["POST", "/v3/jobs/scans", "503"])
+                #expect(upload[4].hasSuffix("ms"))
+                #expect(upload[5...] == ["device", Curl.device, "scan", "1", "fault", "http-error-1"])
+                #expect(lines[1].contains(" GET /v3/jobs/scans/none/stream 4"))
+                #expect(!lines[1].contains("hush-hush"))
+            }
+        }
+    }
+}

@@ -21,25 +21,37 @@ struct Bench {
     var now = Instant.zero
     private(set) var peers: [ConnectionID: Peer] = [:]
     private(set) var observations: [Observation] = []
+    /// What a recorder tells of all that passes, where there is one.
+    var recorder: Recorder?
+    private(set) var recorded: [RecordingLine] = []
     /// Whether cuts are made as soon as they are asked for.
     var cutsAtOnce = true
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, jobTime: Interval = .milliseconds(60),
-        ping: Interval = .seconds(30)
+        ping: Interval = .seconds(30), showsStatus: Bool = false
     ) {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = jobTime...jobTime
         configuration.ping = ping
+        var setup = ServingSetup(
+            origin: .simulated(configuration, Shelf(seed: 7, booksMin: 3, booksMax: 3)),
+            random: KeyedRandom(seed: 7), faults: faults,
+            links: FleetLinks(groups: [
+                .init(
+                    name: "all", devices: 0..<100,
+                    link: .always(NamedLink(name: "test", profile: link)))
+            ]), clockZero: 0, nonce: "nonce-7")
+        setup.showsStatus = showsStatus
+        self.server = Server(setup)
+    }
+
+    /// Plays a recording.
+    init(recording: Recording) {
         self.server = Server(
             ServingSetup(
-                origin: .simulated(configuration, Shelf(seed: 7, booksMin: 3, booksMax: 3)),
-                random: KeyedRandom(seed: 7), faults: faults,
-                links: FleetLinks(groups: [
-                    .init(
-                        name: "all", devices: 0..<100,
-                        link: .always(NamedLink(name: "test", profile: link)))
-                ]), clockZero: 0, nonce: "nonce-7"))
+                origin: .recorded(recording, wallClockAtZero: 0), random: KeyedRandom(seed: 7), faults: [],
+                links: FleetLinks(groups: []), clockZero: 0, nonce: nil))
     }
 
     mutating func connect() -> ConnectionID {
@@ -50,8 +62,18 @@ struct Bench {
 
     mutating func tell(_ event: ServerEvent) {
         var effects: [ServerEffect] = []
+        if case .received(let id, let bytes) = event {
+            self.recorder?.received(bytes, on: id, at: self.now, into: &self.recorded)
+        }
         self.server.handle(event, at: self.now, into: &effects)
         for effect in effects {
+            switch effect {
+            case .send(let id, let bytes), .sendApart(let id, let bytes):
+                self.recorder?.sent(bytes, on: id, at: self.now, into: &self.recorded)
+            case .finish(let id):
+                self.recorder?.ended(.close, id, at: self.now, into: &self.recorded)
+            case .cut, .read, .observe, .upstream, .served: break
+            }
             switch effect {
             case .send(let id, let bytes), .sendApart(let id, let bytes):
                 self.peers[id]?.bytes += bytes

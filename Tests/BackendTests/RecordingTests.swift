@@ -1,0 +1,205 @@
+import Backend
+import Faults
+import SimBase
+import Talaria
+import Testing
+
+/// Recordings as text, and what is played from them.
+@Suite struct RecordingTests {
+    private static let opening = RecordingLine.opening(by: "serve", began: "2026-11-21T20:00:00.000Z")
+    private static let job = "3d1a29a0-7f6e-4f5c-9e0b-6a1b2c3d4e5f"
+    private static let accepted = #"{"success":true,"data":{"jobId":"\#(Self.job)","sseUrl":"/s"}}"#
+
+    private static func line(_ milliseconds: Int64, _ exchange: UInt64, _ what: RecordingLine.What) -> [UInt8]
+    {
+        RecordingLine(at: .zero + .milliseconds(milliseconds), exchange: exchange, what).text
+    }
+
+    private static func asked(
+        _ milliseconds: Int64, _ exchange: UInt64, _ method: String, _ path: String
+    ) -> [UInt8] {
+        Self.line(
+            milliseconds, exchange, .request(method: method, path: path, deviceID: nil, lastEventID: nil))
+    }
+
+    private static func head(_ milliseconds: Int64, _ exchange: UInt64, _ status: Int, _ length: Int?)
+        -> [UInt8]
+    {
+        Self.line(milliseconds, exchange, .head(status: status, headers: [], length: length))
+    }
+
+    /// An upload, its stream in two parts, and its cleanup.
+    private static let journey: [UInt8] =
+        Self.opening + Self.asked(1_000, 1, "POST", "/v3/jobs/scans")
+        + Self.head(1_005, 1, 202, Self.accepted.utf8.count)
+        + Self.line(1_005, 1, .body(Array(Self.accepted.utf8))) + Self.line(1_005, 1, .end(.complete))
+        + Self.asked(2_000, 2, "GET", "/v3/jobs/scans/\(Self.job)/stream") + Self.head(2_010, 2, 200, nil)
+        + Self.line(2_100, 2, .body(Array("id: 1\ndata: \(Self.job)\n\n".utf8)))
+        + Self.line(2_150, 2, .end(.reset))
+        + Self.asked(3_000, 3, "GET", "/v3/jobs/scans/\(Self.job)/stream") + Self.head(3_001, 3, 200, nil)
+        + Self.line(3_501, 3, .body(Array("id: 2\ndata: é\n\n".utf8))) + Self.line(3_502, 3, .end(.complete))
+        + Self.asked(4_000, 4, "DELETE", "/v3/jobs/scans/\(Self.job)/cleanup") + Self.head(4_007, 4, 204, 0)
+        + Self.line(4_007, 4, .end(.complete))
+
+    // MARK: Text
+
+    @Test(arguments: [
+        RecordingLine.What.request(
+            method: "GET", path: "/x", deviceID: "D \"quoted\"", lastEventID: "17\u{0}"),
+        .request(method: "POST", path: "/v3/jobs/scans", deviceID: nil, lastEventID: nil),
+        .head(status: 200, headers: [HeaderLine("Content-Type", "text/event-stream")], length: nil),
+        .head(status: 429, headers: [], length: 12), .body(Array("data: Война\n\n".utf8)),
+        .body([0xFF, 0x00, 0xD0]), .end(.complete), .end(.silence), .end(.left),
+    ]) func `a line reads as it was written`(what: RecordingLine.What) throws {
+        let begin =
+            Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Self.asked(0, 7, "GET", "/x")
+        let line = RecordingLine(at: .zero + .nanoseconds(1_234_567_891), exchange: 7, what)
+        #expect(line.text.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+        #expect(RecordingLine.read(line.text) == line)
+        #expect(try Recording(begin + line.text).uploadsCount >= 1)
+    }
+
+    @Test func `the end of a recording that was killed is left out and counted`() throws {
+        let cut = Self.journey.dropLast(20)
+        let recording = try Recording(Array(cut))
+        #expect(recording.linesSkipped == 1)
+        #expect(recording.uploadsCount == 1)
+        #expect(try Recording(Self.journey).linesSkipped == 0)
+    }
+
+    @Test(arguments: [
+        ("", 1, "this is no recording: its first line does not say so"),
+        ("scenario: 1\n", 1, "this is no recording: its first line does not say so"),
+        (
+            #"{"recording":2,"by":"serve","began":"x"}"# + "\n", 1,
+            "the recording has format version 2, and this program reads 1"
+        ),
+        (
+            #"{"recording":1,"by":"serve","began":"x"}"# + "\nnonsense\n{}\n", 2,
+            "this line is not of a recording"
+        ),
+        (
+            #"{"recording":1,"by":"serve","began":"x"}"# + "\n" + #"{"t":1,"exchange":9,"body":"x"}"# + "\n",
+            2,
+            "exchange 9 is answered and was not asked"
+        ),
+        (
+            #"{"recording":1,"by":"serve","began":"x"}"#, 1,
+            "the recording has no upload, so nothing can be played"
+        ),
+    ]) func `what cannot be played says where and why`(text: String, line: Int, says: String) {
+        #expect(throws: RecordingError(line: line, text: says)) { try Recording(Array(text.utf8)) }
+    }
+
+    // MARK: Playing
+
+    /// A player, and what it did when.
+    private struct Deck {
+        var player: TapePlayer
+        var now = Instant.zero + .seconds(100)
+        var exchanges: UInt64 = 0
+        var effects: [(after: Interval, GatewayEffect)] = []
+
+        init(_ text: [UInt8]) throws {
+            self.player = TapePlayer(try Recording(text), wallClockAtZero: 1_700_000_000_000)
+        }
+
+        mutating func tell(_ event: BackendEvent, since start: Instant) {
+            var effects: [GatewayEffect] = []
+            self.player.handle(event, at: self.now, into: &effects)
+            self.effects += effects.map { (self.now - start, $0) }
+        }
+
+        /// All that comes of one request.
+        mutating func ask(_ method: String, _ path: String) -> [String] {
+            self.exchanges += 1
+            let id = ExchangeID(self.exchanges)
+            let start = self.now
+            self.effects = []
+            let request = BackendRequest(
+                method: method, path: path, query: nil, deviceID: nil, authorization: nil, accept: nil,
+                contentType: nil, contentLength: nil, lastEventID: nil)
+            let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
+            self.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
+            if method == "POST" { self.tell(.uploaded(id, []), since: start) }
+            while let next = self.player.nextWake {
+                self.now = max(self.now, next)
+                self.tell(.woke, since: start)
+            }
+            return self.effects.map { after, effect in
+                let what =
+                    switch effect {
+                    case .answer(.readUpload): "read"
+                    case .answer(.reply(_, let reply)): "reply \(reply.status)"
+                    case .passHead(_, let head): "head \(head.status)"
+                    case .passBody(_, let bytes): String(decoding: bytes, as: UTF8.self)
+                    case .passEnd: "end"
+                    case .breakOff(_, let ending): "\(ending)"
+                    case .answer, .forward, .letGo, .failed: "something else"
+                    }
+                return "\(after.wholeMilliseconds) \(what)"
+            }
+        }
+    }
+
+    @Test func `the same things come in the same order after the same times`() throws {
+        var deck = try Deck(Self.journey)
+        #expect(
+            deck.ask("POST", "/v3/jobs/scans") == ["0 read", "5 head 202", "5 \(Self.accepted)", "5 end"])
+        let stream = "/v3/jobs/scans/\(Self.job)/stream"
+        #expect(
+            deck.ask("GET", stream) == ["10 head 200", "100 id: 1\ndata: \(Self.job)\n\n", "150 reset"])
+        #expect(deck.ask("GET", stream) == ["1 head 200", "501 id: 2\ndata: é\n\n", "502 end"])
+        #expect(deck.ask("GET", stream) == ["0 reply 404"])
+        #expect(deck.ask("DELETE", "/v3/jobs/scans/\(Self.job)/cleanup") == ["7 head 204", "7 end"])
+        #expect(deck.player.jobsAlive == 0)
+        #expect(deck.ask("GET", stream) == ["0 reply 404"])
+        #expect(deck.ask("GET", "/v3/elsewhere") == ["0 reply 404"])
+    }
+
+    @Test func `behind its last upload a recording begins again, with a job of another id`() throws {
+        var deck = try Deck(Self.journey)
+        var jobs: [String] = []
+        for _ in 0..<3 {
+            let body = try #require(deck.ask("POST", "/v3/jobs/scans").dropFirst(2).first)
+            let start = try #require(body.firstRange(of: #""jobId":""#)).upperBound
+            jobs.append(String(body[start...].prefix(36)))
+        }
+        #expect(jobs[0] == Self.job)
+        #expect(Set(jobs).count == 3)
+        #expect(jobs.allSatisfy { $0.hasPrefix("3d1a29a0-7f6e-4f5c-9e0b-6a1b") })
+        // Each plays its own part from the start, under its own name.
+        for job in jobs.reversed() {
+            #expect(deck.ask("GET", "/v3/jobs/scans/\(job)/stream")[1] == "100 id: 1\ndata: \(job)\n\n")
+        }
+    }
+
+    @Test func `a client that goes further than the recorded one can still clean up`() throws {
+        let text = Self.opening + Self.journey.dropFirst(Self.opening.count)
+        let withoutCleanup = text.split(separator: UInt8(ascii: "\n")).filter {
+            !String(decoding: $0, as: UTF8.self).contains("\"exchange\":4")
+        }
+        var deck = try Deck(Array(withoutCleanup.joined(separator: [UInt8(ascii: "\n")])))
+        _ = deck.ask("POST", "/v3/jobs/scans")
+        #expect(deck.ask("DELETE", "/v3/jobs/scans/\(Self.job)/cleanup") == ["0 reply 204"])
+    }
+
+    @Test func `who hangs up gets nothing more`() throws {
+        var deck = try Deck(Self.journey)
+        _ = deck.ask("POST", "/v3/jobs/scans")
+        let id = ExchangeID(77)
+        let start = deck.now
+        deck.effects = []
+        let request = BackendRequest(
+            method: "GET", path: "/v3/jobs/scans/\(Self.job)/stream", query: nil, deviceID: nil,
+            authorization: nil, accept: nil, contentType: nil, contentLength: nil, lastEventID: nil)
+        let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
+        deck.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
+        deck.tell(.aborted(id), since: start)
+        while let next = deck.player.nextWake {
+            deck.now = max(deck.now, next)
+            deck.tell(.woke, since: start)
+        }
+        #expect(deck.effects.isEmpty)
+    }
+}
