@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// One small plan for every kind of fault, in both worlds: over sockets, libcurl and real time, and on the simulated
+    /// clock. What phones, backend and faults observe must be the same, in the same order, times aside. What may differ
+    /// all the same is written down in `Docs/decisions/0064-parity.md` and in `Story.said`.
+    @Suite struct ParityTests {
+        @Test func `every kind of fault has a plan`() throws {
+            let page = try String(
+                contentsOf: Package.root.appending(path: "Docs/faults.md"), encoding: .utf8)
+            let kinds = page.split(separator: "\n").filter { $0.hasPrefix("### ") }.map { $0.dropFirst(4) }
+            #expect(kinds.count > 30)
+            for kind in kinds {
+                let isThere = Script.all.contains { script in
+                    script.faults.contains { $0.hasPrefix("do: \(kind)") }
+                }
+                #expect(isThere, "\(kind)")
+            }
+        }
+
+        /// Many scripts at once: each is a group of one phone, which nothing but its own faults concerns.
+        @Test(arguments: Script.parts.indices) func `both worlds tell the same story`(part: Int) async throws
+        {
+            let scripts = Script.parts[part]
+            let scratch = try Scratch()
+            let scenario = scratch.folder.appending(path: "parity.scenario")
+            try Script.scenario(scripts).write(to: scenario, atomically: true, encoding: .utf8)
+            let simulated = try await Self.simulate(scenario, in: scratch)
+            var open = Set(scripts.indices)
+            var differences: [String] = []
+            // A live run on a busy machine may be late for a window of its script. It is made again.
+            for _ in 1...2 where !open.isEmpty {
+                let process = try RunProcess([scenario.path, "--trace"])
+                let outcome = try await process.end(seconds: 90)
+                try #require(outcome.code == 0 || outcome.code == 98, "\(outcome)")
+                let live = try Story.all(process.report)
+                differences = []
+                for phone in open.sorted() {
+                    let difference = Story.difference(live[phone] ?? [:], simulated[phone] ?? [:])
+                    if let difference {
+                        differences.append("\(scripts[phone].name), \(difference)")
+                    } else {
+                        open.remove(phone)
+                    }
+                }
+            }
+            #expect(differences == [])
+            // The comparison has compared something: every script has an upload at least in both.
+            for phone in scripts.indices {
+                #expect(
+                    simulated[phone]?.values.joined().contains { $0.contains("\"accepted\"") } == true,
+                    "\(scripts[phone].name)")
+            }
+        }
+
+        /// With photos of the size that the live ones have: how long a phone waits for an upload depends on it.
+        private static func simulate(_ scenario: URL, in scratch: Scratch) async throws -> [Int: Story] {
+            let plan = scratch.folder.appending(path: "parity.plan.json")
+            let first = try await Subprocess.run(
+                Binary.path,
+                [
+                    "simulate", scenario.path, "--save-plan", plan.path, "--output",
+                    scratch.folder.appending(path: "first").path, "--quiet",
+                ], seconds: 60)
+            try #require(first.code == 0, "\(first)")
+            let text = try String(contentsOf: plan, encoding: .utf8)
+            let sized = text.replacing(/\[[0-9, ]{20,}\]/, with: "[\(Script.photoBytes)]")
+                .replacing(/"photo": [0-9]+/, with: "\"photo\": 0")
+            try sized.write(to: plan, atomically: true, encoding: .utf8)
+            let report = RunReport(folder: scratch.folder.appending(path: "second"))
+            let second = try await Subprocess.run(
+                Binary.path,
+                ["replay", plan.path, "--trace", "--output", report.folder.path, "--quiet"], seconds: 60)
+            try #require(second.code == 0, "\(second)")
+            return try Story.all(report)
+        }
+    }
+}
+
+/// What one phone meets.
+private struct Script {
+    var name: String
+    var faults: [String]
+
+    static let photoBytes = 25_000
+
+    static let all: [Script] = Self.parts.flatMap(\.self)
+
+    static let parts = [
+        Self.server, Self.link + Self.phone + ["reset", "close"].flatMap(Self.endings),
+        // Only its deadlines tell a phone of these.
+        Self.endings("silence"),
+    ]
+
+    private static let strip = "do: strip-books"
+
+    private static let server =
+        [Script(name: "nothing", faults: [])]
+        + [
+            ("rate-limit", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+            ("http-error-upload", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
+            ("http-error-stream", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
+            ("http-error-results", ["do: http-error, on: results, status: 503, retry-after: 400ms", strip]),
+            ("http-error-cleanup", ["do: http-error, on: cleanup, status: 503, retry-after: 400ms"]),
+            ("strip-absent", ["do: strip-books, as: absent"]), ("strip-null", ["do: strip-books, as: null"]),
+            ("strip-empty", ["do: strip-books, as: empty"]),
+            ("strip-renamed", ["do: strip-books, as: renamed"]),
+            ("truncate-results", ["do: truncate-results", strip]),
+            ("expire-token", ["do: expire-token, after: 2 events"]),
+            ("job-gone-404", ["do: job-gone, on: stream, status: 404"]),
+            ("job-gone-410", ["do: job-gone, on: results, status: 410", strip]),
+            ("retryable-error", ["do: retryable-error, after: 2 events"]),
+            ("final-error", ["do: final-error, after: 1 events"]),
+            ("degraded", ["do: degraded, books: 50%"]),
+            ("slow-stage", ["do: slow-stage, stage: identifying, by: 1s"]),
+            ("unknown-event", ["do: unknown-event, after: 1 events"]),
+            ("bad-json-extra", ["do: bad-json, in: extra"]),
+            ("bad-json-progress", ["do: bad-json, in: progress"]),
+            ("bad-json-completed", ["do: bad-json, in: completed"]), ("no-message", ["do: no-message"]),
+            ("late-ping", ["do: late-ping, by: 200ms"]), ("no-ping", ["do: no-ping"]),
+            ("two-terminals", ["do: two-terminals"]), ("end-without-terminal", ["do: end-without-terminal"]),
+            ("ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]),
+            (
+                "forget-events",
+                ["do: forget-events, after: 3 events", "do: reset, after: 3 events, cut: inside-event"]
+            ),
+        ].map { Script(name: $0.0, faults: $0.1) }
+
+    private static let link = [
+        ("slice", "do: slice, on: stream, bytes: 1..9"), ("delay", "do: delay, on: link, by: 20ms..40ms"),
+        ("bandwidth", "do: bandwidth, on: upload, rate: 4Mbps"), ("loss", "do: loss, on: link, share: 5%"),
+        ("refuse-upload", "do: refuse, on: upload"), ("refuse-stream", "do: refuse, on: stream"),
+    ].map { Script(name: $0.0, faults: [$0.1]) }
+
+    /// Between two steps of the first job, which are a second apart there.
+    private static let phone = [
+        ("offline", "do: offline, at: 1600ms, for: 500ms"), ("handover", "do: handover, at: 1600ms"),
+        ("background", "do: background, at: 1600ms, for: 500ms"), ("kill", "do: kill, at: 1600ms, for: 500ms"),
+        ("reinstall", "do: reinstall, at: 1600ms, for: 500ms"),
+        ("clock-skew", "do: clock-skew, at: 100ms, by: -5m"),
+        ("storage-full", "do: storage-full, at: 700ms, for: 900ms"),
+    ].map { Script(name: $0.0, faults: [$0.1]) }
+
+    private static func endings(_ kind: String) -> [Script] {
+        [
+            ("upload-request", "on: upload, side: request, after: 4KiB"), ("upload-reply", "on: upload"),
+            ("between-events", "after: 2 events, cut: between-events"),
+            ("inside-event", "after: 2 events, cut: inside-event"),
+            ("inside-utf8", "after: 2 events, cut: inside-utf8"),
+            ("inside-line-end", "after: 2 events, cut: inside-line-end"), ("cleanup", "on: cleanup"),
+        ].map { Script(name: "\(kind)-\($0.0)", faults: ["do: \(kind), \($0.1)"]) } + [
+            Script(name: "\(kind)-results", faults: ["do: \(kind), on: results, after: 150B", strip])
+        ]
+    }
+
+    static func scenario(_ scripts: [Script]) -> String {
+        let groups = scripts.enumerated().map { place, script in
+            "  \(script.name): {devices: 1, scans: 2, think: 800ms, start: \(1_000 + place % 8 * 41)ms, network: wifi, photos: {paint: 1, size: 320x240}, request-timeout: 4s, idle-timeout: 1700ms}"
+        }
+        let faults = scripts.flatMap { script in
+            script.faults.enumerated().map { place, fault in
+                "  - {\(fault), scope: \(script.name), id: \(script.name)-\(place + 1)}"
+            }
+        }
+        return """
+            scenario: 1
+            name: parity
+            seed: 9
+            drain: 25s
+            fleet:
+            \(groups.joined(separator: "\n"))
+            server: {books: 3, job-time: 2s, ping: 700ms, rate-limit: off}
+            faults:
+            \(faults.joined(separator: "\n"))
+
+            """
+    }
+}
+
+/// What was seen of one phone, told apart by what has an order of its own: who saw it, of which scan and job.
+private typealias Story = [String: [String]]
+
+extension Story {
+    /// By the numbers of the phones.
+    fileprivate static func all(_ report: RunReport) throws -> [Int: Story] {
+        var stories: [Int: Story] = [:]
+        var names: [Int: [String: Int]] = [:]
+        for line in try report.text("events.ndjson").split(separator: "\n") {
+            guard let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let phone = fields["device"] as? Int,
+                let (order, said) = try self.said(fields, &names[phone, default: [:]])
+            else { continue }
+            stories[phone, default: [:]][order, default: []].append(said)
+        }
+        return stories
+    }
+
+    /// One observation without what may differ, and the order that it stands in.
+    private static func said(
+        _ fields: [String: Any], _ names: inout [String: Int]
+    ) throws -> (order: String, said: String)? {
+        guard let what = fields["what"] as? String, let side = fields["side"] as? String else { return nil }
+        // How many pings a stream has depends on how long it is open, to the millisecond.
+        guard what != "ping", what != "ping-written", side != "network" else { return nil }
+        var fields = fields
+        // Times, numbers of connections in the order in which a whole fleet was accepted, sizes of photos.
+        for key in fields.keys where key.hasSuffix("_ns") { fields[key] = nil }
+        for key in ["t", "device", "connection", "bytes"] { fields[key] = nil }
+        // Ids are times. They are called by the order in which they are met.
+        for key in ["id", "last_event_id", "after", "job"] {
+            guard let name = fields[key] as? String else { continue }
+            let kind = key == "job" ? "job" : "event"
+            let known = names.count
+            fields[key] = names["\(kind) \(name)", default: known]
+            names["\(kind) \(name)"] = names["\(kind) \(name)", default: known]
+        }
+        var order = "\(side) of scan \(fields["scan"] ?? "-")"
+        // A photo is ready while its record is written, or before.
+        if what == "photo-prepared" { order += ", photo" }
+        // The jobs of a scan go on side by side.
+        if side == "backend", let job = fields["job"] { order += ", job \(job)" }
+        let data = try JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
+        return (order, String(decoding: data, as: UTF8.self))
+    }
+
+    /// The first place where two stories part; nil when they are one.
+    fileprivate static func difference(_ live: Story, _ simulated: Story) -> String? {
+        for order in Set(live.keys).union(simulated.keys).sorted() {
+            let (left, right) = (live[order] ?? [], simulated[order] ?? [])
+            guard left != right else { continue }
+            let place = zip(left, right).prefix { $0 == $1 }.count
+            let (one, other) = (left.dropFirst(place).first, right.dropFirst(place).first)
+            return "\(order), after \(place): live \(one ?? "nothing"), simulated \(other ?? "nothing")"
+        }
+        return nil
+    }
+}
