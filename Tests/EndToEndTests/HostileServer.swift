@@ -8,6 +8,7 @@ struct HostileServer {
         case redirect
         case silent
         case close
+        case http2Only = "http2-only"
         case wrongShape = "wrong-shape"
         case endlessLine = "endless-line"
         case huge

@@ -44,6 +44,76 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the same seed directly and through the gateway ends with the same verdict`() async throws
+        {
+            let faults = ["--seed", "11"] + ShortRun.options
+            let direct = try await ServeProcess.start([ShortRun.scenario] + faults)
+            let plain = try await ServeProcess.start(
+                [ShortRun.scenario] + faults + ShortRun.set(["faults=[]"]))
+            let proxy = try await ServeProcess.start(
+                Binary.path, ["proxy", "--port", "0", "--upstream", plain.base, ShortRun.scenario] + faults)
+            var verdicts: [Verdict] = []
+            for target in [direct.base, proxy.base] {
+                let (outcome, process) = try await ShortRun.finished(
+                    ShortRun.set(["faults=[]"]) + ["--seed", "11", "--target", target])
+                let summary = try process.report.summary()
+                verdicts.append(
+                    Verdict(
+                        exit: outcome.code, passed: summary.passed, captured: summary.scans.captured,
+                        completed: summary.scans.completed, refused: summary.scans.refused,
+                        waiting: summary.scans.waiting, lost: summary.scans.lost,
+                        books: try Self.books(process.report), broken: summary.broken.map(\.id)))
+            }
+            #expect(verdicts[0] == verdicts[1])
+            #expect(verdicts[0].exit == 0 && verdicts[0].completed == ShortRun.scans)
+            #expect(verdicts[0].books > ShortRun.scans)
+        }
+
+        private struct Verdict: Equatable {
+            var exit: Int32
+            var passed: Bool
+            var captured, completed, refused, waiting, lost, books: Int
+            var broken: [String]
+        }
+
+        private static func books(_ report: RunReport) throws -> Int {
+            struct Fields: Decodable {
+                struct Books: Decodable { var received: Int }
+                var books: Books
+            }
+            return try JSONDecoder().decode(Fields.self, from: Data(try report.text("summary.json").utf8))
+                .books.received
+        }
+
+        @Test func `an upstream that dies in the middle of streams costs time, and no scan`() async throws {
+            let serve = try await ServeProcess.start(["--set", "server.job-time=2s..3s"])
+            let process = try RunProcess(
+                [ShortRun.scenario] + ShortRun.options
+                    + ShortRun.set(["drain=6s"]) + ShortRun.objectiveOfScansAlone + ["--target", serve.base])
+            try await process.waitForLog("a stream is open") { $0.isPhone("event-applied") }
+            serve.kill()
+            let outcome = try await process.end(seconds: 60)
+            #expect(outcome.code == 0, "\(outcome)")
+            let summary = try process.report.summary()
+            #expect(summary.scans.isConserved && summary.scans.lost == 0)
+            #expect(summary.scans.waiting > 0)
+            #expect(outcome.output.contains("502 ×"), "what the gateway said in its place is counted")
+        }
+
+        @Test(arguments: [
+            (HostileServer.Mode.http2Only, "not-http"), (.close, "connection-died"), (.redirect, "redirect"),
+            (.page, "html"),
+        ]) func `an upstream that is no Talaria is a 502 with a name`(
+            mode: HostileServer.Mode, name: String
+        ) async throws {
+            let server = try await HostileServer(mode)
+            let proxy = try await ServeProcess.start(
+                Binary.path, ["proxy", "--port", "0", "--upstream", server.process.base])
+            let reply = try await Curl(base: proxy.base).upload([Curl.photo])
+            #expect(reply.status == 502)
+            #expect(reply.headers["x-gateway-error"] == name)
+        }
+
         @Test func `what is not loopback is not forwarded to unless it is allowed`() async throws {
             let outcome = try await Binary.run(["proxy", "--upstream", "http://staging.example:8080"])
             #expect(outcome.code == 64)

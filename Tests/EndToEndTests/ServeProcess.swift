@@ -70,6 +70,9 @@ final class ServeProcess: Sendable {
         return ServeProcess(base: String(line.dropFirst(greeting.count)), child: child, ended: ended)
     }
 
+    /// SIGKILL: what a machine that fails does to it.
+    func kill() { self.child.signal(SIGKILL) }
+
     /// SIGTERM; its exit code. One that does not hear is killed.
     func end() async -> Int32 {
         let child = self.child

@@ -29,6 +29,7 @@ extension EndToEnd {
             (.page, "it is not Talaria (status 200, text/html, where JSON was expected)"),
             (.redirect, "it redirects to https://elsewhere.example/v3 (status 308)"),
             (.silent, "no answer within 5 s"), (.close, "Empty reply from server"),
+            (.http2Only, "Received HTTP/0.9 when not allowed"),
         ]
 
         @Test(arguments: strangers) func `what is not Talaria is told in one line`(

@@ -9,6 +9,7 @@ MODE is what it answers to everything:
   redirect      somewhere else
   silent        nothing, with the connection left open
   close         nothing, and the end of the connection
+  http2-only    what a server says that speaks HTTP/2 alone, without TLS: its settings, and good-bye
   wrong-shape   JSON of another shape
   endless-line  a job like any other, whose stream is one line without an end
   huge          a body of 8 PiB, which it really sends as far as it is read
@@ -108,6 +109,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         threading.Event().wait()
 
     def close(self):
+        self.close_connection = True
+
+    def http2_only(self):
+        # An empty SETTINGS frame and a GOAWAY with PROTOCOL_ERROR (RFC 9113 sections 6.5 and 6.8).
+        self.wfile.write(bytes.fromhex("000000040000000000" "0000080700000000000000000000000001"))
         self.close_connection = True
 
     def wrong_shape(self):
