@@ -20,8 +20,6 @@ package struct Chronicle: Sendable {
     private var places: [DeviceNumber: Int] = [:]
     /// In the order of their first observation.
     package private(set) var phones: [PhoneMark] = []
-    /// Observations of the log by who made them.
-    package private(set) var observations = 0
     /// The time of the last one.
     package private(set) var until = Instant.zero
     private var gauges = FleetGauge()
@@ -95,7 +93,6 @@ package struct Chronicle: Sendable {
     }
 
     private mutating func note(_ observation: Observation) {
-        self.observations += 1
         if observation.at > self.until { self.until = observation.at }
     }
 
@@ -156,7 +153,6 @@ package struct Chronicle: Sendable {
             self.faults[index].add(other.faults[index])
         }
         self.phones += other.phones
-        self.observations += other.observations
         self.until = max(self.until, other.until)
     }
 }

@@ -70,6 +70,9 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// There will be nothing more, and no end to judge: a run that was killed.
+    package mutating func breakOff() { self.judgePresent() }
+
     private mutating func judgePresent() {
         guard self.present.count > 1 else {
             guard let only = self.present.popLast() else { return }

@@ -55,6 +55,21 @@ package struct ScanTotals: Hashable, Sendable {
         if cause == .reinstalled { self.discardedByReinstall += 1 }
     }
 
+    /// As a report told it.
+    package mutating func restore(
+        waiting: [(cause: WaitingCause, count: Int)], discarded: [(cause: DiscardCause, count: Int)]
+    ) {
+        for entry in waiting {
+            guard let place = WaitingCause.allCases.firstIndex(of: entry.cause) else { continue }
+            self.waiting += entry.count
+            self.waitingByCause[place] += entry.count
+        }
+        for entry in discarded {
+            self.discarded += entry.count
+            if entry.cause == .reinstalled { self.discardedByReinstall += entry.count }
+        }
+    }
+
     package var isConserved: Bool {
         let settled = self.completed + self.refused + self.waiting + self.discarded + self.lost
         return self.captured + self.restored == settled + self.open

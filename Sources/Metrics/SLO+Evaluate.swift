@@ -12,6 +12,11 @@ package struct SLOResult: Hashable, Sendable {
     /// speed of what never happens; a failure rate of no operations passes; a count of 0 is data.
     package let noData: Bool
 
+    /// As a report told it: what was true when the run ended, whatever is known of it now.
+    package func told(actual: String, passed: Bool?) -> SLOResult {
+        SLOResult(slo: self.slo, value: self.value, actual: actual, passed: passed, noData: self.noData)
+    }
+
     /// Whether it fails the run.
     package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
 

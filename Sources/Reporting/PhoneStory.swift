@@ -14,15 +14,27 @@ package struct PhoneStory: Equatable, Sendable {
 
     package init(mark: PhoneMark) { self.mark = mark }
 
+    /// How many lines a log has, and how many of them are not whole.
+    struct LogSize: Equatable {
+        var lines = 0
+        var skipped = 0
+    }
+
     /// Tells the stories of these phones in one pass over a log.
-    package static func read(_ stories: inout [PhoneStory], folder: String, faults: [String]) {
-        guard !stories.isEmpty,
-            var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events))
-        else { return }
+    @discardableResult static func read(_ stories: inout [PhoneStory], folder: String, faults: [String])
+        -> LogSize
+    {
+        var size = LogSize()
+        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events))
+        else { return size }
         let reader = ObservationReader(faults: faults)
         while let line = lines.next() {
-            guard let device = Self.device(line),
-                let place = stories.firstIndex(where: { $0.mark.device.raw == device }),
+            guard line.last == UInt8(ascii: "}"), lines.isWhole, let device = Self.device(line) else {
+                size.skipped += 1
+                continue
+            }
+            size.lines += 1
+            guard let place = stories.firstIndex(where: { $0.mark.device.raw == device }),
                 let observation = reader.observation(line)
             else { continue }
             if stories[place].moments.count < Self.momentsMax {
@@ -31,6 +43,7 @@ package struct PhoneStory: Equatable, Sendable {
                 stories[place].leftOut += 1
             }
         }
+        return size
     }
 
     /// Without reading the rest of the line: `{"t":…,"device":7,`.

@@ -23,6 +23,8 @@ package struct RunReport: Sendable {
     package var stories: [PhoneStory] = []
     /// `scenario.resolved`.
     package var scenarioText = ""
+    /// Lines of `events.ndjson`.
+    package var logLines = 0
     /// Lines of the logs that were not whole.
     package var skippedLines = 0
 
@@ -39,7 +41,9 @@ package struct RunReport: Sendable {
         self.stories = chronicle.worstPhones(Self.storiesMax).map { PhoneStory(mark: $0) }
         for (folder, head) in heads {
             guard let head else { continue }
-            PhoneStory.read(&self.stories, folder: folder, faults: head.faults)
+            let size = PhoneStory.read(&self.stories, folder: folder, faults: head.faults)
+            self.logLines += size.lines
+            self.skippedLines += size.skipped
         }
         self.scenarioText =
             folders.first.flatMap {
@@ -64,6 +68,29 @@ package struct RunReport: Sendable {
             (RunDirectory.FileName.junit, Array(JUnitReport.text(self.result).utf8)),
             (RunDirectory.FileName.metrics, Array(OpenMetrics.text(self.result).utf8)),
         ]
+    }
+
+    /// Writes the reports into a folder, which is made where it is not there. Returns the names; throws when any of them
+    /// could not be written, having written the others.
+    package func write(to folder: String, withSummary: Bool) throws(OutputError) -> [String] {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw OutputError(failures: [.init(path: folder, reason: OutputFile.reason(error))], saved: [])
+        }
+        var saved: [String] = []
+        var failures: [OutputError.Failure] = []
+        for (name, bytes) in self.files where withSummary || name != RunDirectory.FileName.summary {
+            do throws(OutputError.Failure) {
+                try OutputFile.write(bytes, to: RunDirectory.joined(folder, name))
+                saved.append(name)
+            } catch {
+                failures.append(error)
+            }
+        }
+        saved = RunDirectory.FileName.all.filter { saved.contains($0) }
+        guard failures.isEmpty else { throw OutputError(failures: failures, saved: saved) }
+        return saved
     }
 
     // MARK: Tracks

@@ -53,6 +53,10 @@ package enum SummaryJSON {
             "resources": Self.resources(result.resources),
             "passed": .bool(result.exit == .success),
             "exit": .integer(result.exit.rawValue),
+            "interrupted": .bool(result.isInterrupted),
+            "complaints": .array(result.generator.complaints.map { .string($0) }),
+            "warnings": .array(result.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
+            "notes": .array(result.notes.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
         ]
     }
 
@@ -64,6 +68,7 @@ package enum SummaryJSON {
             "refused": .integer(scans.refused),
             "waiting": .integer(scans.waiting),
             "lost": .integer(scans.lost),
+            "open": .integer(scans.open),
             "discarded": .integer(scans.discarded),
             "discarded_by_cause": .object(
                 Dictionary(

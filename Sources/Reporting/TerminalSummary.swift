@@ -184,9 +184,14 @@ struct SummaryWriter {
             }
         }
         if !unknown.isEmpty {
-            self.marked(.unknown, [Piece(Self.names(unknown) + " (only our own backend can tell)", .dim)])
+            self.marked(.unknown, [Piece(Self.names(unknown) + self.whyUnknown, .dim)])
         }
         if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
+    }
+
+    /// A run that was killed had our own backend, and no end.
+    private var whyUnknown: String {
+        self.result.hasBackendView ? " (needs the end of the run)" : " (only our own backend can tell)"
     }
 
     private static func names(_ verdicts: [Verdict]) -> String {

@@ -27,7 +27,7 @@ import Testing
                 "schema", "tool", "scenario", "seed", "world", "started", "seconds", "devices", "scans",
                 "books",
                 "jobs", "disconnections", "metrics", "counters", "faults", "slos", "invariants", "groups",
-                "gauges", "resources", "passed", "exit",
+                "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
             ])
     }
 
@@ -83,7 +83,7 @@ import Testing
                 summary["scans"],
                 [
                     "captured": 126, "restored": 0, "completed": 118, "refused": 3, "waiting": 5, "lost": 0,
-                    "discarded": 0, "discarded_by_cause": [:],
+                    "open": 0, "discarded": 0, "discarded_by_cause": [:],
                     "waiting_by_cause": ["offline": 3, "rate-limited": 2],
                 ]))
         #expect(

@@ -205,7 +205,7 @@ extension HTMLPage {
             ["scenario SHA-256", "<span class=\"mono\">\(HTMLText.escaped(result.scenario.sha256))</span>"],
             ["seed", String(result.seed)], ["world", result.world.rawValue],
             ["started", HTMLText.escaped(Figures.date(iso8601: result.startedText))],
-            ["observations in the log", Figures.count(self.chronicle.observations)],
+            ["lines in events.ndjson", Figures.count(self.report.logLines)],
         ]
         let notes = result.notes.prefix(40).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }.joined()
         var body = HTMLText.table(["what", "value"], rows, numbers: [], id: "environment-table")

@@ -9,7 +9,8 @@ struct TimeAxis {
         1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400,
     ]
 
-    init(end: Int64) { self.end = max(end, 1_000_000_000) }
+    /// To the millisecond, as the summary tells it.
+    init(end: Int64) { self.end = max((end + 500_000) / 1_000_000 * 1_000_000, 1_000_000_000) }
 
     /// In percent of the width.
     func place(_ nanoseconds: Int64) -> String {

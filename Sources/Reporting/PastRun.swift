@@ -1,0 +1,371 @@
+import Foundation
+package import Ledger
+package import Metrics
+import SimBase
+import Talaria
+
+/// A run as its folder tells it, whether it came to its end or was killed.
+package struct PastRun: Sendable {
+    package let folder: String
+    package let head: RunHead
+    package private(set) var result: RunResult
+    package private(set) var chronicle: Chronicle
+    /// Whether it was killed: nobody judged it.
+    package let wasCutOff: Bool
+
+    /// What is not one of our folders.
+    package enum Problem: Error, Equatable, CustomStringConvertible {
+        case missing(String)
+        case notARun(String)
+
+        package var description: String {
+            switch self {
+            case .missing(let folder): "there is no folder \(folder)"
+            case .notARun(let folder):
+                "\(folder) is not the folder of a run: it has no \(RunDirectory.FileName.head)"
+            }
+        }
+    }
+
+    /// What the folder says of itself.
+    package static func head(of folder: String) throws(Problem) -> RunHead {
+        guard FileManager.default.fileExists(atPath: folder) else { throw .missing(folder) }
+        guard let head = RunReport.head(of: folder) else { throw .notARun(folder) }
+        return head
+    }
+
+    /// `slos`: of the scenario as it ran. `ledger`: for a run that nobody judged.
+    package init(folder: String, head: RunHead, slos: [SLO], ledger: @autoclosure () -> Ledger) {
+        self.folder = folder
+        self.head = head
+        let summary = FileManager.default.contents(
+            atPath: RunDirectory.joined(folder, RunDirectory.FileName.summary)
+        ).flatMap { JSONValue(reading: $0) }
+        self.wasCutOff = summary == nil
+        var judge = summary == nil ? ledger() : nil
+        var tally = Tally(fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
+        self.chronicle = Chronicle(faults: head.faults.count)
+        if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
+            let reader = ObservationReader(faults: head.faults)
+            while let line = lines.next() {
+                guard lines.isWhole, let observation = reader.observation(line) else { continue }
+                tally.saw(observation)
+                self.chronicle.saw(observation)
+                judge?.saw(observation)
+            }
+        }
+        tally.finish()
+        judge?.breakOff()
+        var table = head.table
+        var intervals = IntervalReader(folder: folder, head: head)
+        while let moment = intervals.next() {
+            table.add(moment.table)
+            self.chronicle.counted(moment.table, from: moment.from)
+        }
+        let past = Past(
+            head: head, disconnections: tally.measured.disconnections, until: self.chronicle.until)
+        if let summary {
+            self.result = past.finished(summary, table, slos)
+        } else if let judge {
+            self.result = past.cutOff(judge, tally.measured.table, measured: table, slos)
+        } else {
+            preconditionFailure("a run is judged, or there is somebody who judges it")
+        }
+        self.result.directory = folder
+    }
+
+    /// Every report of it, made from its files.
+    package var report: RunReport { RunReport(self.result, self.chronicle, folders: [self.folder]) }
+
+    // MARK: Shards
+
+    /// Shards of one run: what all of them saw together, in one verdict. Nil where they are not of one scenario.
+    package static func merged(_ runs: [PastRun], slos: [SLO]) -> RunReport? {
+        guard let first = runs.first,
+            runs.allSatisfy({
+                $0.head.groups.map(\.name) == first.head.groups.map(\.name)
+                    && $0.head.faults == first.head.faults
+                    && $0.head.scenario.name == first.head.scenario.name
+            })
+        else { return nil }
+        var result = first.result
+        var chronicle = first.chronicle
+        for run in runs.dropFirst() {
+            result.merge(run.result)
+            chronicle.add(run.chronicle)
+        }
+        result.slos = slos.map { slo in
+            let together = slo.evaluate(against: result.metrics)
+            return together
+        }
+        let exits = runs.map(\.result.exit)
+        result.exit =
+            Judgement(
+                verdicts: result.verdicts, totals: result.totals, slos: result.slos,
+                hasInternalError: exits.contains(.internalError),
+                hasOutputError: exits.contains(.cannotWrite),
+                isUntrusted: !result.generator.isTrustworthy, isInterrupted: result.isInterrupted
+            ).exit
+        result.notes.insert(
+            "merged of \(runs.count) runs, seeds "
+                + runs.map { String($0.head.seed) }.joined(separator: ", "),
+            at: 0)
+        return RunReport(result, chronicle, folders: runs.map(\.folder))
+    }
+}
+
+extension RunHead {
+    /// Phones are numbered group by group.
+    var fleet: FleetMap {
+        FleetMap(
+            groups: self.groups.map(\.name),
+            groupOfDevice: self.groups.enumerated().flatMap { place, group in
+                Array(repeating: UInt16(place), count: max(0, group.devices))
+            })
+    }
+}
+
+extension RunResult {
+    mutating func merge(_ other: RunResult) {
+        self.started = min(self.started, other.started)
+        self.length = max(self.length, other.length)
+        for place in self.groups.indices where place < other.groups.count {
+            self.groups[place].devices += other.groups[place].devices
+            self.groups[place].totals.add(other.groups[place].totals)
+        }
+        self.isInterrupted = self.isInterrupted || other.isInterrupted
+        self.failure = self.failure ?? other.failure
+        self.hasBackendView = self.hasBackendView && other.hasBackendView
+        self.totals.add(other.totals)
+        for place in self.verdicts.indices where place < other.verdicts.count {
+            self.verdicts[place].add(other.verdicts[place])
+        }
+        self.disconnections = zip(self.disconnections, other.disconnections).map { mine, others in
+            var row = mine
+            row.count += others.count
+            row.resumed += others.resumed
+            row.restarted += others.restarted
+            row.gaveUp += others.gaveUp
+            row.reconnectTime.add(others.reconnectTime)
+            return row
+        }
+        self.metrics.add(other.metrics)
+        self.resources = Resources(
+            client: Self.sum(self.resources.client, other.resources.client),
+            backend: Self.sum(self.resources.backend, other.resources.backend))
+        self.generator.complaints += other.generator.complaints
+        self.streamsOpen = nil
+        self.notes += other.notes
+        self.warnings += other.warnings
+    }
+
+    private static func sum(_ mine: Resources.Usage?, _ others: Resources.Usage?) -> Resources.Usage? {
+        guard let mine, let others else { return nil }
+        return .init(
+            processor: mine.processor + others.processor,
+            residentBytes: mine.residentBytes + others.residentBytes)
+    }
+}
+
+extension Verdict {
+    mutating func add(_ other: Verdict) {
+        self.violations += other.violations
+        self.expected += other.expected
+        self.examples += other.examples
+        if self.standing == .notAvailable || other.standing == .notAvailable {
+            // What one shard cannot know is not known of all, unless another has found it broken.
+            self.standing = [self.standing, other.standing].contains(.broken) ? .broken : .notAvailable
+        } else {
+            self.standing =
+                self.violations == 0 ? .held : self.violations == self.expected ? .brokenAsExpected : .broken
+        }
+    }
+}
+
+/// Builds the result of a run of the past.
+private struct Past {
+    let head: RunHead
+    let disconnections: Disconnections
+    let until: Instant
+
+    private func result(
+        groups: [GroupResult], totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
+        metrics: MetricTable, exit: RunExit
+    ) -> RunResult {
+        RunResult(
+            tool: self.head.tool, scenario: self.head.scenario, seed: self.head.seed, world: self.head.world,
+            started: self.head.started, length: self.until - .zero, groups: groups, isInterrupted: false,
+            failure: nil, exit: exit, hasBackendView: self.head.hasBackendView, totals: totals,
+            verdicts: verdicts, slos: slos, disconnections: self.disconnections.rows, metrics: metrics,
+            resources: Resources(client: nil, backend: nil), generator: GeneratorHealth(complaints: []),
+            notes: [], warnings: [], directory: nil, files: [], command: self.head.command)
+    }
+
+    // MARK: It came to its end
+
+    func finished(_ summary: JSONValue, _ measured: MetricTable, _ slos: [SLO]) -> RunResult {
+        var table = measured
+        let groups = self.head.groups.map { group in
+            GroupResult(
+                name: group.name, devices: group.devices,
+                totals: Self.totals(summary["groups"]?[Printable.bounded(group.name)]))
+        }
+        for (place, group) in groups.enumerated() {
+            group.totals.record(into: &table, group: MetricGroup(index: place))
+        }
+        for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
+        where member.value.text == "n/a" {
+            if let metric = Metric(name: member.key) { table.cannotKnow(metric) }
+        }
+        for member in summary["faults"]?.members ?? [] where member.value.text == "n/a" {
+            table.cannotKnow(.fault(id: member.key))
+        }
+        let told = summary["slos"]?.elements ?? []
+        let results = slos.enumerated().map { place, slo -> SLOResult in
+            let found = slo.evaluate(against: table)
+            guard told.indices.contains(place), told[place]["metric"]?.text == slo.selector.description,
+                let actual = told[place]["actual"]?.text
+            else { return found }
+            return found.told(actual: actual, passed: told[place]["passed"]?.flag)
+        }
+        var result = self.result(
+            groups: groups, totals: Self.totals(summary), verdicts: Self.verdicts(summary), slos: results,
+            metrics: table,
+            exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError)
+        result.length = Interval(nanoseconds: (summary["seconds"]?.scaled(9)) ?? 0)
+        result.isInterrupted = summary["interrupted"]?.flag ?? false
+        result.failure = summary["failure"]?.text
+        result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
+        result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
+        result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)
+        result.resources = Self.resources(summary["resources"])
+        if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.integer,
+            let by = gauge["peak_by_s"]?.scaled(9)
+        {
+            var series = GaugeSeries()
+            series.add(least: 0, most: peak, upTo: Instant(nanoseconds: by))
+            result.streamsOpen = series
+        }
+        return result
+    }
+
+    private static func totals(_ value: JSONValue?) -> LedgerTotals {
+        func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.integer ?? 0 }
+        var totals = LedgerTotals()
+        totals.scans.captured = number("scans", "captured")
+        totals.scans.restored = number("scans", "restored")
+        totals.scans.completed = number("scans", "completed")
+        totals.scans.refused = number("scans", "refused")
+        totals.scans.lost = number("scans", "lost")
+        totals.scans.open = number("scans", "open")
+        totals.scans.restore(
+            waiting: WaitingCause.allCases.map {
+                ($0, value?["scans"]?["waiting_by_cause"]?[$0.rawValue]?.integer ?? 0)
+            },
+            discarded: DiscardCause.allCases.map {
+                ($0, value?["scans"]?["discarded_by_cause"]?[$0.rawValue]?.integer ?? 0)
+            })
+        totals.books.expected = number("books", "expected")
+        totals.books.received = number("books", "received")
+        totals.books.missing = number("books", "missing")
+        totals.books.duplicated = number("books", "duplicated")
+        totals.books.repeated = number("books", "repeated")
+        totals.jobs.accepted = number("jobs", "accepted")
+        totals.jobs.cleaned = number("jobs", "cleaned")
+        totals.jobs.abandoned = number("jobs", "abandoned")
+        totals.jobs.orphaned = number("jobs", "orphaned")
+        totals.jobs.expired = number("jobs", "expired")
+        for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
+            totals.jobs.abandonedByCause.add(member.value.integer(Int64.self) ?? 0, to: member.key)
+        }
+        return totals
+    }
+
+    private static func verdicts(_ summary: JSONValue) -> [Verdict] {
+        (summary["invariants"]?.elements ?? []).compactMap { value in
+            guard let invariant = value["id"]?.text.flatMap(Invariant.init) else { return nil }
+            guard let violations = value["violations"]?.integer, let expected = value["expected"]?.integer
+            else {
+                return Verdict(
+                    invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [])
+            }
+            let first = value["first"].flatMap { first -> Violation? in
+                guard let device = first["device"]?.integer(UInt32.self), let at = first["at"]?.scaled(6),
+                    let text = first["text"]?.text
+                else { return nil }
+                return Violation(
+                    invariant: invariant, device: DeviceNumber(device),
+                    scan: first["scan"]?.integer(UInt32.self).map { ScanNumber($0) } ?? .none,
+                    at: Instant(nanoseconds: at), text: text, isExpected: violations == expected)
+            }
+            return Verdict(
+                invariant: invariant,
+                standing: violations == 0 ? .held : violations == expected ? .brokenAsExpected : .broken,
+                violations: violations, expected: expected, examples: [first].compactMap { $0 })
+        }
+    }
+
+    private static func resources(_ value: JSONValue?) -> Resources {
+        func usage(_ name: String) -> Resources.Usage? {
+            guard let processor = value?[name + "_cpu_s"]?.scaled(9),
+                let memory = value?[name + "_rss_kb"]?.integer(Int64.self)
+            else { return nil }
+            return .init(processor: Interval(nanoseconds: processor), residentBytes: memory * 1_024)
+        }
+        return Resources(client: usage("client"), backend: usage("backend"))
+    }
+
+    // MARK: It was killed
+
+    /// Invariants that the log can show broken although it leaves out progress events, and books' small print, and although
+    /// the run has no end.
+    private static let visible: Set<Invariant> = [
+        .scanRefusedForCause, .bookNeverDoubleAdded, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
+    ]
+
+    /// `counted` is what the log's observations come to: of what they leave out `measured` knows.
+    func cutOff(_ ledger: Ledger, _ counted: MetricTable, measured: MetricTable, _ slos: [SLO]) -> RunResult {
+        var table = self.table(counted, measured)
+        ledger.record(into: &table)
+        let totals = ledger.totalsByGroup
+        let verdicts = ledger.verdicts.map { verdict in
+            guard !Self.visible.contains(verdict.invariant) else { return verdict }
+            return Verdict(
+                invariant: verdict.invariant, standing: .notAvailable, violations: 0, expected: 0,
+                examples: [])
+        }
+        let broken = verdicts.contains { $0.standing == .broken }
+        var result = self.result(
+            groups: self.head.groups.enumerated().map { place, group in
+                GroupResult(
+                    name: group.name, devices: group.devices,
+                    totals: place < totals.count ? totals[place] : LedgerTotals())
+            }, totals: ledger.totals, verdicts: verdicts, slos: slos.map { $0.evaluate(against: table) },
+            metrics: table, exit: broken ? .invariantBroken : .interrupted)
+        result.isInterrupted = true
+        result.failure = "the run was killed before it was judged: this is what its files hold"
+        return result
+    }
+
+    private func table(_ counted: MetricTable, _ measured: MetricTable) -> MetricTable {
+        var table = self.head.table
+        for place in -1..<counted.groups.count {
+            let group = place < 0 ? MetricGroup.none : MetricGroup(index: place)
+            let (log, series) = (counted.set(in: group), measured.set(in: group))
+            var set = MetricSet()
+            for metric in LatencyMetric.allCases {
+                // Of pings, progress and the network the log may hold nothing: whoever saw more knows better.
+                let more = log.histogram(metric).total >= series.histogram(metric).total
+                set.add(more ? log.histogram(metric) : series.histogram(metric), to: metric)
+            }
+            for metric in RateMetric.allCases { set.add(log.rate(metric), to: metric) }
+            for metric in CountMetric.allCases {
+                set.add(max(log.count(metric), series.count(metric)), to: metric)
+            }
+            for reply in log.replies { set.replied(status: reply.status, times: reply.count) }
+            for fault in log.faults.entries { set.fired(fault: fault.name, times: fault.count) }
+            table.add(set, in: group)
+        }
+        return table
+    }
+}

@@ -1,0 +1,82 @@
+import Faults
+import Foundation
+import Ledger
+import Metrics
+import Plan
+import Reporting
+import ScenarioFile
+import SimBase
+import Talaria
+
+/// `report`: renders runs again from the files that they left.
+enum ReportCommand {
+    static let command = Command(
+        name: "report", usage: "RUNDIR...",
+        summary:
+            "Renders a run's reports again from its files, also a killed run's; several shards become one verdict",
+        options: [
+            Option(name: "--output", value: "DIR", help: "write there instead of into the run's folder"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim report Reports/latest",
+        run: { try Self.run($0, $1) })
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("--no-color") { console.withoutColors() }
+        let folders = arguments.positionals
+        if folders.count > 1, arguments["--output"] == nil {
+            throw CommandFailure(
+                .usage, "several folders become one report: name where it goes with --output DIR",
+                hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
+        }
+        let runs = try folders.map { try Self.read($0) }
+        var report = runs[0].run.report
+        if runs.count > 1 {
+            guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
+                throw CommandFailure(
+                    .badData, "these folders are not of one scenario: groups, faults or names differ")
+            }
+            report = merged
+        }
+        let place = arguments["--output"] ?? folders[0]
+        // What the run itself wrote stays as it is.
+        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff
+        report.result.directory = place
+        var complaint: OutputError?
+        do throws(OutputError) {
+            report.result.files = try report.write(to: place, withSummary: !isWhole)
+        } catch {
+            complaint = error
+            report.result.files = error.saved
+        }
+        console.out(TerminalSummary.text(report.result, style: console.style))
+        if let complaint { throw complaint }
+        return ExitCode(rawValue: report.result.exit.rawValue) ?? .internalError
+    }
+
+    /// A run, and the objectives of its scenario.
+    static func read(_ folder: String) throws -> (run: PastRun, slos: [SLO]) {
+        let head: RunHead
+        do throws(PastRun.Problem) {
+            head = try PastRun.head(of: folder)
+        } catch {
+            switch error {
+            case .missing: throw CommandFailure(.noInput, "\(error)")
+            case .notARun: throw CommandFailure(.badData, "\(error)")
+            }
+        }
+        let path = URL(filePath: folder).appending(path: RunDirectory.FileName.scenario).path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure(.badData, "\(folder) has no \(RunDirectory.FileName.scenario)")
+        }
+        let loaded = try ScenarioSource.load(path: path, overrides: [], environment: [:])
+        var scenario = loaded.scenario
+        scenario.seed = head.seed
+        let plan = RunPlan(scenario, target: .embedded)
+        let run = PastRun(
+            folder: folder, head: head, slos: scenario.slos,
+            ledger: Ledger(
+                shelf: plan.shelf, settings: LedgerSettings(plan, hasBackendView: head.hasBackendView)))
+        return (run, scenario.slos)
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// What a run leaves behind, read by programs that others wrote.
+    @Suite struct ReportTests {
+        private static let python = Package.root.appending(path: ".build/venv/bin/python")
+
+        private static func tool(_ name: String, _ arguments: [String]) async throws -> Outcome {
+            try #require(
+                FileManager.default.isExecutableFile(atPath: Self.python.path),
+                "the readers are missing: run `make test`, which installs them")
+            let script = Package.tests.appending(path: "Tools/\(name)").path
+            return try await Subprocess.run(Self.python, [script] + arguments, seconds: 55)
+        }
+
+        private struct Page: Decodable {
+            var title: String
+            var console, requests: [String]
+            var scripts: Int
+            var text: String
+        }
+
+        private static func page(_ folder: URL) async throws -> Page {
+            let outcome = try await Self.tool(
+                "page.py", [folder.appending(path: "report.html").path])
+            try #require(outcome.code == 0, "\(outcome.complaint)")
+            return try JSONDecoder().decode(Page.self, from: Data(outcome.output.utf8))
+        }
+
+        /// A run of the virtual world, in a folder of its own.
+        private static func simulated(_ scratch: Scratch, _ name: String, _ more: [String] = [])
+            async throws -> RunReport
+        {
+            let folder = scratch.folder.appending(path: name)
+            let outcome = try await Binary.run(
+                ["simulate", "flaky-network", "--devices", "12", "--output", folder.path, "--quiet"] + more)
+            try #require(outcome.code == 0, "\(outcome)")
+            return RunReport(folder: folder)
+        }
+
+        // MARK: The page
+
+        @Test func `the page opens from disk without a request and without a word on the console`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let page = try await Self.page(report.folder)
+            #expect(page.console == [])
+            #expect(page.requests == [])
+            #expect(page.scripts == 1)
+            #expect(page.title.hasPrefix("✓ Passed: flaky-network"))
+            // The script ran: it alone shows the field to search in.
+            #expect(page.text.contains("<p class=\"find\">"))
+            #expect(try Data(contentsOf: report.folder.appending(path: "report.html")).count < 2_000_000)
+        }
+
+        @Test func `a backend whose every text is hostile leaves all outputs inert`() async throws {
+            let script = Package.tests.appending(path: "Tools/talaria.py").path
+            let server = try await ServeProcess.start(Self.python, [script, "--hostile"])
+            let run = try RunProcess(
+                [ShortRun.scenario, "--target", server.base] + ShortRun.options
+                    + ShortRun.set(["drain=2s", "fleet.commuters.scans=1", "faults=[]"]))
+            let outcome = try await run.end(seconds: 40)
+            #expect(await server.end() == 0)
+
+            #expect(run.report.files == RunReport.names)
+            for name in RunReport.names {
+                let data = try Data(contentsOf: run.report.folder.appending(path: name))
+                #expect(!data.contains(0) && !data.contains(0x1B), "\(name)")
+                if name == "report.html" || name == "junit.xml" {
+                    #expect(!String(decoding: data, as: UTF8.self).contains("<script>alert"), "\(name)")
+                }
+            }
+            #expect(!outcome.output.utf8.contains(0x1B) && !outcome.output.utf8.contains(0))
+            // It came as far as the log, so the page was really put to the test.
+            #expect(try run.report.text("events.ndjson").contains("<script>alert(1)"))
+            let page = try await Self.page(run.report.folder)
+            #expect(page.console == [])
+            #expect(page.requests == [])
+            #expect(page.scripts == 1)
+            let read = try await Self.tool("read_reports.py", [run.report.folder.path])
+            #expect(read.code == 0, "\(read.complaint)")
+        }
+
+        // MARK: Published readers
+
+        private struct Tag: Decodable {
+            var count: Int
+            var p50, p90, p95, p99, p999, max: Double
+        }
+
+        private struct Summaries: Decodable {
+            struct Metric: Decodable {
+                var unit: String?
+                var count: Int?
+                var p50, p90, p95, p99, p999, max: Double?
+
+                init(from decoder: any Decoder) throws {
+                    guard let fields = try? decoder.container(keyedBy: Key.self) else { return }
+                    self.unit = try fields.decodeIfPresent(String.self, forKey: .unit)
+                    self.count = try fields.decodeIfPresent(Int.self, forKey: .count)
+                    self.p50 = try fields.decodeIfPresent(Double.self, forKey: .p50)
+                    self.p90 = try fields.decodeIfPresent(Double.self, forKey: .p90)
+                    self.p95 = try fields.decodeIfPresent(Double.self, forKey: .p95)
+                    self.p99 = try fields.decodeIfPresent(Double.self, forKey: .p99)
+                    self.p999 = try fields.decodeIfPresent(Double.self, forKey: .p999)
+                    self.max = try fields.decodeIfPresent(Double.self, forKey: .max)
+                }
+
+                private enum Key: CodingKey { case unit, count, p50, p90, p95, p99, p999, max }
+            }
+
+            var metrics: [String: Metric]
+        }
+
+        @Test func `the log of histograms gives the percentiles of the summary to three digits`() async throws
+        {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let read = try await Self.tool(
+                "read_hlog.py", [report.folder.appending(path: "latency.hlog").path])
+            try #require(read.code == 0, "\(read.complaint)")
+            let tags = try JSONDecoder().decode([String: Tag].self, from: Data(read.output.utf8))
+            let summary = try JSONDecoder().decode(
+                Summaries.self, from: Data(contentsOf: report.folder.appending(path: "summary.json")))
+            let told = summary.metrics.filter { $0.value.unit == "ms" && ($0.value.count ?? 0) > 0 }
+            #expect(Set(tags.keys) == Set(told.keys))
+            for (name, tag) in tags {
+                let metric = try #require(told[name])
+                #expect(tag.count == metric.count, "\(name)")
+                let pairs = [
+                    (tag.p50, metric.p50), (tag.p90, metric.p90), (tag.p95, metric.p95),
+                    (tag.p99, metric.p99),
+                    (tag.p999, metric.p999), (tag.max, metric.max),
+                ]
+                for (read, told) in pairs {
+                    let told = try #require(told)
+                    // The summary rounds to the microsecond.
+                    #expect(abs(read - told) <= max(told * 0.001, 0.000_6), "\(name): \(read) and \(told)")
+                }
+            }
+        }
+
+        private struct Read: Decodable {
+            struct Suite: Decodable, Equatable {
+                var cases, failures, errors, skipped: Int
+            }
+
+            var junit: [String: Suite]
+            var families: Int
+            var samples: [String: Double]
+        }
+
+        @Test
+        func `JUnit and OpenMetrics are read by the parsers of others, with the numbers of the summary`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let folder = scratch.folder.appending(path: "run")
+            let outcome = try await Binary.run([
+                "simulate", "flaky-network", "--devices", "12", "--output", folder.path, "--quiet", "--set",
+                "slo.sse.connect.time=p(95) < 1ms",
+            ])
+            #expect(outcome.code == 99)
+            let tool = try await Self.tool("read_reports.py", [folder.path])
+            try #require(tool.code == 0, "\(tool.complaint)")
+            let read = try JSONDecoder().decode(Read.self, from: Data(tool.output.utf8))
+            #expect(read.junit["objectives"] == .init(cases: 7, failures: 1, errors: 0, skipped: 0))
+            #expect(read.junit["invariants"] == .init(cases: 13, failures: 0, errors: 0, skipped: 0))
+            let summary = try RunReport(folder: folder).summary()
+            #expect(read.samples["swiftwing_scans_captured_total"] == Double(summary.scans.captured))
+            #expect(read.samples["swiftwing_books_received_total"] == Double(summary.books.received))
+        }
+
+        // MARK: From the files
+
+        @Test func `a report made from the files is the one that the run made`() async throws {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let again = scratch.folder.appending(path: "again")
+            let outcome = try await Binary.run(["report", report.folder.path, "--output", again.path])
+            #expect(outcome.code == 0, "\(outcome)")
+            for name in ["report.html", "report.md", "junit.xml", "metrics.prom"] {
+                #expect(try RunReport(folder: again).text(name) == report.text(name), "\(name)")
+            }
+        }
+
+        @Test func `a killed run tells what its log holds`() async throws {
+            let run = try RunProcess(ShortRun.arguments)
+            try await run.waitForLog("a completed scan") { $0.isPhone("completed") }
+            run.signal(SIGKILL)
+            _ = try await run.end(seconds: 10)
+            // Half a line, as a kill leaves it.
+            let events = run.report.folder.appending(path: "events.ndjson")
+            var data = try Data(contentsOf: events)
+            data.append(contentsOf: Data("{\"t\":12,\"device\":1,\"sc".utf8))
+            try data.write(to: events)
+
+            let outcome = try await Binary.run(["report", run.report.folder.path])
+            #expect(outcome.code == 105, "\(outcome)")
+            let page = try run.report.text("report.html")
+            #expect(page.contains("the run was killed before it was judged"))
+            #expect(page.contains("1 line of the logs were not whole") || page.contains("lines of the logs"))
+            let lines = try run.report.log()
+            let summary = try run.report.summary()
+            #expect(summary.scans.captured == lines.count { $0.isPhone("captured") })
+            #expect(summary.scans.completed == lines.count { $0.isPhone("completed") })
+            #expect(summary.scans.lost == 0 && summary.broken.isEmpty)
+        }
+
+        @Test func `shards become one verdict`() async throws {
+            let scratch = try Scratch()
+            let first = try await Self.simulated(scratch, "a", ["--seed", "1"])
+            let second = try await Self.simulated(scratch, "b", ["--seed", "2"])
+            let folder = scratch.folder.appending(path: "merged")
+            let outcome = try await Binary.run([
+                "report", first.folder.path, second.folder.path, "--output", folder.path,
+            ])
+            #expect(outcome.code == 0, "\(outcome)")
+            let (a, b) = (try first.summary(), try second.summary())
+            let merged = try RunReport(folder: folder).summary()
+            #expect(merged.scans.captured == a.scans.captured + b.scans.captured)
+            #expect(merged.books.received == a.books.received + b.books.received)
+            let counts = try [first, second].map { try $0.metricCount("upload.time") }
+            #expect(try RunReport(folder: folder).metricCount("upload.time") == counts[0] + counts[1])
+        }
+
+        // MARK: What cannot be
+
+        @Test func `a folder that holds no run is refused, and one that cannot be written ends with 74`()
+            async throws
+        {
+            let scratch = try Scratch()
+            #expect(try await Binary.run(["report", scratch.folder.path + "/nothing"]).code == 66)
+            #expect(try await Binary.run(["report", scratch.folder.path]).code == 65)
+            let report = try await Self.simulated(scratch, "run")
+            let file = try scratch.file("file")
+            let outcome = try await Binary.run([
+                "report", report.folder.path, "--output", file.path + "/below",
+            ])
+            #expect(outcome.code == 74)
+            #expect(outcome.complaint.contains("nothing was saved"))
+        }
+    }
+}
