@@ -136,7 +136,8 @@ private struct Script {
     /// Between two steps of the first job, which are a second apart there.
     private static let phone = [
         ("offline", "do: offline, at: 1600ms, for: 500ms"), ("handover", "do: handover, at: 1600ms"),
-        ("background", "do: background, at: 1600ms, for: 500ms"), ("kill", "do: kill, at: 1600ms, for: 500ms"),
+        ("background", "do: background, at: 1600ms, for: 500ms"),
+        ("kill", "do: kill, at: 1600ms, for: 500ms"),
         ("reinstall", "do: reinstall, at: 1600ms, for: 500ms"),
         ("clock-skew", "do: clock-skew, at: 100ms, by: -5m"),
         ("storage-full", "do: storage-full, at: 700ms, for: 900ms"),

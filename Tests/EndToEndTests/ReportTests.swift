@@ -61,7 +61,7 @@ extension EndToEnd {
             let server = try await ServeProcess.start(Self.python, [script, "--hostile"])
             let run = try RunProcess(
                 [ShortRun.scenario, "--target", server.base] + ShortRun.options
-                    + ShortRun.set(["drain=2s", "fleet.commuters.scans=1", "faults=[]"]))
+                    + ShortRun.set(["drain=30s", "fleet.commuters.scans=1", "faults=[]"]))
             let outcome = try await run.end(seconds: 40)
             #expect(await server.end() == 0)
 

@@ -4,10 +4,18 @@ The reader is the published package `hdrhistogram`; nothing of ours is imported.
 """
 
 import json
+import math
 import sys
 
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
+
+
+def value(histogram, percent):
+    """The package rounds a percentile's rank to the nearest; the reference implementation rounds up, as we do."""
+    count = histogram.get_total_count()
+    rank = math.ceil(round(percent * count, 6) / 100)
+    return histogram.get_value_at_percentile(100 * rank / count) / 1e6
 
 
 def main(path):
@@ -27,11 +35,11 @@ def main(path):
             {
                 tag: {
                     "count": total.get_total_count(),
-                    "p50": total.get_value_at_percentile(50) / 1e6,
-                    "p90": total.get_value_at_percentile(90) / 1e6,
-                    "p95": total.get_value_at_percentile(95) / 1e6,
-                    "p99": total.get_value_at_percentile(99) / 1e6,
-                    "p999": total.get_value_at_percentile(99.9) / 1e6,
+                    "p50": value(total, 50),
+                    "p90": value(total, 90),
+                    "p95": value(total, 95),
+                    "p99": value(total, 99),
+                    "p999": value(total, 99.9),
                     "max": total.get_max_value() / 1e6,
                 }
                 for tag, total in totals.items()

@@ -41,7 +41,7 @@ RESULTS_SECONDS = 7200
 PROGRESS_MAX = 20  # So many books at most have a progress event of their own.
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
-HOSTILE = '"><script>alert(1)</script>'
+HOSTILE = '"><script>alert(1)</script>\x1b[31m\x00'
 # What a client has to follow stays as it is even then.
 STEERING = {"jobId", "authToken", "sseUrl", "statusUrl", "resultsUrl", "href", "type"}
 LITE = ("title", "author", "isbn", "confidence", "enrichmentStatus", "coverUrl")
@@ -657,7 +657,7 @@ def main():
     option("--seed", default=None, help="the same jobs again, in the order of the uploads")
     option("--rate-limit", type=quota, default="10/1200", metavar="off|N/SECONDS", help="uploads a device")
     option("--token-life", type=positive, default=7200, metavar="SECONDS", help="then TOKEN_EXPIRED")
-    option("--hostile", action="store_true", help=f"say {HOSTILE} wherever a client need not follow it")
+    option("--hostile", action="store_true", help=f"say {HOSTILE!r} wherever a client need not follow it")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.SystemRandom().getrandbits(64)
