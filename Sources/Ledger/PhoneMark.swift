@@ -31,6 +31,8 @@ package struct PhoneMark: Equatable, Sendable {
     package private(set) var gaveUp = 0
     package private(set) var errors = 0
     package private(set) var kills = 0
+    /// Scans that went with the app.
+    private var discarded = 0
     package private(set) var longestScan = Interval.zero
     package private(set) var longestReconnect = Interval.zero
     /// Scans with an open stream, and those whose stream was lost and is not back: at most as many as a phone has slots.
@@ -48,7 +50,7 @@ package struct PhoneMark: Equatable, Sendable {
     }
 
     /// Scans that it did not bring home.
-    package var unsettled: Int { max(0, self.captured - self.completed - self.refused) }
+    package var unsettled: Int { max(0, self.captured - self.completed - self.refused - self.discarded) }
 
     /// How much there is to say about it: the more, the sooner somebody should look at it.
     package var hardship: Int {
@@ -89,7 +91,10 @@ package struct PhoneMark: Equatable, Sendable {
         case .killed:
             self.kills += 1
             self.forgetStreams()
-        case .suspended, .reinstalled: self.forgetStreams()
+        case .reinstalled(let discarded):
+            self.discarded += discarded
+            self.forgetStreams()
+        case .suspended: self.forgetStreams()
         case .launched, .resumed, .pathChanged, .storageFilled, .storageFreed, .clockSet, .photoPrepared,
             .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied, .requestFailed,
             .badAnswer, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp, .cleanupAnswered,

@@ -66,6 +66,13 @@ package struct Tally: Sendable {
         return measured
     }
 
+    /// Shows what was measured since the last time, and adds it to what was measured before, without a copy of it.
+    package mutating func settle(into past: inout Measurements, _ show: (Measurements) -> Void) {
+        show(self.measured)
+        past.add(self.measured)
+        self.measured.reset()
+    }
+
     /// Takes in what another tally measured.
     package mutating func add(_ other: Measurements) {
         self.measured.add(other)

@@ -104,6 +104,9 @@ package struct MetricTable: Sendable, Equatable {
 
     package func histogram(_ metric: LatencyMetric, of scope: MetricScope) -> Reading<HDRHistogram> {
         guard self.isAvailable(.latency(metric)) else { return .notAvailable }
+        let used = self.places(scope).filter { !self.sets[$0].histogram(metric).isEmpty }
+        // Nothing is added up where there is only one.
+        if used.count == 1 { return .measured(self.sets[used[0]].histogram(metric)) }
         return .measured(
             self.places(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
     }

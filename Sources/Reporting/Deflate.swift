@@ -4,11 +4,12 @@ import CZlib
 enum Deflate {
     /// Nil when memory is short.
     static func packed(_ bytes: [UInt8]) -> [UInt8]? {
-        var length = compressBound(uLong(bytes.count))
-        var packed = [UInt8](repeating: 0, count: Int(length))
-        let code = unsafe compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_SPEED)
+        // Stored as they are, bytes take a little more than themselves; a small window makes the blocks short.
+        var length = bytes.count + bytes.count / 8 + 64
+        var packed = [UInt8](repeating: 0, count: length)
+        let code = unsafe shim_deflate(bytes, bytes.count, &packed, &length)
         guard code == Z_OK else { return nil }
-        packed.removeLast(packed.count - Int(length))
+        packed.removeLast(packed.count - length)
         return packed
     }
 

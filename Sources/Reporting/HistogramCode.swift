@@ -15,7 +15,8 @@ package enum HistogramCode {
         var counts: [UInt8] = []
         var zeros: Int64 = 0
         if let places = histogram.occupied {
-            for count in histogram.counts[...places.upperBound] {
+            zeros = Int64(places.lowerBound)
+            for count in histogram.counts[places] {
                 guard count != 0 else {
                     zeros += 1
                     continue

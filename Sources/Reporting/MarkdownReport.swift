@@ -5,11 +5,41 @@ import Talaria
 
 /// `report.md`: the same numbers as the terminal's, for a pull request.
 package enum MarkdownReport {
+    /// Of the numbers alone.
     package static func text(_ result: RunResult) -> String {
+        Self.text(result, worst: result.slos.map { _ in nil }, errors: "")
+    }
+
+    /// With what happened when.
+    static func text(_ report: RunReport) -> String {
+        Self.text(report.result, worst: report.worstWindows, errors: Self.errors(report))
+    }
+
+    private static func text(_ result: RunResult, worst: [SLOWindow?], errors: String) -> String {
         [
-            Self.verdict(result), Self.objectives(result), Self.invariants(result), Self.scans(result),
-            Self.disconnections(result), Self.latencies(result), Self.details(result),
+            Self.verdict(result), Self.objectives(result, worst), Self.invariants(result),
+            Self.scans(result), Self.disconnections(result), Self.latencies(result), errors,
+            Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    /// Errors that a pull request needs to see.
+    private static let errorsMax = 10
+
+    private static func errors(_ report: RunReport) -> String {
+        let rows = report.chronicle.troubles.byCount
+        guard !rows.isEmpty else { return "" }
+        let shown = rows.prefix(Self.errorsMax).map { row in
+            [
+                MarkdownText.code(row.trouble.name), Figures.count(row.count),
+                HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
+                "phone \(row.device.raw)" + (row.scan == .none ? "" : ", scan \(row.scan.raw)"),
+            ]
+        }
+        let more = rows.count > shown.count ? ", the first \(shown.count) of \(rows.count)" : ""
+        return "<details><summary>Errors as the phones saw them\(more)</summary>\n\n"
+            + MarkdownText.table(["error", "count", "first", "last", "first seen by"], shown)
+            + "\n</details>\n"
     }
 
     private static func sign(_ result: RunResult) -> String {
@@ -40,9 +70,10 @@ package enum MarkdownReport {
         return text
     }
 
-    private static func objectives(_ result: RunResult) -> String {
+    private static func objectives(_ result: RunResult, _ worst: [SLOWindow?]) -> String {
         guard !result.slos.isEmpty else { return "" }
-        let rows = result.slos.map { slo in
+        let tellsWorst = worst.contains { $0?.isTelling == true }
+        let rows = result.slos.enumerated().map { place, slo in
             let sign =
                 switch (slo.passed, slo.slo.severity) {
                 case (true, _): "✅"
@@ -53,10 +84,16 @@ package enum MarkdownReport {
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),
                 MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.actual),
-            ]
+            ] + (tellsWorst ? [Self.window(worst.indices.contains(place) ? worst[place] : nil)] : [])
         }
-        return "### SLOs\n\n"
-            + MarkdownText.table(["", "metric", "expected", "actual"], rows, textColumns: 4)
+        let header = ["", "metric", "expected", "actual"] + (tellsWorst ? ["worst window"] : [])
+        return "### SLOs\n\n" + MarkdownText.table(header, rows, textColumns: 5)
+    }
+
+    private static func window(_ window: SLOWindow?) -> String {
+        guard let window, window.isTelling else { return "" }
+        return MarkdownText.code(window.result.actual)
+            + " at \(HTMLText.clock(window.from.nanoseconds)), \(Figures.length(window.length, short: true))"
     }
 
     private static func invariants(_ result: RunResult) -> String {

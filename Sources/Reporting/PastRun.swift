@@ -60,7 +60,7 @@ package struct PastRun: Sendable {
         var intervals = IntervalReader(folder: folder, head: head)
         while let moment = intervals.next() {
             table.add(moment.table)
-            self.chronicle.counted(moment.table, from: moment.from)
+            self.chronicle.counted(Chronicle.counts(moment.table), from: moment.from)
         }
         let past = Past(
             head: head, disconnections: tally.measured.disconnections, until: self.chronicle.until)

@@ -59,21 +59,27 @@ package struct RunRecorder {
     }
 
     private mutating func cut(_ directory: RunDirectory) {
-        let interval = self.tally.drain()
-        directory.log(interval.table, from: self.from, length: Interval(nanoseconds: Self.second))
-        self.chronicle.counted(interval.table, from: self.from)
-        self.past.add(interval)
+        let from = self.from
+        var counted = (events: 0, pings: 0)
+        self.tally.settle(into: &self.past) { interval in
+            directory.log(interval.table, from: from, length: Interval(nanoseconds: Self.second))
+            counted = Chronicle.counts(interval.table)
+        }
+        self.chronicle.counted(counted, from: from)
     }
 }
 
 extension Chronicle {
-    mutating func counted(_ table: MetricTable, from moment: Instant) {
+    static func counts(_ table: MetricTable) -> (events: Int, pings: Int) {
         func count(_ metric: CountMetric) -> Int {
             guard case .measured(let count) = table.count(metric, of: .fleet) else { return 0 }
             return Int(count)
         }
-        let (events, pings) = (count(.sseEvents), count(.ssePings))
-        guard events > 0 || pings > 0 else { return }
-        self.counted(events: events, pings: pings, from: moment)
+        return (count(.sseEvents), count(.ssePings))
+    }
+
+    mutating func counted(_ counts: (events: Int, pings: Int), from moment: Instant) {
+        guard counts.events > 0 || counts.pings > 0 else { return }
+        self.counted(events: counts.events, pings: counts.pings, from: moment)
     }
 }

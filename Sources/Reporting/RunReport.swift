@@ -64,7 +64,7 @@ package struct RunReport: Sendable {
         [
             (RunDirectory.FileName.summary, SummaryJSON.bytes(self.result)),
             (RunDirectory.FileName.page, Array(HTMLPage(self).text.utf8)),
-            (RunDirectory.FileName.markdown, Array(MarkdownReport.text(self.result).utf8)),
+            (RunDirectory.FileName.markdown, Array(MarkdownReport.text(self).utf8)),
             (RunDirectory.FileName.junit, Array(JUnitReport.text(self.result).utf8)),
             (RunDirectory.FileName.metrics, Array(OpenMetrics.text(self.result).utf8)),
         ]
@@ -99,7 +99,10 @@ package struct RunReport: Sendable {
         let windows = max(1, self.chronicle.windows.count)
         let coarse = (windows + Self.trackWindowsMax - 1) / Self.trackWindowsMax
         self.trackWidth = self.chronicle.width * Int64(coarse)
-        let sloWidth = max(SLOWindow.lengthMin, self.trackWidth)
+        // Whole windows of the tracks.
+        let width = self.trackWidth.nanoseconds
+        let sloWidth = Interval(
+            nanoseconds: (max(SLOWindow.lengthMin.nanoseconds, width) + width - 1) / width * width)
         guard let table = readers.first?.emptyTable else { return }
         var tracks = LatencyMetric.allCases.map { LatencyTrack(metric: $0) }
         var fine = WindowFold(width: self.trackWidth, table)
@@ -108,10 +111,18 @@ package struct RunReport: Sendable {
         while let moment = rest.next() {
             // What tells of the whole run belongs to no window.
             guard moment.length <= self.trackWidth else { continue }
-            if let full = fine.add(moment) { Self.note(full, in: &tracks) }
-            if let full = coarser.add(moment) { self.note(full) }
+            guard let full = fine.add(moment) else { continue }
+            Self.note(full, in: &tracks)
+            if let full = coarser.add(.init(from: full.from, length: full.length, table: full.table)) {
+                self.note(full)
+            }
         }
-        if let last = fine.end() { Self.note(last, in: &tracks) }
+        if let last = fine.end() {
+            Self.note(last, in: &tracks)
+            if let full = coarser.add(.init(from: last.from, length: last.length, table: last.table)) {
+                self.note(full)
+            }
+        }
         if let last = coarser.end() { self.note(last) }
         self.skippedLines = rest.skipped
         self.tracks = tracks.filter { !$0.windows.isEmpty }

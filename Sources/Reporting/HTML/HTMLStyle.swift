@@ -19,7 +19,7 @@ enum HTMLStyle {
         h3{font-size:1rem;font-weight:650;margin:0}
         p{margin:.35rem 0}a{color:var(--i1)}
         code,pre,.mono{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.86em}
-        section{margin-top:3.25rem}section>.lead{color:var(--soft);margin:.2rem 0 1.1rem;max-width:46rem}
+        section{margin-top:3.25rem}section>.lead{break-after:avoid;color:var(--soft);margin:.2rem 0 1.1rem;max-width:46rem}
         :focus-visible{outline:2px solid var(--i1);outline-offset:3px;border-radius:3px}
         .verdict{display:flex;gap:1.1rem;align-items:center;margin:1rem 0 .4rem}
         .verdict .word{font-size:clamp(2rem,5vw,2.9rem);line-height:1.1;font-weight:700;letter-spacing:-.025em}
@@ -113,7 +113,7 @@ enum HTMLStyle {
         @media print{:root{color-scheme:light;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#4d545b;--rule:#d2d3cf;
         --grid:#e6e6e2;--good:#00704c;--bad:#b3261e;--warn:#8a5700;--i1:#0b62a4;--i2:#c85a06;--i3:#00805a;--i4:#8a489c;
         --i5:#4698c9;--i6:#8b7a00;--i7:#6b7280}html{font-size:11px}main{max-width:none;padding:0}
-        nav,.find,#tip{display:none}section{margin-top:2rem}h2,h3{break-after:avoid}
+        nav,.find,#tip{display:none}.pair{break-inside:avoid}section{margin-top:2rem}h2,h3{break-after:avoid}
         *{-webkit-print-color-adjust:exact;print-color-adjust:exact}.scroll{overflow:visible}
         pre{white-space:pre-wrap;overflow-wrap:anywhere}}
         @page{margin:14mm}

@@ -107,9 +107,13 @@ struct PhoneLanes {
         case .suspended:
             self.turn(\.app, at, "off", "in the background")
             self.forget(at)
-        case .killed, .reinstalled:
+        case .killed:
             self.turn(\.app, at, "gone", "killed")
             self.forget(at)
+        case .reinstalled:
+            self.turn(\.app, at, "gone", "deleted and installed anew")
+            self.forget(at)
+            self.endAll(\.scans, at)
         case .pathLost: self.turn(\.link, at, "gone", "no path")
         case .pathReturned: self.turn(\.link, at, "on", "link up")
         case .pathChanged: self.link.marks.append(Mark(at: at, style: "warn", text: "handover"))
