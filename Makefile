@@ -63,6 +63,7 @@ asan: packages ## runs the tests of the photographs under the address sanitizer
 bench: build ## measures beside other programs, and fails where a ratio is above its threshold
 	@.ci/packages bench
 	@Benchmarks/preprocess.py --check
+	@Benchmarks/simulate.py
 
 install: build ## puts binary and scenarios under PREFIX (/usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \

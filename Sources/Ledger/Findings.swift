@@ -42,9 +42,8 @@ struct Findings: Sendable {
         change(&self.totals[place])
     }
 
-    /// In the order of `Invariant.allCases`.
-    var verdicts: [Verdict] {
-        Invariant.allCases.map { invariant in
+    func verdicts(of invariants: [Invariant]) -> [Verdict] {
+        invariants.map { invariant in
             let tally = self.tallies[invariant.ordinal]
             let standing: Verdict.Standing =
                 if invariant.needsBackend && !self.settings.hasBackendView {

@@ -25,6 +25,20 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case limitHonoured = "limit.honoured"
     case slotsBounded = "slots.bounded"
     case serverAgrees = "server.agrees"
+    // Judged in the virtual world, by `Sentinel`.
+    case scanOrder = "scan.order"
+    case jobCleanedOnce = "job.cleaned-once"
+    case jobEnded = "job.cleaned-or-expired"
+    case jobOrphansBounded = "job.orphans-bounded"
+    case jobSilentAfterCleanup = "job.silent-after-cleanup"
+    case streamDeadDetected = "stream.dead-detected"
+    case streamParseRobust = "stream.parse-robust"
+    case authNoStaleUse = "auth.no-stale-use"
+    case retryBudget = "retry.budget"
+    case deviceNotStuck = "device.not-stuck"
+    case timersClean = "timers.clean"
+    case timeSane = "time.sane"
+    case requestOneFate = "request.one-fate"
 
     /// From 0, in the order of `allCases`.
     var ordinal: Int {
@@ -42,16 +56,45 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .limitHonoured: 10
         case .slotsBounded: 11
         case .serverAgrees: 12
+        case .scanOrder: 13
+        case .jobCleanedOnce: 14
+        case .jobEnded: 15
+        case .jobOrphansBounded: 16
+        case .jobSilentAfterCleanup: 17
+        case .streamDeadDetected: 18
+        case .streamParseRobust: 19
+        case .authNoStaleUse: 20
+        case .retryBudget: 21
+        case .deviceNotStuck: 22
+        case .timersClean: 23
+        case .timeSane: 24
+        case .requestOneFate: 25
         }
     }
 
     package var kind: InvariantKind {
         switch self {
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .bookFaithful, .streamIDMonotone,
-            .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:
+            .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
+            .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
+            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate:
             .always
-        case .bookNeverLost, .jobCleaned, .serverAgrees:
+        case .streamDeadDetected, .deviceNotStuck: .eventually
+        case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
             .finally
+        }
+    }
+
+    /// Those that are judged wherever a run goes.
+    static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
+    /// Those that only the virtual world can judge.
+    static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
+
+    /// Whether it speaks of an end in peace: trouble over, scans settled, jobs expired.
+    var needsSettling: Bool {
+        switch self {
+        case .jobEnded, .deviceNotStuck, .timersClean: true
+        default: false
         }
     }
 
@@ -83,6 +126,32 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "a phone has at most its number of streams, and none at the end"
         case .serverAgrees:
             "phones and backend tell the same story"
+        case .scanOrder:
+            "scans are uploaded for the first time in the order of their capture"
+        case .jobCleanedOnce:
+            "no job is deleted twice with effect"
+        case .jobEnded:
+            "every job that was accepted is deleted, or expires"
+        case .jobOrphansBounded:
+            "a scan has no more jobs than it has uploads"
+        case .jobSilentAfterCleanup:
+            "after its DELETE nothing is asked of a job"
+        case .streamDeadDetected:
+            "a silent stream is given up when its idle timeout is over"
+        case .streamParseRobust:
+            "what no fault has touched can be read, wherever its bytes are split"
+        case .authNoStaleUse:
+            "a token that was answered by 401 is not used again"
+        case .retryBudget:
+            "no phone sends more requests in a second than its backoffs allow"
+        case .deviceNotStuck:
+            "once all trouble is over every phone settles what it has"
+        case .timersClean:
+            "no phone that is done wants to be woken"
+        case .timeSane:
+            "nothing is seen before what brought it about"
+        case .requestOneFate:
+            "each request is answered, fails, or goes with its app or its path, and only once"
         }
     }
 
@@ -91,6 +160,10 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var needsBackend: Bool {
         switch self {
         case .bookNeverLost, .bookFaithful, .streamNoGap, .serverAgrees: true
+        case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
+            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
+            .timersClean, .timeSane, .requestOneFate:
+            true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:
             false

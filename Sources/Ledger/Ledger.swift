@@ -133,8 +133,8 @@ package struct Ledger: Sendable {
     /// By the groups of the fleet map.
     package var totalsByGroup: [LedgerTotals] { Array(self.findings.totals.dropLast()) }
 
-    /// In the order of `Invariant.allCases`.
-    package var verdicts: [Verdict] { self.findings.verdicts }
+    /// In the order of their declaration.
+    package var verdicts: [Verdict] { self.findings.verdicts(of: Invariant.everywhere) }
 
     /// Whether any invariant is broken by a phone that is not known for it.
     package var isBroken: Bool { self.verdicts.contains { $0.standing == .broken } }

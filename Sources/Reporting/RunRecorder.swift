@@ -5,7 +5,8 @@ package import Talaria
 
 /// Hears everything that both sides of a run saw, in one order, and has it judged, measured, told and written down.
 ///
-/// Once a second of the run's own time what was measured goes to the files, so that a kill loses no more than that.
+/// Once a second of the run's own time what was measured goes to the files, so that a kill loses no more than that. Of a
+/// simulated day that would be most of the work: there, intervals get longer as the run does.
 package struct RunRecorder {
     private static let second: Int64 = 1_000_000_000
 
@@ -16,8 +17,13 @@ package struct RunRecorder {
     private var past: Measurements
     /// The present interval.
     private var from = Instant.zero
+    private var length = Self.second
+    /// After so many intervals they get twice as long; nil: never.
+    private let intervalsOfALength: Int?
+    private var intervals = 0
 
-    package init(ledger: Ledger, tally: Tally, faults: Int) {
+    package init(ledger: Ledger, tally: Tally, faults: Int, intervalsOfALength: Int? = nil) {
+        self.intervalsOfALength = intervalsOfALength
         self.ledger = ledger
         self.tally = tally
         self.past = Measurements(table: tally.measured.table)
@@ -25,9 +31,9 @@ package struct RunRecorder {
     }
 
     package mutating func saw(_ observation: Observation, in directory: RunDirectory) {
-        if observation.at.nanoseconds >= self.from.nanoseconds + Self.second {
+        if observation.at.nanoseconds >= self.from.nanoseconds + self.length {
             self.cut(directory)
-            self.from = Instant(nanoseconds: observation.at.nanoseconds / Self.second * Self.second)
+            self.from = Instant(nanoseconds: observation.at.nanoseconds / self.length * self.length)
         }
         self.ledger.saw(observation)
         self.tally.saw(observation)
@@ -59,13 +65,17 @@ package struct RunRecorder {
     }
 
     private mutating func cut(_ directory: RunDirectory) {
-        let from = self.from
+        let (from, length) = (self.from, Interval(nanoseconds: self.length))
         var counted = (events: 0, pings: 0)
         self.tally.settle(into: &self.past) { interval in
-            directory.log(interval.table, from: from, length: Interval(nanoseconds: Self.second))
+            directory.log(interval.table, from: from, length: length)
             counted = Chronicle.counts(interval.table)
         }
         self.chronicle.counted(counted, from: from)
+        self.intervals += 1
+        guard let most = self.intervalsOfALength, self.intervals >= most else { return }
+        self.intervals = 0
+        self.length *= 2
     }
 }
 

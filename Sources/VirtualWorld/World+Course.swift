@@ -221,6 +221,16 @@ extension World {
 }
 
 extension World {
+    /// What nobody sees, at the end of a run that was healed.
+    package var remains: WorldRemains {
+        WorldRemains(
+            stuck: self.course.stuck,
+            restless: self.course.isHealed
+                ? self.phones.filter { $0.handset.nextWake != nil }.map(\.handset.number) : [])
+    }
+}
+
+extension World {
     // MARK: Counts
 
     /// Captures that were made.

@@ -28,7 +28,7 @@ enum ReplayCommand {
             Option(name: "--no-color", value: nil, help: "plain text"),
         ],
         positionalsMin: 1, positionalsMax: 1,
-        example: "swiftwing-sim replay Scenarios/regressions/storage-full.plan.json",
+        example: "swiftwing-sim replay Scenarios/regressions/photo-asked-twice.plan.json",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

@@ -1,3 +1,4 @@
+import Device
 import EventLoop
 import Faults
 import Foundation
@@ -30,6 +31,8 @@ struct VirtualRequest {
 final class VirtualRun {
     /// Events between two looks at the clock on the wall.
     private static let eventsPerLook = 4_096
+    /// Of what is measured, in the files.
+    private static let intervalsOfALength = 300
 
     private let request: VirtualRequest
     private let plan: RunPlan
@@ -40,6 +43,8 @@ final class VirtualRun {
     private let startedWall = WallClock.now() / 1_000_000
     private var world: VirtualWorld.World
     private var recorder: RunRecorder
+    private var sentinel: Sentinel
+    private var sometimes: SometimesTable
     private var isInterrupted = false
     private var signals: [SignalWatch] = []
     private var shownAt = Instant.zero
@@ -57,7 +62,13 @@ final class VirtualRun {
         self.recorder = RunRecorder(
             ledger: Ledger(shelf: self.plan.shelf, settings: settings),
             tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
-            faults: scenario.faults.count)
+            faults: scenario.faults.count, intervalsOfALength: Self.intervalsOfALength)
+        self.sentinel = Sentinel(
+            SentinelSettings(
+                idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
+                isSettled: request.plan.settle != nil),
+            ledger: settings)
+        self.sometimes = SometimesTable(expected: scenario.sometimes, slotsMax: settings.slotsMax)
         self.world = VirtualWorld.World(request.plan)
         let place =
             request.output.map { RunPlace.exactly($0) }
@@ -110,6 +121,8 @@ final class VirtualRun {
         self.world.take(&self.batch)
         for observation in self.batch {
             self.recorder.saw(observation, in: self.directory)
+            self.sentinel.saw(observation)
+            self.sometimes.saw(observation)
         }
     }
 
@@ -140,7 +153,10 @@ final class VirtualRun {
         driver.add(Int64(arrivals.late), to: .arrivalsLate)
         self.recorder.finish(
             waiting: self.world.waitingOnDisk, at: ended, driver: driver, in: self.directory)
-        let findings = RunFindings(plan: self.plan, self.recorder)
+        var findings = RunFindings(plan: self.plan, self.recorder)
+        // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
+        if failure == nil, !self.isInterrupted { self.sentinel.finish(self.world.remains) }
+        findings.verdicts += self.sentinel.verdicts
         var metrics = findings.metrics
         // A simulated timer is never late.
         metrics.cannotKnow(.latency(.generatorLateness))
@@ -160,9 +176,7 @@ final class VirtualRun {
             exit: judgement.exit, hasBackendView: true, totals: findings.totals, verdicts: findings.verdicts,
             slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
             metrics: metrics, resources: self.resources, generator: GeneratorHealth(complaints: []),
-            notes: [
-                "digest \(Hexadecimal.text(self.world.chain.value, digits: 16)) of \(self.world.chain.events) events"
-            ],
+            notes: self.notes,
             warnings: self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.request.command)
@@ -195,6 +209,19 @@ final class VirtualRun {
         }
         return ArrivalAccount(
             planned: scheduled + self.world.closedDue, achieved: self.world.captured, late: 0)
+    }
+
+    private var notes: [String] {
+        let digest = Hexadecimal.text(self.world.chain.value, digits: 16)
+        var notes = ["digest \(digest) of \(self.world.chain.events) events"]
+        let (met, unmet) = (self.sometimes.met, self.sometimes.unmet)
+        if !met.isEmpty || !unmet.isEmpty {
+            let missed = unmet.isEmpty ? "" : "; never: \(unmet.map(\.rawValue).joined(separator: ", "))"
+            notes.append(
+                "sometimes: \(met.count) of \(met.count + unmet.count) moments that the faults are there for\(missed)"
+            )
+        }
+        return notes
     }
 
     private func warnings(_ failure: WorldFailure?) -> [String] {

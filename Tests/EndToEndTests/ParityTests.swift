@@ -156,8 +156,11 @@ private struct Script {
     }
 
     static func scenario(_ scripts: [Script]) -> String {
+        let photos = "photos: {paint: 1, size: 320x240}"
         let groups = scripts.enumerated().map { place, script in
-            "  \(script.name): {devices: 1, scans: 2, think: 800ms, start: \(1_000 + place % 8 * 41)ms, network: wifi, photos: {paint: 1, size: 320x240}, request-timeout: 4s, idle-timeout: 1700ms}"
+            let start = 1_000 + place % 8 * 41
+            let times = "think: 800ms, start: \(start)ms, request-timeout: 4s, idle-timeout: 1700ms"
+            return "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)}"
         }
         let faults = scripts.flatMap { script in
             script.faults.enumerated().map { place, fault in

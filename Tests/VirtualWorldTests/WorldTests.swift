@@ -137,6 +137,39 @@ import Testing
         #expect(lost < kept, "not every kill takes something")
     }
 
+    // MARK: The acts
+
+    /// Two phones in a tunnel from before their captures on.
+    private func troubled(settle: Interval?) throws -> Bench.Outcome {
+        let tunnel = Bench.fault(
+            .offline, on: .link, window: FaultWindow(at: .milliseconds(100), length: .hours(10)))
+        var plan = Bench.plan(
+            Bench.scenario(
+                groups: [Bench.group(devices: 2, scans: 2)], faults: [tunnel], drain: .seconds(5)))
+        plan.settle = settle
+        return try Bench.run(plan)
+    }
+
+    @Test func `a run ends in trouble, or phones settle what they have when it is over`() throws {
+        let inTrouble = try self.troubled(settle: nil)
+        #expect(inTrouble.broken == [])
+        #expect(inTrouble.ledger.totals.scans.waiting == 4)
+        let healed = try self.troubled(settle: .minutes(5))
+        #expect(healed.broken == [])
+        #expect(healed.ledger.totals.scans.completed == 4)
+        #expect(healed.world.remains == WorldRemains(stuck: [], restless: []))
+        // Not before the drain was over.
+        let completed = healed.observations.first {
+            if case .phone(.completed) = $0.what { true } else { false }
+        }
+        #expect(completed.map { $0.at > .zero + .seconds(5) } == true)
+    }
+
+    @Test func `phones that do not settle in their time are told`() throws {
+        let hurried = try self.troubled(settle: .milliseconds(50))
+        #expect(hurried.world.remains.stuck == [DeviceNumber(0), DeviceNumber(1)])
+    }
+
     // MARK: A value
 
     @Test func `a copy of a world goes on like the world`() throws {

@@ -1,0 +1,311 @@
+package import SimBase
+package import Talaria
+
+/// What a sentinel must know of a run.
+package struct SentinelSettings: Hashable, Sendable {
+    /// By the groups of the fleet map: how long a stream may be silent.
+    package var idleTimeouts: [Interval]
+    /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
+    package var isSettled: Bool
+
+    package init(idleTimeouts: [Interval], isSettled: Bool) {
+        self.idleTimeouts = idleTimeouts
+        self.isSettled = isSettled
+    }
+}
+
+/// What is left in a world that has come to its end, for what observations alone do not tell.
+package struct WorldRemains: Hashable, Sendable {
+    /// Phones that had something under way when their time to settle was over.
+    package var stuck: [DeviceNumber]
+    /// Phones whose app still wants to be woken, though nothing is left to do.
+    package var restless: [DeviceNumber]
+
+    package init(stuck: [DeviceNumber], restless: [DeviceNumber]) {
+        self.stuck = stuck
+        self.restless = restless
+    }
+}
+
+/// Judges what can be judged only where both sides' times are exact and their order is known: in the virtual world. Like the
+/// ledger, it sees observations and nothing else, and cannot influence the run.
+package struct Sentinel: Sendable {
+    /// One that is open: whose answer has not come.
+    private struct OpenRequest: Hashable, Sendable {
+        var operation: Operation
+        var scan: ScanNumber
+        var attempt: UInt32
+    }
+
+    private struct SentJob: Sendable {
+        var id: String
+        var scan: ScanNumber
+        var isRefused = false
+        var isDeleted = false
+    }
+
+    private struct Phone: Sendable {
+        var requests: [OpenRequest] = []
+        /// Whose head has come, and whose body may still be lost; or that may have gone with the path or the screen, without
+        /// a word.
+        var loose: [OpenRequest] = []
+        /// Jobs that were deleted with effect, the last few.
+        var cleaned: [String] = []
+        /// Jobs that the phone has asked for, as long as their scans may be.
+        var jobs: [SentJob] = []
+        /// Scans that have a durable record and were never uploaded.
+        var fresh: [ScanNumber] = []
+        var isOver: [ScanNumber] = []
+        /// Scans of which a stream met a fault.
+        var troubled: [ScanNumber] = []
+        var uploads: [(scan: ScanNumber, count: Int)] = []
+        /// Requests of this second, by the number of the second.
+        var second: Int64 = -1
+        var sent = 0
+    }
+
+    /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
+    package static let requestsPerSecondMax = 60
+
+    private let settings: SentinelSettings
+    private var findings: Findings
+    private let fleet: FleetMap
+    private var phones: [DeviceNumber: Int] = [:]
+    private var states: [Phone] = []
+    private var now = Instant.zero
+    /// Jobs that were accepted and have not ended, by their ids.
+    private var alive: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
+    private var accepted: [String] = []
+    private var isFinished = false
+
+    package init(_ settings: SentinelSettings, ledger: LedgerSettings) {
+        self.settings = settings
+        self.fleet = ledger.fleet
+        self.findings = Findings(settings: ledger)
+    }
+
+    /// In their order. What speaks of an end in peace is not judged where a run does not come to one.
+    package var verdicts: [Verdict] {
+        let judged = Invariant.simulated.filter { self.settings.isSettled || !$0.needsSettling }
+        return self.findings.verdicts(of: judged)
+    }
+
+    // MARK: Events
+
+    package mutating func saw(_ observation: Observation) {
+        precondition(!self.isFinished, "the sentinel is relieved")
+        if observation.at < self.now {
+            self.findings.violate(
+                .timeSane, device: observation.device, scan: observation.scan, at: observation.at,
+                "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
+        }
+        self.now = max(self.now, observation.at)
+        switch observation.what {
+        case .phone(let sighting):
+            self.phone(sighting, observation, self.place(of: observation.device))
+        case .backend(let sighting): self.backend(sighting, observation)
+        case .fault(.fired(_, let operation, _)):
+            guard operation == .stream else { return }
+            self.states[self.place(of: observation.device)].troubled.append(observation.scan)
+        case .fault, .network: break
+        }
+    }
+
+    package mutating func finish(_ remains: WorldRemains) {
+        precondition(!self.isFinished, "the sentinel is relieved")
+        self.isFinished = true
+        guard self.settings.isSettled else { return }
+        for device in remains.stuck {
+            self.findings.violate(
+                .deviceNotStuck, device: device, scan: .none, at: self.now,
+                "still at it when its time to settle was over")
+        }
+        for device in remains.restless {
+            self.findings.violate(
+                .timersClean, device: device, scan: .none, at: self.now,
+                "wants to be woken, and has nothing to do")
+        }
+        for id in self.accepted {
+            guard let job = self.alive[id] else { continue }
+            self.findings.violate(
+                .jobEnded, device: job.device, scan: job.scan, at: self.now,
+                "job \(id.bounded) neither cleaned nor expired")
+        }
+    }
+
+    private mutating func place(of device: DeviceNumber) -> Int {
+        if let place = self.phones[device] { return place }
+        self.states.append(Phone())
+        self.phones[device] = self.states.count - 1
+        return self.states.count - 1
+    }
+
+    private mutating func violate(_ invariant: Invariant, _ seen: Observation, _ text: String) {
+        self.findings.violate(invariant, device: seen.device, scan: seen.scan, at: seen.at, text)
+    }
+
+    // MARK: The phone's side
+
+    private mutating func phone(_ sighting: PhoneSighting, _ seen: Observation, _ place: Int) {
+        switch sighting {
+        case .queued(let cause):
+            guard cause == .captured, !self.states[place].uploads.contains(where: { $0.scan == seen.scan })
+            else { return }
+            self.states[place].fresh.append(seen.scan)
+        case .requestSent(let operation, let attempt, let job, _):
+            self.sent(operation, attempt, job, seen, place)
+        case .replied(let operation, let attempt, let status, let took):
+            self.ended(operation, attempt, isAnswer: true, seen, place)
+            if took < .zero { self.violate(.timeSane, seen, "an answer before its request") }
+            guard status == 401 else { return }
+            for index in self.states[place].jobs.indices
+            where self.states[place].jobs[index].scan == seen.scan && operation != .cleanup {
+                self.states[place].jobs[index].isRefused = true
+            }
+        case .requestFailed(let operation, let attempt, _, let took):
+            self.ended(operation, attempt, isAnswer: false, seen, place)
+            if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
+        case .eventIgnored(_, _, let name, malformed: true):
+            self.unreadable("an event \(name.bounded)", seen, place)
+        case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, place)
+        case .eventApplied(_, _, _, let latency?, _):
+            if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
+        case .streamLost(_, _, .silence, let silence?):
+            guard let group = self.fleet.group(of: seen.device), group < self.settings.idleTimeouts.count
+            else { return }
+            let limit = self.settings.idleTimeouts[group]
+            guard silence > limit + .milliseconds(1) else { return }
+            self.violate(
+                .streamDeadDetected, seen,
+                "noticed after \(silence.wholeMilliseconds) ms of silence; \(limit.wholeMilliseconds) ms are enough"
+            )
+        case .suspended, .pathLost, .pathChanged:
+            // What was under way may go with it, without a word.
+            self.states[place].loose += self.states[place].requests
+            self.states[place].requests = []
+        case .killed:
+            self.states[place].requests = []
+            self.states[place].loose = []
+        case .reinstalled: self.states[place] = Phone()
+        case .completed, .refused: self.settled(seen.scan, place)
+        default: break
+        }
+    }
+
+    private mutating func sent(
+        _ operation: Operation, _ attempt: UInt32, _ job: String?, _ seen: Observation, _ place: Int
+    ) {
+        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
+        if self.states[place].requests.contains(where: { $0.operation == operation && $0.scan == seen.scan }),
+            operation != .cleanup
+        {
+            self.violate(.requestOneFate, seen, "\(operation.name) sent while the one before it has no end")
+        }
+        self.states[place].loose.removeAll { $0.operation == operation && $0.scan == seen.scan }
+        self.states[place].requests.append(request)
+        let second = seen.at.nanoseconds / 1_000_000_000
+        if second != self.states[place].second {
+            self.states[place].second = second
+            self.states[place].sent = 0
+        }
+        self.states[place].sent += 1
+        if self.states[place].sent == Self.requestsPerSecondMax + 1 {
+            self.violate(
+                .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
+        }
+        if operation == .upload { self.uploaded(seen, place) }
+        guard let job else { return }
+        self.asked(operation, job, seen, place)
+    }
+
+    private mutating func uploaded(_ seen: Observation, _ place: Int) {
+        if let index = self.states[place].uploads.firstIndex(where: { $0.scan == seen.scan }) {
+            self.states[place].uploads[index].count += 1
+        } else {
+            self.states[place].uploads.append((seen.scan, 1))
+            if let first = self.states[place].fresh.min(), first < seen.scan {
+                self.violate(
+                    .scanOrder, seen, "uploaded before scan \(first.raw), which waited for it longer")
+            }
+        }
+        self.states[place].fresh.removeAll { $0 == seen.scan }
+    }
+
+    private mutating func asked(_ operation: Operation, _ job: String, _ seen: Observation, _ place: Int) {
+        guard let index = self.states[place].jobs.lastIndex(where: { $0.id == job }) else {
+            self.states[place].jobs.append(
+                SentJob(id: job, scan: seen.scan, isDeleted: operation == .cleanup || operation == .cancel))
+            return
+        }
+        let known = self.states[place].jobs[index]
+        if known.isRefused {
+            self.violate(
+                .authNoStaleUse, seen, "\(operation.name) with a token that was answered by 401")
+        }
+        if known.isDeleted, operation == .stream || operation == .results {
+            self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
+        }
+        if operation == .cleanup || operation == .cancel { self.states[place].jobs[index].isDeleted = true }
+    }
+
+    private mutating func ended(
+        _ operation: Operation, _ attempt: UInt32, isAnswer: Bool, _ seen: Observation, _ place: Int
+    ) {
+        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
+        if let index = self.states[place].requests.firstIndex(of: request) {
+            self.states[place].requests.remove(at: index)
+            if isAnswer { self.states[place].loose.append(request) }
+        } else if let index = self.states[place].loose.firstIndex(of: request) {
+            if !isAnswer { self.states[place].loose.remove(at: index) }
+        } else {
+            self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, and was not open")
+        }
+    }
+
+    private mutating func unreadable(_ what: String, _ seen: Observation, _ place: Int) {
+        guard !self.states[place].troubled.contains(seen.scan) else { return }
+        self.violate(.streamParseRobust, seen, "\(what) could not be read, and no fault had touched it")
+    }
+
+    private mutating func settled(_ scan: ScanNumber, _ place: Int) {
+        self.states[place].fresh.removeAll { $0 == scan }
+        self.states[place].troubled.removeAll { $0 == scan }
+        self.states[place].uploads.removeAll { $0.scan == scan }
+        self.states[place].loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        // Of its jobs a DELETE may still be under way; of the scans before nothing is.
+        self.states[place].isOver.append(scan)
+        guard self.states[place].isOver.count > 16 else { return }
+        let gone = self.states[place].isOver.removeFirst()
+        self.states[place].jobs.removeAll { $0.scan == gone }
+    }
+
+    // MARK: The backend's side
+
+    private mutating func backend(_ sighting: BackendSighting, _ seen: Observation) {
+        switch sighting {
+        case .accepted(let job, _):
+            if self.settings.isSettled {
+                self.alive[job] = (seen.device, seen.scan)
+                self.accepted.append(job)
+            }
+            let place = self.place(of: seen.device)
+            guard
+                let index = self.states[place].uploads.firstIndex(where: { $0.scan == seen.scan })
+            else { return }
+            self.states[place].uploads[index].count -= 1
+            guard self.states[place].uploads[index].count < 0 else { return }
+            self.violate(.jobOrphansBounded, seen, "more jobs than the phone has sent uploads")
+        case .cleaned(let job, effective: true):
+            self.alive[job] = nil
+            let place = self.place(of: seen.device)
+            if self.states[place].cleaned.contains(job) {
+                self.violate(.jobCleanedOnce, seen, "job \(job.bounded) deleted twice with effect")
+            }
+            self.states[place].cleaned.append(job)
+            if self.states[place].cleaned.count > 32 { self.states[place].cleaned.removeFirst() }
+        case .canceled(let job), .expired(let job), .vanished(let job):
+            self.alive[job] = nil
+        default: break
+        }
+    }
+}

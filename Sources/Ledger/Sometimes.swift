@@ -1,0 +1,86 @@
+import SimBase
+package import Talaria
+
+/// What must happen now and then, or nothing was tried: the rare moments that a run's faults are there for.
+package enum Sometimes: String, CaseIterable, Hashable, Sendable {
+    case resumed = "a stream resumed with a Last-Event-ID"
+    case replayed = "an event came again after a resume"
+    case uploadRepeated = "an upload was sent again"
+    case jobOrphaned = "a job whose 202 was lost"
+    case tokenRefused = "a 401 for a token that was over"
+    case limited = "a 429 that a phone waited for"
+    case silenceFound = "a half-open stream found by its idle limit"
+    case endWithoutTerminal = "a stream that ended without a terminal event"
+    case resultsFetched = "books fetched, because the stream brought none"
+    case cleanupRepeated = "a DELETE that was sent again or met a job that was gone"
+    case relaunched = "an app started again with scans that it had left"
+    case slotsFull = "all stream slots of a phone taken"
+    case suspended = "a job cleaned up because its app left the screen"
+    case restarted = "a scan uploaded again because its job was gone"
+}
+
+/// Which of them a run has seen.
+package struct SometimesTable: Sendable {
+    private let expected: [Sometimes]
+    private var counts: [Int]
+    private var slots: [DeviceNumber: Int] = [:]
+    private let slotsMax: Int
+
+    /// `expected`: those that the scenario's faults and profiles lead to.
+    package init(expected: [Sometimes], slotsMax: Int) {
+        self.expected = expected
+        self.slotsMax = slotsMax
+        self.counts = Array(repeating: 0, count: Sometimes.allCases.count)
+    }
+
+    package mutating func saw(_ observation: Observation) {
+        switch observation.what {
+        case .phone(let sighting): self.phone(sighting, observation.device)
+        case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
+        case .backend, .fault, .network: break
+        }
+    }
+
+    private mutating func phone(_ sighting: PhoneSighting, _ device: DeviceNumber) {
+        switch sighting {
+        case .streamOpened(_, _, after: .some, _): self.count(.resumed)
+        case .eventApplied(_, _, _, _, replayed: true): self.count(.replayed)
+        case .requestSent(.upload, let attempt, _, _) where attempt > 1: self.count(.uploadRepeated)
+        case .requestFailed(.upload, _, _, _): self.count(.jobOrphaned)
+        case .replied(.stream, _, status: 401, _), .replied(.results, _, status: 401, _),
+            .replied(.cleanup, _, status: 401, _):
+            self.count(.tokenRefused)
+        case .rateLimited: self.count(.limited)
+        case .streamLost(_, _, .silence, _): self.count(.silenceFound)
+        case .streamLost(_, _, .endWithoutTerminal, _): self.count(.endWithoutTerminal)
+        case .resultsDecoded: self.count(.resultsFetched)
+        case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
+        case .cleanupAnswered(_, status: 404, _), .cleanupAnswered(_, status: 410, _):
+            self.count(.cleanupRepeated)
+        case .launched(let restored) where restored > 0: self.count(.relaunched)
+        case .slotTaken:
+            let taken = self.slots[device, default: 0] + 1
+            self.slots[device] = taken
+            if taken == self.slotsMax { self.count(.slotsFull) }
+        case .slotGiven: self.slots[device, default: 1] -= 1
+        case .killed, .reinstalled: self.slots[device] = nil
+        case .queued(.suspended): self.count(.suspended)
+        case .queued(.jobGone), .queued(.tokenExpired): self.count(.restarted)
+        default: break
+        }
+    }
+
+    private mutating func count(_ what: Sometimes) {
+        guard let place = Sometimes.allCases.firstIndex(of: what) else { return }
+        self.counts[place] += 1
+    }
+
+    package func count(of what: Sometimes) -> Int {
+        Sometimes.allCases.firstIndex(of: what).map { self.counts[$0] } ?? 0
+    }
+
+    /// What the run should have come to, and did not.
+    package var unmet: [Sometimes] { self.expected.filter { self.count(of: $0) == 0 } }
+
+    package var met: [Sometimes] { self.expected.filter { self.count(of: $0) > 0 } }
+}

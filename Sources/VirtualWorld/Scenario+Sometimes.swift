@@ -1,0 +1,46 @@
+import Backend
+import Device
+import Faults
+package import Ledger
+package import Plan
+import SimBase
+
+extension Scenario {
+    /// What a run of it must come to now and then: derived from its faults and from what its phones do. A fault that hardly
+    /// ever fires promises nothing.
+    package var sometimes: [Sometimes] {
+        var expected: [Sometimes] = []
+        func expect(_ moments: Sometimes...) {
+            expected += moments.filter { !expected.contains($0) }
+        }
+        let resumes = self.groups.contains { $0.profile.resume }
+        for fault in self.faults where fault.chance >= .percent(5) {
+            switch (fault.kind, fault.place) {
+            case (.rateLimit, _): expect(.limited, .uploadRepeated)
+            case (.httpError, .upload), (.refuse, .upload): expect(.uploadRepeated)
+            case (.reset, .upload), (.close, .upload), (.silence, .upload):
+                expect(.uploadRepeated, .jobOrphaned)
+            case (.reset, .stream), (.close, .stream):
+                if resumes { expect(.resumed) }
+            case (.silence, .stream):
+                expect(.silenceFound)
+                if resumes { expect(.resumed) }
+            case (.endWithoutTerminal, _):
+                expect(.endWithoutTerminal)
+                if resumes { expect(.resumed, .replayed) }
+            case (.reset, .cleanup), (.close, .cleanup), (.silence, .cleanup), (.httpError, .cleanup):
+                expect(.cleanupRepeated)
+            case (.stripBooks, _): expect(.resultsFetched)
+            case (.expireToken, _): expect(.tokenRefused, .restarted)
+            case (.jobGone, _): expect(.restarted)
+            case (.kill, _): expect(.relaunched)
+            case (.background, _): expect(.suspended)
+            default: break
+            }
+        }
+        if self.server.backend.jobTime.lowerBound > self.server.backend.tokenLifetime {
+            expect(.tokenRefused)
+        }
+        return expected
+    }
+}

@@ -1,0 +1,252 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import Ledger
+
+/// Each invariant of the virtual world, with a history that breaks it and nothing else, and one like it that does not.
+@Suite struct SentinelTests {
+    private func broken(
+        _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = []
+    ) -> [Invariant] {
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        var sentinel = Sentinel(
+            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: true), ledger: settings)
+        for observation in history.observations { sentinel.saw(observation) }
+        sentinel.finish(WorldRemains(stuck: stuck, restless: restless))
+        return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    private static func answered(
+        _ history: inout History, _ operation: Talaria.Operation, _ status: Int = 200
+    ) {
+        history.phone(.replied(operation, attempt: 1, status: status, took: .milliseconds(1)))
+    }
+
+    /// Up to the books, every request with its answer.
+    private static func journey(_ history: inout History) {
+        history.launch()
+        history.capture()
+        history.upload()
+        Self.answered(&history, .upload, 202)
+        history.open()
+        Self.answered(&history, .stream)
+        history.terminal(0)
+        history.addBooks()
+        history.complete()
+    }
+
+    @Test func `a scan from the shutter to its DELETE breaks nothing`() {
+        let history = History {
+            Self.journey(&$0)
+            $0.clean()
+        }
+        #expect(self.broken(history) == [])
+    }
+
+    @Test func `an older scan that was never uploaded comes first`() {
+        func history(first: UInt32) -> History {
+            History {
+                $0.launch()
+                for scan in [1, 2] {
+                    $0.scan = ScanNumber(UInt32(scan))
+                    $0.capture()
+                }
+                $0.scan = ScanNumber(first)
+                $0.send(.upload, job: nil)
+            }
+        }
+        #expect(self.broken(history(first: 2)) == [.scanOrder])
+        #expect(self.broken(history(first: 1)) == [])
+    }
+
+    @Test func `a second DELETE has no effect`() {
+        func history(effective: Bool) -> History {
+            History {
+                Self.journey(&$0)
+                $0.clean()
+                $0.backend(.cleaned(job: $0.job, effective: effective))
+            }
+        }
+        #expect(self.broken(history(effective: true)) == [.jobCleanedOnce])
+        #expect(self.broken(history(effective: false)) == [])
+    }
+
+    @Test func `a job that neither ends nor expires is left`() {
+        let left = History { Self.journey(&$0) }
+        #expect(self.broken(left) == [.jobEnded])
+        let expired = History {
+            Self.journey(&$0)
+            $0.backend(.expired(job: $0.job))
+        }
+        #expect(self.broken(expired) == [])
+    }
+
+    @Test func `a scan has no more jobs than uploads`() {
+        func history(uploads: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                for attempt in 1...uploads {
+                    $0.send(.upload, attempt: UInt32(attempt), job: nil)
+                    $0.phone(
+                        .requestFailed(
+                            .upload, attempt: UInt32(attempt), .reset, took: .milliseconds(1)))
+                }
+                for job in ["one", "two"] {
+                    $0.backend(.accepted(job: job, books: 3))
+                    $0.backend(.cleaned(job: job, effective: true))
+                }
+            }
+        }
+        #expect(self.broken(history(uploads: 1)) == [.jobOrphansBounded])
+        #expect(self.broken(history(uploads: 2)) == [])
+    }
+
+    @Test(arguments: [Talaria.Operation.stream, .results]) func `nothing is asked of a job after its DELETE`(
+        operation: Talaria.Operation
+    ) {
+        let history = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.send(operation, attempt: 2, job: $0.job)
+        }
+        #expect(self.broken(history) == [.jobSilentAfterCleanup])
+    }
+
+    @Test func `a silence is noticed when the idle timeout is over`() {
+        func history(_ silence: Interval) -> History {
+            History {
+                Self.journey(&$0)
+                $0.clean()
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .silence, silence: silence))
+            }
+        }
+        #expect(self.broken(history(.milliseconds(2_500))) == [.streamDeadDetected])
+        #expect(self.broken(history(.seconds(2))) == [])
+    }
+
+    @Test func `what no fault has touched can be read`() {
+        func history(isTouched: Bool) -> History {
+            History {
+                Self.journey(&$0)
+                if isTouched { $0.fault(.fired(fault: 0, .stream, attempt: 1)) }
+                $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
+                $0.clean()
+            }
+        }
+        #expect(self.broken(history(isTouched: false)) == [.streamParseRobust])
+        #expect(self.broken(history(isTouched: true)) == [])
+    }
+
+    @Test func `a token that was answered by 401 is not used again`() {
+        func history(next job: String) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                Self.answered(&$0, .upload, 202)
+                $0.open()
+                Self.answered(&$0, .stream, 401)
+                $0.backend(.expired(job: $0.job))
+                $0.send(.stream, attempt: 2, job: job)
+            }
+        }
+        #expect(self.broken(history(next: "job-1")) == [.authNoStaleUse])
+        #expect(self.broken(history(next: "job-2")) == [])
+    }
+
+    @Test func `a phone that never rests is told`() {
+        func history(_ count: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                for attempt in 1...count {
+                    $0.send(.upload, attempt: UInt32(attempt), job: nil)
+                    $0.phone(
+                        .requestFailed(
+                            .upload, attempt: UInt32(attempt), .connectRefused, took: .milliseconds(1)))
+                }
+            }
+        }
+        #expect(self.broken(history(Sentinel.requestsPerSecondMax + 1)) == [.retryBudget])
+        #expect(self.broken(history(Sentinel.requestsPerSecondMax)) == [])
+    }
+
+    @Test func `phones that are stuck or restless are told`() {
+        let history = History()
+        #expect(self.broken(history, stuck: [DeviceNumber(0)]) == [.deviceNotStuck])
+        #expect(self.broken(history, restless: [DeviceNumber(0)]) == [.timersClean])
+    }
+
+    @Test func `nothing is seen before what brought it about`() {
+        let back = History {
+            $0.launch()
+            $0.pass(.milliseconds(-5))
+            $0.phone(.suspended)
+        }
+        #expect(self.broken(back) == [.timeSane])
+        let early = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.phone(
+                .eventApplied(
+                    job: $0.job, id: nil, kind: .progress, latency: .nanoseconds(-1), replayed: false))
+        }
+        #expect(self.broken(early) == [.timeSane])
+    }
+
+    @Test func `a request ends once`() {
+        let twice = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.phone(.requestFailed(.results, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(self.broken(twice) == [.requestOneFate])
+        let atOnce = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(self.broken(atOnce) == [.requestOneFate])
+        let lost = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.phone(.pathLost)
+            $0.phone(.requestFailed(.upload, attempt: 1, .noPath, took: .milliseconds(1)))
+            $0.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(self.broken(lost) == [])
+    }
+
+    @Test func `every invariant of the virtual world has its history here`() {
+        // Of those above, in their order.
+        let shown: [Invariant] = [
+            .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
+            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
+            .timersClean, .timeSane, .requestOneFate,
+        ]
+        #expect(Invariant.simulated == shown)
+    }
+
+    @Test func `a run that is not settled says nothing of an end in peace`() {
+        let sentinel = Sentinel(
+            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: false), ledger: .embedded)
+        let judged = sentinel.verdicts.map(\.invariant)
+        #expect(Set(Invariant.simulated).subtracting(judged) == [.jobEnded, .deviceNotStuck, .timersClean])
+    }
+
+    // MARK: Sometimes
+
+    @Test func `what the faults are there for is told when it never came`() {
+        var table = SometimesTable(expected: [.resumed, .limited], slotsMax: 5)
+        #expect(table.unmet == [.resumed, .limited])
+        for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
+            table.saw(observation)
+        }
+        #expect(table.unmet == [.limited] && table.met == [.resumed])
+    }
+}
