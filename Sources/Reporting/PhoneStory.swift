@@ -47,7 +47,7 @@ package struct PhoneStory: Equatable, Sendable {
     }
 
     /// Without reading the rest of the line: `{"t":…,"device":7,`.
-    private static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
+    static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
         guard let comma = line.firstIndex(of: UInt8(ascii: ",")) else { return nil }
         let rest = line[(comma + 1)...]
         guard rest.starts(with: Self.key) else { return nil }

@@ -29,6 +29,7 @@ struct Command: Sendable {
         PlanCommand.command,
         ListCommand.command,
         NewCommand.command, ServeCommand.command, ProxyCommand.command, ReportCommand.command,
+        InspectCommand.command,
         SchemaCommand.command,
         ProfilesCommand.command,
         PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,

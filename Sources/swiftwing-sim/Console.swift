@@ -29,29 +29,33 @@ final class Console {
 
     func withoutColors() { self.colors = false }
 
-    func out(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    /// Whoever reads it may have had enough (`| head`): that is no error.
+    func out(_ text: String) { Self.write(text + "\n", to: .standardOutput) }
+
+    private static func write(_ text: String, to file: FileHandle) {
+        try? file.write(contentsOf: Data(text.utf8))
+    }
 
     func error(_ text: String) {
         self.clearProgress()
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        Self.write(text + "\n", to: .standardError)
     }
 
     /// Rewrites the progress line on a terminal; prints a line elsewhere.
     func progress(_ text: String) {
         guard self.isInteractive else {
-            FileHandle.standardError.write(Data((text + "\n").utf8))
+            Self.write(text + "\n", to: .standardError)
             return
         }
         let line = String(text.prefix(self.columns - 1))
         let padding = String(repeating: " ", count: max(0, self.progressWidth - line.count))
-        FileHandle.standardError.write(Data(("\r" + line + padding).utf8))
+        Self.write("\r" + line + padding, to: .standardError)
         self.progressWidth = line.count
     }
 
     func clearProgress() {
         guard self.progressWidth > 0 else { return }
-        FileHandle.standardError.write(
-            Data(("\r" + String(repeating: " ", count: self.progressWidth) + "\r").utf8))
+        Self.write("\r" + String(repeating: " ", count: self.progressWidth) + "\r", to: .standardError)
         self.progressWidth = 0
     }
 }

@@ -54,17 +54,21 @@ enum ReportCommand {
         return ExitCode(rawValue: report.result.exit.rawValue) ?? .internalError
     }
 
-    /// A run, and the objectives of its scenario.
-    static func read(_ folder: String) throws -> (run: PastRun, slos: [SLO]) {
-        let head: RunHead
+    /// What a folder says of itself.
+    static func head(of folder: String) throws -> RunHead {
         do throws(PastRun.Problem) {
-            head = try PastRun.head(of: folder)
+            return try PastRun.head(of: folder)
         } catch {
             switch error {
             case .missing: throw CommandFailure(.noInput, "\(error)")
             case .notARun: throw CommandFailure(.badData, "\(error)")
             }
         }
+    }
+
+    /// A run, and the objectives of its scenario.
+    static func read(_ folder: String) throws -> (run: PastRun, slos: [SLO]) {
+        let head = try Self.head(of: folder)
         let path = URL(filePath: folder).appending(path: RunDirectory.FileName.scenario).path
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure(.badData, "\(folder) has no \(RunDirectory.FileName.scenario)")

@@ -29,12 +29,13 @@ extension EndToEnd {
         }
 
         /// A run of the virtual world, in a folder of its own.
-        private static func simulated(_ scratch: Scratch, _ name: String, _ more: [String] = [])
-            async throws -> RunReport
-        {
+        private static func simulated(
+            _ scratch: Scratch, _ name: String, _ more: [String] = [], devices: Int = 12
+        ) async throws -> RunReport {
             let folder = scratch.folder.appending(path: name)
             let outcome = try await Binary.run(
-                ["simulate", "flaky-network", "--devices", "12", "--output", folder.path, "--quiet"] + more)
+                ["simulate", "flaky-network", "--devices", String(devices), "--output", folder.path]
+                    + ["--quiet"] + more)
             try #require(outcome.code == 0, "\(outcome)")
             return RunReport(folder: folder)
         }
@@ -212,8 +213,8 @@ extension EndToEnd {
 
         @Test func `shards become one verdict`() async throws {
             let scratch = try Scratch()
-            let first = try await Self.simulated(scratch, "a", ["--seed", "1"])
-            let second = try await Self.simulated(scratch, "b", ["--seed", "2"])
+            let first = try await Self.simulated(scratch, "a", ["--seed", "1"], devices: 4)
+            let second = try await Self.simulated(scratch, "b", ["--seed", "2"], devices: 4)
             let folder = scratch.folder.appending(path: "merged")
             let outcome = try await Binary.run([
                 "report", first.folder.path, second.folder.path, "--output", folder.path,
@@ -225,6 +226,39 @@ extension EndToEnd {
             #expect(merged.books.received == a.books.received + b.books.received)
             let counts = try [first, second].map { try $0.metricCount("upload.time") }
             #expect(try RunReport(folder: folder).metricCount("upload.time") == counts[0] + counts[1])
+        }
+
+        // MARK: One phone
+
+        @Test func `a phone's story has a line for each observation of it`() async throws {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let told = try await Binary.run(["inspect", report.folder.path, "--device", "3"])
+            #expect(told.code == 0)
+            let lines = told.output.split(separator: "\n")
+            let logged = try report.text("events.ndjson").split(separator: "\n")
+                .filter { $0.contains("\"device\":3,") }
+            #expect(lines.count == logged.count && lines.count > 20)
+            #expect(lines[0].hasSuffix("launched             restored=0"))
+            #expect(
+                lines.contains { $0.contains("request-sent") && $0.contains("operation=upload attempt=1") })
+
+            let list = try await Binary.run(["inspect", report.folder.path])
+            #expect(list.code == 0 && list.output.hasPrefix("phone  group"))
+            #expect(list.complaint.contains("--device"))
+            let nobody = try await Binary.run(["inspect", report.folder.path, "--device", "99"])
+            #expect(nobody.code == 65)
+            #expect(nobody.complaint.contains("the fleet had phones 0 to 11"))
+        }
+
+        @Test func `a reader that has had enough is no error`() async throws {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let line =
+                "'\(Binary.path.path)' inspect '\(report.folder.path)' --device 3 | true; echo ${PIPESTATUS[0]}"
+            let outcome = try await Subprocess.run(URL(filePath: "/usr/bin/env"), ["bash", "-c", line])
+            #expect(outcome.output == "0\n")
+            #expect(outcome.complaint == "")
         }
 
         // MARK: What cannot be

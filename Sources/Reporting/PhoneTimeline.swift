@@ -1,0 +1,98 @@
+import Ledger
+import SimBase
+import Talaria
+
+/// One phone's story as text: a line for each observation of the log, whoever made it.
+package enum PhoneTimeline {
+    /// What is said of one line's fields in UTF-8 bytes.
+    private static let textBytesMax = 60
+
+    /// Hands over one line after the other; answers how many there were.
+    package static func tell(
+        device: UInt32, folder: String, style: TerminalStyle, _ tell: (String) -> Void
+    ) -> Int {
+        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
+            return 0
+        }
+        var count = 0
+        var last: Int64?
+        while let line = lines.next() {
+            guard PhoneStory.device(line) == device, let fields = FlatLine(line),
+                let moment = fields.number("t")
+            else { continue }
+            tell(Self.text(fields, at: moment, since: last, style: style))
+            last = moment
+            count += 1
+        }
+        return count
+    }
+
+    /// `   1.234s  +250ms  scan 2  phone    stream-lost  job=… cause=reset`.
+    private static func text(_ fields: FlatLine, at moment: Int64, since last: Int64?, style: TerminalStyle)
+        -> String
+    {
+        let gap = last.map { "+" + Figures.time(max(0, moment - $0)) } ?? ""
+        let scan = fields.number("scan").map { "scan \($0)" } ?? ""
+        let told = ["t", "device", "scan", "side", "what"]
+        let rest = fields.fields.filter { !told.contains($0.key) }.compactMap { key, value -> String? in
+            let (name, text) = Self.field(key, value)
+            return text.map { "\(name)=\($0)" }
+        }.joined(separator: " ")
+        let columns = [
+            Self.right(Figures.seconds(moment), 10) + "s", Self.right(gap, 8), Self.left(scan, 8),
+            Self.left(fields.text("side") ?? "", 8), Self.left(fields.text("what") ?? "", 20),
+        ]
+        var line = columns.joined(separator: " ") + " " + rest
+        while line.last == " " { line.removeLast() }
+        let plain = Printable.line(line, bytesMax: 1_000)
+        return style.isASCII ? Printable.ascii(plain) : plain
+    }
+
+    private static func field(_ key: String, _ value: FlatLine.Value) -> (name: String, text: String?) {
+        switch value {
+        case .null: return (key, nil)
+        case .flag(let flag): return (key, flag ? "yes" : "no")
+        case .number(let number):
+            guard key.hasSuffix("_ns") else { return (key, String(number)) }
+            return (String(key.dropLast(3)), Figures.time(number))
+        case .text(let text): return (key, Printable.line(text, bytesMax: Self.textBytesMax))
+        }
+    }
+
+    private static func left(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    // MARK: Whom to look at
+
+    /// Phones worth looking at, the hardest hit first, as rows of a table with its header.
+    package static func worst(_ run: PastRun, count: Int) -> [[String]] {
+        let marks = run.chronicle.worstPhones(count)
+        guard !marks.isEmpty else { return [] }
+        let fleet = run.head.fleet
+        let header = [
+            "phone", "group", "scans", "completed", "refused", "not settled", "streams lost", "gave up",
+            "errors", "longest way back", "longest scan",
+        ]
+        return [header]
+            + marks.map { mark in
+                [
+                    String(mark.device.raw),
+                    fleet.group(of: mark.device).map {
+                        Printable.line(run.head.groups[$0].name, bytesMax: 30)
+                    } ?? "-",
+                ]
+                    + [
+                        mark.captured, mark.completed, mark.refused, mark.unsettled, mark.losses, mark.gaveUp,
+                        mark.errors,
+                    ].map { String($0) }
+                    + [mark.longestReconnect, mark.longestScan].map {
+                        $0 > .zero ? Figures.time($0.nanoseconds) : "-"
+                    }
+            }
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Reporting
+
+/// `inspect`: one phone's story as text, or which phones are worth it.
+enum InspectCommand {
+    static let command = Command(
+        name: "inspect", usage: "RUNDIR",
+        summary: "Tells one phone's story line by line; without --device, lists the phones worth looking at",
+        options: [
+            Option(name: "--device", value: "D", help: "the phone, by its number"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
+        run: { try Self.run($0, $1) })
+
+    private static let phonesMax = 20
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("--no-color") { console.withoutColors() }
+        let folder = arguments.positionals[0]
+        guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
+            return try Self.list(folder, console)
+        }
+        let head = try ReportCommand.head(of: folder)
+        let count = PhoneTimeline.tell(
+            device: UInt32(device), folder: folder, style: console.style, { console.out($0) })
+        guard count > 0 else {
+            let phones = head.groups.reduce(0) { $0 + $1.devices }
+            throw CommandFailure(
+                .badData, "the log says nothing of phone \(device)",
+                hint: "the fleet had phones 0 to \(max(0, phones - 1))")
+        }
+        return .success
+    }
+
+    private static func list(_ folder: String, _ console: Console) throws -> ExitCode {
+        let run = try ReportCommand.read(folder).run
+        let rows = PhoneTimeline.worst(run, count: Self.phonesMax)
+        guard !rows.isEmpty else {
+            console.out("no phone had any trouble")
+            return .success
+        }
+        console.out(TextTable.lines(rows, indent: 0).joined(separator: "\n"))
+        console.error(
+            "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' tells the first one's story")
+        return .success
+    }
+}
