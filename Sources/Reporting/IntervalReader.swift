@@ -39,7 +39,10 @@ package struct IntervalReader {
             self.readSeries()
         }
         var histograms: [HistogramLog.Entry] = []
-        while let entry = self.nextHistogram, entry.from == from, entry.length == length {
+        // The format of that log has no more digits.
+        while let entry = self.nextHistogram, entry.from == from,
+            (entry.length.nanoseconds - length.nanoseconds).magnitude <= 1_000_000
+        {
             histograms.append(entry)
             self.readHistogram()
         }

@@ -110,11 +110,18 @@ import Testing
             directory.log(table, from: .zero + .seconds(Int64(second)), length: .seconds(1))
             written.append(table)
         }
+        // What the driver counted itself, of the whole run, whatever its length.
+        var whole = head.table
+        whole.record(.generatorLateness, .microseconds(77), in: .none)
+        whole.add(12, to: .arrivalsPlanned, in: .none)
+        directory.log(whole, from: .zero, length: .nanoseconds(2_345_678_901))
+        written.append(whole)
+        let starts: [Int64] = [0, 1, 2, 0]
         var reader = IntervalReader(folder: scratch.at("run"), head: head)
-        for (second, table) in written.enumerated() {
+        for (place, table) in written.enumerated() {
             let next = reader.next()
             let moment = try #require(next)
-            #expect(moment.from == .zero + .seconds(Int64(second)))
+            #expect(moment.from == .zero + .seconds(starts[place]))
             #expect(moment.table == table)
         }
         let end = reader.next()

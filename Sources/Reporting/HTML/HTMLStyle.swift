@@ -99,7 +99,7 @@ enum HTMLStyle {
         table{border-collapse:collapse;width:100%;font-size:.9rem}
         th{font-weight:600;color:var(--soft);font-size:.8rem;text-align:left;vertical-align:bottom}
         th,td{padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--rule)}
-        td{vertical-align:top}.n{text-align:right}.n+td:not(.n),.n+th:not(.n){padding-left:1.4rem}th:last-child,td:last-child{padding-right:0}
+        td{vertical-align:top}th,td.n,td:first-child{white-space:nowrap}.n{text-align:right}.n+td:not(.n),.n+th:not(.n){padding-left:1.4rem}th:last-child,td:last-child{padding-right:0}
         .scroll{overflow-x:auto}.find{margin:0 0 .7rem}
         input[type=search]{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--rule);border-radius:6px;
         padding:.35rem .6rem;width:min(22rem,100%)}
