@@ -20,6 +20,9 @@ extension Scenario {
             case (.httpError, .upload), (.refuse, .upload): expect(.uploadRepeated)
             case (.reset, .upload), (.close, .upload), (.silence, .upload):
                 expect(.uploadRepeated, .jobOrphaned)
+            case (.reset, .stream) where self.outlivesToken(fault.trigger),
+                (.close, .stream) where self.outlivesToken(fault.trigger):
+                expect(.tokenRefused, .restarted)
             case (.reset, .stream), (.close, .stream):
                 if resumes { expect(.resumed) }
             case (.silence, .stream):
@@ -42,5 +45,11 @@ extension Scenario {
             expect(.tokenRefused)
         }
         return expected
+    }
+
+    /// What waits for longer than a token is good for.
+    private func outlivesToken(_ trigger: FaultTrigger) -> Bool {
+        guard case .afterTime(let times) = trigger else { return false }
+        return times.lowerBound >= self.server.backend.tokenLifetime
     }
 }

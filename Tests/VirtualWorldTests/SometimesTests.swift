@@ -1,0 +1,41 @@
+import Faults
+import Ledger
+import Plan
+import SimBase
+import Testing
+import VirtualWorld
+
+@Suite struct SometimesTests {
+    private func expected(_ fault: FaultSpec?) -> [Sometimes] {
+        Bench.scenario(faults: fault.map { [$0] } ?? []).sometimes
+    }
+
+    @Test func `what a run must come to follows from its faults`() {
+        #expect(self.expected(nil) == [])
+        let cut = FaultKind.reset(.insideEvent, .reply)
+        #expect(self.expected(Bench.fault(cut, on: .stream)) == [.resumed])
+        #expect(self.expected(Bench.fault(cut, on: .upload)) == [.uploadRepeated, .jobOrphaned])
+        #expect(self.expected(Bench.fault(.stripBooks(.empty), on: .stream)) == [.resultsFetched])
+    }
+
+    @Test func `a fault that hardly ever fires promises nothing`() {
+        #expect(self.expected(Bench.fault(.noPing, on: .stream, chance: .percent(1))) == [])
+        #expect(self.expected(Bench.fault(.expireToken, on: .stream, chance: .percent(1))) == [])
+    }
+
+    @Test func `a stream that drops after its token is over comes back to a 401`() {
+        let late = Bench.fault(
+            .close(.betweenEvents, .reply), on: .stream, after: .afterTime(.hours(3)...(.hours(3))))
+        #expect(self.expected(late) == [.tokenRefused, .restarted])
+    }
+
+    @Test(arguments: [Kinds.link[2], Kinds.server[8], Kinds.link[0]]) func `and a run comes to it`(
+        sample: Kinds.Sample
+    ) throws {
+        let scenario = Bench.scenario(
+            groups: [Bench.group(devices: 10, scans: 3)], faults: sample.faults)
+        var table = SometimesTable(expected: scenario.sometimes, slotsMax: 5)
+        for observation in try Bench.run(scenario).observations { table.saw(observation) }
+        #expect(table.unmet == [])
+    }
+}
