@@ -115,10 +115,3 @@ extension FaultWindow {
         self.length.map { (Instant.zero + self.at).plusSaturating($0) }
     }
 }
-
-extension Instant {
-    func plusSaturating(_ interval: Interval) -> Instant {
-        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(interval.nanoseconds)
-        return overflow ? .distantFuture : Instant(nanoseconds: sum)
-    }
-}

@@ -105,3 +105,31 @@ package enum Metric: Hashable, Sendable {
     package static let needingBackend: [Metric] = Self.names.compactMap { Metric(name: $0) }.filter(
         \.needsBackend)
 }
+
+extension Metric {
+    /// Whether parts of a run can be judged by it. What became of scans, books and jobs is known when it is over, and
+    /// what the driver counts is told then.
+    package var isKnownOverTime: Bool {
+        switch self {
+        case .latency(let metric): metric != .generatorLateness
+        case .rate, .http, .fault: true
+        case .count(let metric): metric.isMeasured
+        }
+    }
+}
+
+extension CountMetric {
+    /// Counted as it happens, and not by the ledger or the driver.
+    fileprivate var isMeasured: Bool {
+        switch self {
+        case .sseEvents, .ssePings, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts,
+            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts,
+            .descriptorsRefused:
+            true
+        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
+            .booksExpected, .booksReceived, .booksMissing, .booksDuplicated, .jobsAccepted, .jobsCleaned,
+            .jobsAbandoned, .jobsOrphaned, .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate:
+            false
+        }
+    }
+}

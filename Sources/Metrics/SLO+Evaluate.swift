@@ -8,9 +8,12 @@ package struct SLOResult: Hashable, Sendable {
     package let actual: String
     /// Nil when the run cannot know: neither a success nor a failure.
     package let passed: Bool?
-    /// Whether nothing was observed that could be judged. A latency without a sample fails, since nobody asks for the
-    /// speed of what never happens; a failure rate of no operations passes; a count of 0 is data.
+    /// Whether nothing was observed that could be judged. Unless the objective says otherwise, a latency without a sample
+    /// fails, since nobody asks for the speed of what never happens, and a failure rate of no operations passes; a count
+    /// of 0 is data.
     package let noData: Bool
+    /// Of an objective that judges parts of the run: the worst of them.
+    package internal(set) var part: SLOPart?
 
     /// As a report told it: what was true when the run ended, whatever is known of it now.
     package func told(actual: String, passed: Bool?) -> SLOResult {
@@ -52,27 +55,24 @@ package enum SLOValue: Hashable, Sendable {
 }
 
 extension SLO {
+    /// Judges all that the table holds, whatever part of a run that is.
     package func evaluate(against table: MetricTable) -> SLOResult {
-        let scope = self.selector.scope
-        switch self.selector.metric {
-        case .latency(let metric): return self.judge(table.histogram(metric, of: scope), self.judge(latency:))
-        case .rate(let metric): return self.judge(table.rate(metric, of: scope), self.judge(rate:))
-        case .count(let metric): return self.judge(table.count(metric, of: scope), self.judge(number:))
-        case .http(let status):
-            return self.judge(table.count(status: status, of: scope), self.judge(number:))
-        case .fault(let id): return self.judge(table.count(fault: id, of: scope), self.judge(number:))
-        }
+        self.evaluate(SLOSample(of: self.selector, in: table))
     }
 
-    private func judge<Value>(_ reading: Reading<Value>, _ judge: (Value) -> SLOResult) -> SLOResult {
-        switch reading {
-        case .measured(let value): judge(value)
+    func evaluate(_ sample: SLOSample) -> SLOResult {
+        switch sample {
+        case .latency(let histogram): self.judge(latency: histogram)
+        case .rate(let rate): self.judge(rate: rate)
+        case .number(let number): self.judge(number: number)
         case .notAvailable: SLOResult(slo: self, value: nil, actual: "n/a", passed: nil, noData: false)
         }
     }
 
-    private func noData(passed: Bool) -> SLOResult {
-        SLOResult(slo: self, value: nil, actual: "no data", passed: passed, noData: true)
+    /// The policy for no data; `passed` where the objective has none of its own.
+    func noData(passed: Bool) -> SLOResult {
+        SLOResult(
+            slo: self, value: nil, actual: "no data", passed: self.passesWithoutData ?? passed, noData: true)
     }
 
     private func judge(latency histogram: HDRHistogram) -> SLOResult {

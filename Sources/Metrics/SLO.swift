@@ -1,3 +1,5 @@
+package import SimBase
+
 /// A service level objective: what a metric must show for the run to be called good.
 package struct SLO: Hashable, Sendable {
     package enum Severity: String, CaseIterable, Sendable {
@@ -12,8 +14,13 @@ package struct SLO: Hashable, Sendable {
     package let severity: Severity
     /// Whether a miss ends the run before its time: see `SLOResult.endsRun`.
     package let abort: Bool
+    /// What is said where nothing was observed; nil: see `SLOResult.noData`.
+    package let passesWithoutData: Bool?
 
-    package init(selector: MetricSelector, condition: SLOCondition, severity: Severity, abort: Bool) {
+    package init(
+        selector: MetricSelector, condition: SLOCondition, severity: Severity, abort: Bool,
+        passesWithoutData: Bool? = nil
+    ) {
         precondition(
             condition.aggregation.measure(of: selector.metric.kind) == condition.threshold.measure,
             "a condition is parsed for the kind of metric that it judges")
@@ -21,6 +28,7 @@ package struct SLO: Hashable, Sendable {
         self.condition = condition
         self.severity = severity
         self.abort = abort
+        self.passesWithoutData = passesWithoutData
     }
 }
 
@@ -44,17 +52,39 @@ extension MetricSelector: CustomStringConvertible {
     }
 }
 
-/// What is compared with what: `p(95) < 400ms`.
+/// What is compared with what, and of which part of the run: `p(95) < 400ms over 30s`.
 package struct SLOCondition: Hashable, Sendable {
     package let aggregation: Aggregation
     package let comparison: Comparison
     package let threshold: Threshold
+    package let span: SLOSpan
+}
+
+/// Which part of the run an objective judges.
+package enum SLOSpan: Hashable, Sendable {
+    case wholeRun
+    /// Every stretch of this length, one behind the other from the start of the run on: `over 30s`.
+    case everyWindow(Interval)
+    /// What happens from the end of a fault on, for so long: `within 10s of offline-1.end`.
+    case afterFault(id: String, within: Interval)
+}
+
+extension SLOSpan: CustomStringConvertible {
+    /// As it stands behind a threshold, with its space; nothing for the whole run.
+    package var description: String {
+        switch self {
+        case .wholeRun: ""
+        case .everyWindow(let length): " over \(Threshold.time(nanoseconds: length.nanoseconds))"
+        case .afterFault(let id, let within):
+            " within \(Threshold.time(nanoseconds: within.nanoseconds)) of \(id).end"
+        }
+    }
 }
 
 extension SLOCondition: CustomStringConvertible {
     /// In the grammar's own words, which parse to the same condition: what a report prints as the expression.
     package var description: String {
-        "\(self.aggregation) \(self.comparison.rawValue) \(self.threshold)"
+        "\(self.aggregation) \(self.comparison.rawValue) \(self.threshold)\(self.span)"
     }
 }
 

@@ -1,8 +1,8 @@
 import SimBase
 
 extension SLOCondition {
-    /// Reads `aggregation operator threshold` (k6's thresholds, with mandatory units) for a metric of this kind:
-    /// `p(95) < 400ms`, `rate < 1%`, `count == 0`.
+    /// Reads `aggregation operator threshold [span]` (k6's thresholds, with mandatory units) for a metric of this kind:
+    /// `p(95) < 400ms`, `rate < 1% over 30s`, `count == 0 within 10s of offline-1.end`.
     package init(parsing text: String, for kind: MetricKind) throws(SLOError) {
         var scanner = try SLOScanner(text)
         scanner.skipSpaces()
@@ -11,8 +11,9 @@ extension SLOCondition {
         let comparison = try Self.comparison(&scanner)
         scanner.skipSpaces()
         let threshold = try Self.threshold(&scanner, measure)
-        try scanner.expectEnd(after: "the threshold")
-        self.init(aggregation: aggregation, comparison: comparison, threshold: threshold)
+        let span = try Self.span(&scanner)
+        try scanner.expectEnd(after: span == .wholeRun ? "the threshold" : "the condition")
+        self.init(aggregation: aggregation, comparison: comparison, threshold: threshold, span: span)
     }
 
     // MARK: Aggregation
@@ -156,6 +157,56 @@ extension SLOCondition {
             case .tooLarge: throw scanner.error("a count of more than 63 bits", at: start)
             }
         }
+    }
+
+    // MARK: Span
+
+    private static func span(_ scanner: inout SLOScanner) throws(SLOError) -> SLOSpan {
+        scanner.skipSpaces()
+        let start = scanner.offset
+        let word = scanner.take { $0.properties.isAlphabetic }
+        switch word {
+        case "": return .wholeRun
+        case "over": return .everyWindow(try Self.length(&scanner, after: word))
+        case "within":
+            let length = try Self.length(&scanner, after: word)
+            return .afterFault(id: try Self.faultEnd(&scanner), within: length)
+        default:
+            throw scanner.error(
+                "unexpected `\(SLOScanner.quoted(word))` after the threshold", at: start,
+                suggestion: Spelling.nearest(to: word, among: ["over", "within"])
+                    ?? ["every", "per", "each", "in"].first { $0 == word }.map { _ in "over" })
+        }
+    }
+
+    private static func length(_ scanner: inout SLOScanner, after word: String) throws(SLOError) -> Interval {
+        scanner.skipSpaces()
+        let start = scanner.offset
+        guard scanner.next != nil else {
+            throw scanner.error("expected a time after `\(word)`, as in `\(word) 30s`")
+        }
+        guard case .time(let nanoseconds) = try Self.threshold(&scanner, .time), nanoseconds > 0 else {
+            throw scanner.error("the time after `\(word)` is above 0", at: start)
+        }
+        return Interval(nanoseconds: nanoseconds)
+    }
+
+    /// `of <fault id>.end`
+    private static func faultEnd(_ scanner: inout SLOScanner) throws(SLOError) -> String {
+        scanner.skipSpaces()
+        let start = scanner.offset
+        guard scanner.take(while: { $0.properties.isAlphabetic }) == "of" else {
+            throw scanner.error("expected `of` and the end of a fault, as in `of offline-1.end`", at: start)
+        }
+        scanner.skipSpaces()
+        let place = scanner.offset
+        let word = scanner.take { $0 != " " && $0 != "\t" }
+        guard word.hasSuffix(".end"), word.count > ".end".count else {
+            throw scanner.error(
+                "expected the end of a fault, as in `offline-1.end`", at: place,
+                suggestion: word.isEmpty || word.contains(".") ? nil : "\(SLOScanner.quoted(word)).end")
+        }
+        return String(word.dropLast(".end".count))
     }
 
     private static func timeUnit(

@@ -13,27 +13,33 @@ package struct RunRecorder {
     package private(set) var ledger: Ledger
     package private(set) var chronicle: Chronicle
     private var tally: Tally
+    private var objectives: SLOParts
     /// All intervals that are over.
     private var past: Measurements
     /// The present interval.
     private var from = Instant.zero
+    private var to = Instant.zero
     private var length = Self.second
     /// After so many intervals they get twice as long; nil: never.
     private let intervalsOfALength: Int?
     private var intervals = 0
 
-    package init(ledger: Ledger, tally: Tally, faults: Int, intervalsOfALength: Int? = nil) {
+    package init(
+        ledger: Ledger, tally: Tally, objectives: SLOParts, faults: Int, intervalsOfALength: Int? = nil
+    ) {
         self.intervalsOfALength = intervalsOfALength
         self.ledger = ledger
         self.tally = tally
+        self.objectives = objectives
         self.past = Measurements(table: tally.measured.table)
         self.chronicle = Chronicle(faults: faults)
+        self.begin(at: .zero)
     }
 
     package mutating func saw(_ observation: Observation, in directory: RunDirectory) {
-        if observation.at.nanoseconds >= self.from.nanoseconds + self.length {
+        if observation.at >= self.to {
             self.cut(directory)
-            self.from = Instant(nanoseconds: observation.at.nanoseconds / self.length * self.length)
+            self.begin(at: observation.at)
         }
         self.ledger.saw(observation)
         self.tally.saw(observation)
@@ -51,6 +57,9 @@ package struct RunRecorder {
 
     package var disconnections: Disconnections { self.past.disconnections }
 
+    /// What the objectives have found so far. `table`: of the whole run.
+    package func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
+
     /// The end of the run. `driver`: what the driver itself counted.
     package mutating func finish(
         waiting: [WaitingRecord], at moment: Instant, driver: MetricSet, in directory: RunDirectory
@@ -58,19 +67,31 @@ package struct RunRecorder {
         self.ledger.finish(waitingOnDisk: waiting, at: moment)
         self.tally.finish()
         self.cut(directory)
+        self.objectives.finish(at: moment)
         var own = MetricTable(groups: self.past.table.groups)
         own.add(driver, in: .none)
         directory.log(own, from: .zero, length: moment - .zero)
         self.past.table.add(own)
     }
 
+    /// The interval of a moment: a second of the run's time, unless an objective begins or ends to count within it.
+    private mutating func begin(at moment: Instant) {
+        let start = Instant(nanoseconds: max(0, moment.nanoseconds) / self.length * self.length)
+        self.from = max(start, self.objectives.boundary(notAfter: moment) ?? .zero)
+        let end = start + Interval(nanoseconds: self.length)
+        self.to = min(end, self.objectives.boundary(after: self.from) ?? end)
+    }
+
     private mutating func cut(_ directory: RunDirectory) {
-        let (from, length) = (self.from, Interval(nanoseconds: self.length))
+        let (from, length) = (self.from, self.to - self.from)
         var counted = (events: 0, pings: 0)
+        var objectives = self.objectives
         self.tally.settle(into: &self.past) { interval in
+            objectives.add(interval.table, from: from)
             directory.log(interval.table, from: from, length: length)
             counted = Chronicle.counts(interval.table)
         }
+        self.objectives = objectives
         self.chronicle.counted(counted, from: from)
         self.intervals += 1
         guard let most = self.intervalsOfALength, self.intervals >= most else { return }

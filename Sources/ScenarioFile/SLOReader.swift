@@ -1,13 +1,15 @@
 import Metrics
 import Plan
+import SimBase
 
 /// Reads `slo`. The grammar of selectors and conditions is that of `Metrics`.
 struct SLOReader {
-    static let keys = ["expect", "severity", "abort"]
-    static let planned = ["over", "within", "after", "no-data"]
+    static let keys = ["expect", "severity", "abort", "no-data"]
 
     let findings: Findings
     let vocabulary: SLOVocabulary
+    /// Those faults of the vocabulary that end at a time.
+    let faultsThatEnd: [String]
 
     func objectives(_ node: Node?) -> [SLO] {
         guard let node else { return [] }
@@ -57,20 +59,25 @@ struct SLOReader {
         }
         guard
             let map = MapReader(
-                node, what: "an objective", keys: Self.keys, planned: Self.planned, findings: self.findings)
+                node, what: "an objective", keys: Self.keys, planned: [], findings: self.findings)
         else { return nil }
         let severity = map.value("severity", default: SLO.Severity.error) { text throws(ValueError) in
             let words = SLO.Severity.allCases.map(\.rawValue)
             return SLO.Severity(rawValue: try Values.choice(text, of: words, what: "`severity`")) ?? .error
         }
         let abort = map.value("abort", default: false, Values.boolean)
+        let passesWithoutData = map.value("no-data") { text throws(ValueError) -> Bool in
+            try Values.choice(text, of: ["pass", "fail"], what: "`no-data`") == "pass"
+        }
         guard let expect = map.entry("expect")?.value else {
             self.findings.add(
                 map.place, "an objective needs `expect`", help: "for example `expect: p(95) < 400ms`")
             return nil
         }
         return self.condition(expect, of: selector).map {
-            SLO(selector: selector, condition: $0, severity: severity, abort: abort)
+            SLO(
+                selector: selector, condition: $0, severity: severity, abort: abort,
+                passesWithoutData: passesWithoutData)
         }
     }
 
@@ -80,11 +87,34 @@ struct SLOReader {
                 ?? nil
         }
         do throws(SLOError) {
-            return try SLOCondition(parsing: text, for: selector.metric.kind)
+            let condition = try SLOCondition(parsing: text, for: selector.metric.kind)
+            guard let flaw = self.flaw(of: condition.span, selector) else { return condition }
+            self.findings.add(node.place, flaw.message, help: flaw.help)
+            return nil
         } catch {
             self.report(error, in: node, text)
             return nil
         }
+    }
+
+    /// What is wrong with a span in this scenario, though its words are right.
+    private func flaw(of span: SLOSpan, _ selector: MetricSelector) -> (message: String, help: String?)? {
+        guard span != .wholeRun else { return nil }
+        guard selector.metric.isKnownOverTime else {
+            return (
+                "\(selector.metric.name) is known of the whole run only",
+                "leave out `\(span.description.dropFirst())`"
+            )
+        }
+        guard case .afterFault(let id, _) = span else { return nil }
+        guard self.vocabulary.faults.contains(id) else {
+            let nearest = Spelling.nearest(to: id, among: self.vocabulary.faults)
+            return (
+                "there is no fault \(Findings.quoted(id))", nearest.map { "did you mean `\($0)`?" }
+            )
+        }
+        guard !self.faultsThatEnd.contains(id) else { return nil }
+        return ("the fault \(Findings.quoted(id)) has no end", "give it a `for`, as in `for: 4s`")
     }
 
     private func report(_ error: SLOError, in node: Node, _ text: String) {

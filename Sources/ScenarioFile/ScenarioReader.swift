@@ -37,7 +37,8 @@ struct ScenarioReader {
             map.entry("faults")?.value)
         let faultIDs = FaultIDs.of(Self.list(map.entry("faults")?.value)).compactMap { $0 }
         let slos = SLOReader(
-            findings: self.findings, vocabulary: SLOVocabulary(groups: groupNames, faults: faultIDs)
+            findings: self.findings, vocabulary: SLOVocabulary(groups: groupNames, faults: faultIDs),
+            faultsThatEnd: faults.filter { $0.window.length != nil }.map(\.id)
         ).objectives(map.entry("slo")?.value)
         return Scenario(
             name: map.value("name", default: self.defaultName) { text throws(ValueError) in

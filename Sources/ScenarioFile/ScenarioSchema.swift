@@ -135,7 +135,10 @@ package enum ScenarioSchema {
         let one = JSONSchema(anyOf: [
             .anyText,
             .map(
-                ["expect": .anyText, "severity": .choice(["error", "warn"]), "abort": .toggle],
+                [
+                    "expect": .anyText, "severity": .choice(["error", "warn"]), "abort": .toggle,
+                    "no-data": .choice(["pass", "fail"]),
+                ],
                 required: ["expect"]),
         ])
         return JSONSchema(anyOf: [one, .list(of: one, max: ScenarioLimit.slosMax)])

@@ -245,6 +245,10 @@ package enum ScenarioWriter {
 
     // MARK: Objectives
 
+    private static func noData(_ objective: SLO) -> String {
+        objective.passesWithoutData.map { ", no-data: \($0 ? "pass" : "fail")" } ?? ""
+    }
+
     private static func lines(_ objectives: [SLO]) -> [String] {
         var lines: [String] = []
         var selector: MetricSelector?
@@ -254,7 +258,7 @@ package enum ScenarioWriter {
             }
             selector = objective.selector
             lines.append(
-                "    - {expect: \(self.quoted(objective.condition.description)), severity: \(objective.severity.rawValue), abort: \(self.text(objective.abort))}"
+                "    - {expect: \(self.quoted(objective.condition.description)), severity: \(objective.severity.rawValue), abort: \(self.text(objective.abort))\(self.noData(objective))}"
             )
         }
         return lines

@@ -83,3 +83,11 @@ public struct Instant: Hashable, Comparable, Sendable {
         Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
 }
+
+extension Instant {
+    /// The later moment, or `distantFuture` where there is none to write down.
+    public func plusSaturating(_ interval: Interval) -> Instant {
+        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(interval.nanoseconds)
+        return overflow ? .distantFuture : Instant(nanoseconds: sum)
+    }
+}

@@ -26,10 +26,11 @@ extension LiveRun {
         }
         let findings = account.finish(
             waiting: waiting, at: ended, driver: driver, directory: self.directory)
-        let slos = self.plan.scenario.slos.map { slo in
-            let result = slo.evaluate(against: findings.metrics)
+        let slos = account.recorder.results(findings.metrics).map { result in
             // What ended the run stays broken, even if its last operations went well.
-            guard let reason = self.endedBy, reason.slo == slo, result.passed == true else { return result }
+            guard let reason = self.endedBy, reason.slo == result.slo, result.passed == true else {
+                return result
+            }
             return reason
         }
         let generator = self.generatorHealth

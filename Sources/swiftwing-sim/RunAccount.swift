@@ -32,7 +32,7 @@ struct RunAccount {
             tally: Tally(
                 fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id),
                 hasBackendView: hasBackendView),
-            faults: plan.scenario.faults.count)
+            objectives: SLOParts(plan), faults: plan.scenario.faults.count)
     }
 
     /// For the progress line.
@@ -41,8 +41,7 @@ struct RunAccount {
     /// Of the run so far: the first objective that ends it.
     func reasonToEnd(among slos: [SLO]) -> SLOResult? {
         guard !slos.isEmpty else { return nil }
-        let metrics = self.recorder.table
-        return slos.lazy.map { $0.evaluate(against: metrics) }.first { $0.endsRun }
+        return self.recorder.results(self.recorder.table).first { $0.endsRun }
     }
 
     mutating func heard(
@@ -140,6 +139,15 @@ extension LedgerSettings {
             profiles: plan.groups.map { _ in .contract },
             faultsOffPath: plan.scenario.faults.indices.filter { plan.scenario.faults[$0].kind.sparesThePath }
         )
+    }
+}
+
+extension SLOParts {
+    init(_ plan: RunPlan) {
+        let ends = plan.scenario.faults.compactMap { fault in
+            fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0.plusSaturating(fault.spread)) }
+        }
+        self.init(plan.scenario.slos, faults: ends)
     }
 }
 

@@ -62,7 +62,8 @@ final class VirtualRun {
         self.recorder = RunRecorder(
             ledger: Ledger(shelf: self.plan.shelf, settings: settings),
             tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
-            faults: scenario.faults.count, intervalsOfALength: Self.intervalsOfALength)
+            objectives: SLOParts(self.plan), faults: scenario.faults.count,
+            intervalsOfALength: Self.intervalsOfALength)
         self.sentinel = Sentinel(
             SentinelSettings(
                 idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
@@ -160,7 +161,7 @@ final class VirtualRun {
         var metrics = findings.metrics
         // A simulated timer is never late.
         metrics.cannotKnow(.latency(.generatorLateness))
-        let slos = self.plan.scenario.slos.map { $0.evaluate(against: metrics) }
+        let slos = self.recorder.results(metrics)
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,

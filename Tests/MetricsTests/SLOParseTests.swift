@@ -158,11 +158,21 @@ struct BadText: Sendable {
         .init("p(95) < 400 ms", .latency, 8, units, "400ms"),
         .init("rate < 5 %", .rate, 7, "a rate needs a unit: %", "5%"),
         // What follows.
-        .init("count == 0 over 30s", .count, 11, "unexpected `over 30s` after the threshold"),
+        .init("count == 0 every 30s", .count, 11, "unexpected `every` after the threshold", "over"),
+        .init("count == 0 ovr 30s", .count, 11, "unexpected `ovr` after the threshold", "over"),
+        .init("count == 0 over", .count, 15, "expected a time after `over`, as in `over 30s`"),
+        .init("count == 0 over 30", .count, 16, units, "30ms"),
+        .init("count == 0 over 0s", .count, 16, "the time after `over` is above 0"),
+        .init("count == 0 over 30s over 30s", .count, 20, "unexpected `over 30s` after the condition"),
         .init(
-            "count == 0 within 10s of reset-1.end", .count, 11,
-            "unexpected `within 10s of reset-1.end` after the threshold"),
-        .init("p(95) < 400ms over 30s", .latency, 14, "unexpected `over 30s` after the threshold"),
+            "count == 0 within 10s", .count, 21,
+            "expected `of` and the end of a fault, as in `of offline-1.end`"),
+        .init(
+            "count == 0 within 10s of reset-1", .count, 25,
+            "expected the end of a fault, as in `offline-1.end`", "reset-1.end"),
+        .init(
+            "count == 0 within 10s of reset-1.start", .count, 25,
+            "expected the end of a fault, as in `offline-1.end`"),
         .init("count == 0, count < 4", .count, 10, "unexpected `, count < 4` after the threshold"),
         .init("count == 0\u{1B}[31m", .count, 10, "unexpected `?[31m` after the threshold"),
         .init(
@@ -203,6 +213,23 @@ struct SLOParseTests {
         #expect(condition.threshold == good.threshold)
         #expect(condition.description == good.canonical)
         #expect(try SLOCondition(parsing: good.canonical, for: good.kind) == condition)
+    }
+
+    @Test(arguments: [
+        ("max < 1s", SLOSpan.wholeRun, "max < 1s"),
+        ("max < 1s  over 30s ", .everyWindow(.seconds(30)), "max < 1s over 30s"),
+        ("max<1s over 0.5m", .everyWindow(.seconds(30)), "max < 1s over 30s"),
+        (
+            "max < 1s within 1500ms of offline-1.end",
+            .afterFault(id: "offline-1", within: .milliseconds(1_500)),
+            "max < 1s within 1500ms of offline-1.end"
+        ),
+    ]) func `a condition may be for a part of the run`(text: String, span: SLOSpan, canonical: String) throws
+    {
+        let condition = try SLOCondition(parsing: text, for: .latency)
+        #expect(condition.span == span)
+        #expect(condition.description == canonical)
+        #expect(try SLOCondition(parsing: canonical, for: .latency) == condition)
     }
 
     @Test(arguments: BadText.conditions)

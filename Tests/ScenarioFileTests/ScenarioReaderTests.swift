@@ -264,13 +264,16 @@ struct ScenarioReaderTests {
                   sse.connect.time{group:phones}: [p(95) < 400ms, p(99) < 1s]
                   faults.cut: {expect: count >= 1, severity: warn}
                   scans.lost: {expect: count == 0, abort: on}
+                  upload.time: {expect: p(95) < 2s over 30s, no-data: pass}
                 """)
+        #expect(scenario.slos.map(\.passesWithoutData) == [nil, nil, nil, nil, true])
         #expect(
             scenario.slos.map { "\($0.selector) \($0.condition) \($0.severity.rawValue) \($0.abort)" } == [
                 "sse.connect.time{group:phones} p(95) < 400ms error false",
                 "sse.connect.time{group:phones} p(99) < 1s error false",
                 "faults.cut count >= 1 warn false",
                 "scans.lost count == 0 error true",
+                "upload.time p(95) < 2s over 30s error false",
             ])
     }
 
@@ -281,7 +284,16 @@ struct ScenarioReaderTests {
                 "did you mean `phones`?"
             ),
             ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
-            ("sse.connect.time: {expect: p(95) < 1s, over: 30s}", "`over` is not available yet", nil),
+            (
+                "sse.connect.time: {expect: p(95) < 1s, over: 30s}", "unknown key `over` in an objective",
+                nil
+            ),
+            ("sse.connect.time: {expect: p(95) < 1s, no-data: maybe}", "`no-data` is pass or fail", nil),
+            (
+                "scans.lost: count == 0 over 30s", "scans.lost is known of the whole run only",
+                "leave out `over 30s`"
+            ),
+            ("sse.connect.time: max < 1s within 5s of tunel.end", "there is no fault `tunel`", nil),
             (
                 "sse.connect.time: {severity: warn}", "an objective needs `expect`",
                 "for example `expect: p(95) < 400ms`"
@@ -295,6 +307,18 @@ struct ScenarioReaderTests {
         let found = errors(minimal + "slo:\n  \(text)\n")
         #expect(found.map(\.message) == [message])
         #expect(found.map(\.help) == [help])
+    }
+
+    @Test func `an objective behind the end of a fault needs one that ends`() {
+        let faults = "faults: [{do: offline, id: tunnel, at: 1s, for: 2s}, {do: reset, after: 1 events}]\n"
+        func found(_ id: String) -> [String] {
+            errors(minimal + faults + "slo: {sse.connect.time: max < 1s within 5s of \(id).end}\n").map {
+                "\($0.message); \($0.help ?? "-")"
+            }
+        }
+        #expect(found("tunnel") == [])
+        #expect(found("tunnl") == ["there is no fault `tunnl`; did you mean `tunnel`?"])
+        #expect(found("reset-1") == ["the fault `reset-1` has no end; give it a `for`, as in `for: 4s`"])
     }
 
     @Test func `an objective written twice in two ways is told`() {

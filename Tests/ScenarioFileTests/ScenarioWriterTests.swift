@@ -52,7 +52,8 @@ struct ScenarioWriterTests {
                   sse.connect.time{group:c.d_e-1}: [p(99.99) <= 1500us, {expect: "avg != 2h", severity: warn}]
                   faults.x: {expect: "count > 3", abort: on}
                   http.429: value >= 1
-                  results.failed: rate < 0.0001%
+                  results.failed: [rate < 0.0001%, rate < 1% over 30s]
+                  upload.time: {expect: "max < 9s within 1500ms of offline-1.end", no-data: pass}
                 """))
     }
 

@@ -1,0 +1,215 @@
+package import SimBase
+
+/// The worst part of a run that an objective with a span judged.
+package struct SLOPart: Hashable, Sendable {
+    package var from: Instant
+    package var to: Instant
+    /// Of how many that were judged, and how many of those missed the objective.
+    package var judged: Int
+    package var missed: Int
+
+    package init(from: Instant, to: Instant, judged: Int, missed: Int) {
+        self.from = from
+        self.to = to
+        self.judged = judged
+        self.missed = missed
+    }
+}
+
+/// When a fault ends: for all at once, or for each phone at another moment.
+package struct FaultEnd: Hashable, Sendable {
+    package var id: String
+    package var first: Instant
+    package var last: Instant
+
+    package init(id: String, first: Instant, last: Instant) {
+        self.id = id
+        self.first = first
+        self.last = last
+    }
+}
+
+/// Judges the objectives that are for parts of a run, while it goes on.
+///
+/// It is told what was measured in intervals, none of which may reach over one of its boundaries. Its memory is one
+/// sample an objective, however long the run is.
+package struct SLOParts: Sendable {
+    private var tracks: [Track]
+
+    /// `faults`: those that have an end, by their ids.
+    package init(_ slos: [SLO], faults: [FaultEnd]) {
+        self.tracks = slos.map { slo in
+            switch slo.condition.span {
+            case .wholeRun: Track(slo, .whole)
+            case .everyWindow(let length): Track(slo, .windows(length))
+            case .afterFault(let id, let within):
+                Track(
+                    slo,
+                    .one(faults.first { $0.id == id }.map { $0.first...$0.last.plusSaturating(within) }))
+            }
+        }
+    }
+
+    // MARK: Intervals
+
+    /// The first boundary after a moment; nil when there is none.
+    package func boundary(after moment: Instant) -> Instant? {
+        self.tracks.compactMap { $0.boundary(after: moment) }.min()
+    }
+
+    /// The last boundary that is not after a moment.
+    package func boundary(notAfter moment: Instant) -> Instant? {
+        self.tracks.compactMap { $0.boundary(notAfter: moment) }.max()
+    }
+
+    /// What was measured from a moment on, up to the next boundary at most.
+    package mutating func add(_ table: MetricTable, from moment: Instant) {
+        for place in self.tracks.indices { self.tracks[place].add(table, from: moment) }
+    }
+
+    /// The end of the run: what has not come to its end is judged as far as that is fair.
+    package mutating func finish(at end: Instant) {
+        for place in self.tracks.indices { self.tracks[place].finish(at: end) }
+    }
+
+    // MARK: Results
+
+    /// What the objectives found, in their order. `table`: of the whole run so far.
+    package func results(whole table: MetricTable) -> [SLOResult] {
+        self.tracks.map { $0.result(whole: table) }
+    }
+}
+
+/// One objective on its way through a run.
+private struct Track: Sendable {
+    enum Span: Sendable {
+        case whole
+        case windows(Interval)
+        /// Nil: the fault has no end.
+        case one(ClosedRange<Instant>?)
+    }
+
+    private let slo: SLO
+    private let span: Span
+    /// The part that is under way.
+    private var sample: SLOSample?
+    private var from = Instant.zero
+    private var worst: SLOResult?
+    private var judged = 0
+    private var missed = 0
+
+    init(_ slo: SLO, _ span: Span) {
+        self.slo = slo
+        self.span = span
+    }
+
+    func boundary(after moment: Instant) -> Instant? {
+        switch self.span {
+        case .whole, .one(nil): nil
+        case .windows(let length): Self.start(of: moment, length) + length
+        case .one(let range?): [range.lowerBound, range.upperBound].first { $0 > moment }
+        }
+    }
+
+    func boundary(notAfter moment: Instant) -> Instant? {
+        switch self.span {
+        case .whole, .one(nil): nil
+        case .windows(let length): Self.start(of: moment, length)
+        case .one(let range?): [range.upperBound, range.lowerBound].first { $0 <= moment }
+        }
+    }
+
+    private static func start(of moment: Instant, _ length: Interval) -> Instant {
+        Instant(nanoseconds: max(0, moment.nanoseconds) / length.nanoseconds * length.nanoseconds)
+    }
+
+    mutating func add(_ table: MetricTable, from moment: Instant) {
+        switch self.span {
+        case .whole, .one(nil): return
+        case .windows(let length):
+            let start = Self.start(of: moment, length)
+            if self.sample != nil, start > self.from { self.close(at: self.from + length, isWhole: true) }
+            if self.sample == nil { self.from = start }
+        case .one(let range?):
+            if moment >= range.upperBound { return self.close(at: range.upperBound, isWhole: true) }
+            guard moment >= range.lowerBound else { return }
+            self.from = range.lowerBound
+        }
+        let sample = SLOSample(of: self.slo.selector, in: table)
+        if self.sample == nil { self.sample = sample } else { self.sample?.add(sample) }
+    }
+
+    mutating func finish(at end: Instant) {
+        switch self.span {
+        case .whole, .one(nil): return
+        case .windows(let length):
+            self.close(at: min(self.from + length, end), isWhole: self.from + length <= end)
+        case .one(let range?): self.close(at: min(range.upperBound, end), isWhole: range.upperBound <= end)
+        }
+    }
+
+    private mutating func close(at end: Instant, isWhole: Bool) {
+        guard let sample = self.sample else { return }
+        self.sample = nil
+        guard isWhole || self.slo.condition.isFairOfPart else { return }
+        let result = self.slo.evaluate(sample)
+        guard !result.noData else { return }
+        self.judged += 1
+        if result.passed == false { self.missed += 1 }
+        guard self.worst.map({ result.isWorse(than: $0) }) ?? true else { return }
+        self.worst = result
+        self.worst?.part = SLOPart(from: self.from, to: end, judged: 0, missed: 0)
+    }
+
+    func result(whole table: MetricTable) -> SLOResult {
+        if case .whole = self.span { return self.slo.evaluate(against: table) }
+        guard var worst = self.worst, let part = worst.part else {
+            guard table.isAvailable(self.slo.selector.metric) else { return self.slo.evaluate(.notAvailable) }
+            return self.slo.noData(passed: self.slo.selector.metric.kind != .latency)
+        }
+        worst.part?.judged = self.judged
+        worst.part?.missed = self.missed
+        let times =
+            "\(DecimalText.time((part.from - Instant.zero).nanoseconds, digits: 4)) to "
+            + DecimalText.time((part.to - Instant.zero).nanoseconds, digits: 4)
+        let windows = self.judged == 1 ? "" : ", \(self.missed) of \(self.judged) windows missed"
+        return SLOResult(
+            slo: self.slo, value: worst.value, actual: "\(worst.actual) from \(times)\(windows)",
+            passed: worst.passed, noData: false, part: worst.part)
+    }
+}
+
+extension SLOCondition {
+    /// Whether a part of a window can be judged like a whole one: what must stay small can, what must grow cannot.
+    fileprivate var isFairOfPart: Bool {
+        guard case .number(let limit) = self.threshold else { return true }
+        return switch self.comparison {
+        case .less, .lessOrEqual: true
+        case .equal: limit == 0
+        case .greater, .greaterOrEqual, .notEqual: false
+        }
+    }
+}
+
+extension SLOResult {
+    /// Of two parts of one run, judged by one objective.
+    fileprivate func isWorse(than other: SLOResult) -> Bool {
+        if self.passed != other.passed { return self.passed == false }
+        let isSmallBetter =
+            switch self.slo.condition.comparison {
+            case .less, .lessOrEqual, .equal: true
+            case .greater, .greaterOrEqual, .notEqual: false
+            }
+        switch (self.value, other.value) {
+        case (.time(let mine)?, .time(let theirs)?): return isSmallBetter ? mine > theirs : mine < theirs
+        case (.number(let mine)?, .number(let theirs)?): return isSmallBetter ? mine > theirs : mine < theirs
+        case (.share(let mine)?, .share(let theirs)?):
+            // Cross-multiplied, so that no rate is rounded.
+            let (left, right) = (
+                UInt128(mine.failed) * UInt128(theirs.total), UInt128(theirs.failed) * UInt128(mine.total)
+            )
+            return isSmallBetter ? left > right : left < right
+        case (.time?, _), (.number?, _), (.share?, _), (nil, _): return false
+        }
+    }
+}

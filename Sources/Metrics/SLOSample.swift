@@ -1,0 +1,41 @@
+/// What an objective judges: the values of its metric in some part of a run. Samples of one metric add up.
+enum SLOSample: Sendable {
+    case latency(HDRHistogram)
+    case rate(FailureRate)
+    case number(Int64)
+    case notAvailable
+
+    init(of selector: MetricSelector, in table: MetricTable) {
+        let scope = selector.scope
+        switch selector.metric {
+        case .latency(let metric):
+            self = Self.sample(table.histogram(metric, of: scope)) { .latency($0) }
+        case .rate(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
+        case .count(let metric): self = Self.sample(table.count(metric, of: scope)) { .number($0) }
+        case .http(let status): self = Self.sample(table.count(status: status, of: scope)) { .number($0) }
+        case .fault(let id): self = Self.sample(table.count(fault: id, of: scope)) { .number($0) }
+        }
+    }
+
+    private static func sample<Value>(_ reading: Reading<Value>, _ sample: (Value) -> SLOSample) -> SLOSample
+    {
+        switch reading {
+        case .measured(let value): sample(value)
+        case .notAvailable: .notAvailable
+        }
+    }
+
+    /// As if all of it had been observed together.
+    mutating func add(_ other: SLOSample) {
+        switch (self, other) {
+        case (.latency(var histogram), .latency(let more)):
+            histogram.add(more)
+            self = .latency(histogram)
+        case (.rate(var rate), .rate(let more)):
+            rate.add(more)
+            self = .rate(rate)
+        case (.number(let number), .number(let more)): self = .number(number + more)
+        case (.latency, _), (.rate, _), (.number, _), (.notAvailable, _): self = .notAvailable
+        }
+    }
+}
