@@ -115,8 +115,11 @@ package struct HDRHistogram: Sendable {
     private mutating func grow(toHold index: Int) {
         let half = HDRLayout.subBucketHalfCount
         let length = (index / half + 1) * half
-        self.counts.append(contentsOf: repeatElement(0, count: length - self.counts.count))
+        while self.counts.count < length { self.counts.append(contentsOf: Self.zeros) }
     }
+
+    /// Counts are a multiple of it. Copied as a block, also where nothing is optimized.
+    private static let zeros = [Int64](repeating: 0, count: HDRLayout.subBucketHalfCount)
 
     // MARK: Reading
 

@@ -60,12 +60,17 @@ extension SLO {
         self.evaluate(SLOSample(of: self.selector, in: table))
     }
 
+    /// What is said where it cannot be judged: neither a success nor a failure.
+    package var notKnown: SLOResult {
+        SLOResult(slo: self, value: nil, actual: "n/a", passed: nil, noData: false)
+    }
+
     func evaluate(_ sample: SLOSample) -> SLOResult {
         switch sample {
         case .latency(let histogram): self.judge(latency: histogram)
         case .rate(let rate): self.judge(rate: rate)
         case .number(let number): self.judge(number: number)
-        case .notAvailable: SLOResult(slo: self, value: nil, actual: "n/a", passed: nil, noData: false)
+        case .notAvailable: self.notKnown
         }
     }
 

@@ -153,7 +153,7 @@ private struct Track: Sendable {
         self.sample = nil
         guard isWhole || self.slo.condition.isFairOfPart else { return }
         let result = self.slo.evaluate(sample)
-        guard !result.noData else { return }
+        guard !result.noData, result.passed != nil else { return }
         self.judged += 1
         if result.passed == false { self.missed += 1 }
         guard self.worst.map({ result.isWorse(than: $0) }) ?? true else { return }
@@ -164,18 +164,20 @@ private struct Track: Sendable {
     func result(whole table: MetricTable) -> SLOResult {
         if case .whole = self.span { return self.slo.evaluate(against: table) }
         guard var worst = self.worst, let part = worst.part else {
-            guard table.isAvailable(self.slo.selector.metric) else { return self.slo.evaluate(.notAvailable) }
+            guard table.isAvailable(self.slo.selector.metric) else { return self.slo.notKnown }
             return self.slo.noData(passed: self.slo.selector.metric.kind != .latency)
         }
         worst.part?.judged = self.judged
         worst.part?.missed = self.missed
-        let times =
-            "\(DecimalText.time((part.from - Instant.zero).nanoseconds, digits: 4)) to "
-            + DecimalText.time((part.to - Instant.zero).nanoseconds, digits: 4)
+        let times = "\(Self.seconds(part.from)) to \(Self.seconds(part.to))"
         let windows = self.judged == 1 ? "" : ", \(self.missed) of \(self.judged) windows missed"
         return SLOResult(
             slo: self.slo, value: worst.value, actual: "\(worst.actual) from \(times)\(windows)",
             passed: worst.passed, noData: false, part: worst.part)
+    }
+
+    private static func seconds(_ moment: Instant) -> String {
+        DecimalText.text((moment - Instant.zero).wholeMilliseconds, decimals: 3, shown: 0...3) + "s"
     }
 }
 

@@ -94,9 +94,13 @@ package struct PastRun: Sendable {
             result.merge(run.result)
             chronicle.add(run.chronicle)
         }
-        result.slos = slos.map { slo in
-            let together = slo.evaluate(against: result.metrics)
-            return together
+        result.slos = slos.enumerated().map { place, slo in
+            guard slo.condition.span != .wholeRun else { return slo.evaluate(against: result.metrics) }
+            // Of parts of a run only each shard's own verdict is known: the merged one is the worst of them.
+            let told = runs.map {
+                $0.result.slos.indices.contains(place) ? $0.result.slos[place] : slo.notKnown
+            }
+            return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
         let exits = runs.map(\.result.exit)
         result.exit =
@@ -340,7 +344,9 @@ private struct Past {
                 GroupResult(
                     name: group.name, devices: group.devices,
                     totals: place < totals.count ? totals[place] : LedgerTotals())
-            }, totals: ledger.totals, verdicts: verdicts, slos: slos.map { $0.evaluate(against: table) },
+            }, totals: ledger.totals, verdicts: verdicts,
+            // Parts of a run are judged while it goes on.
+            slos: slos.map { $0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown },
             metrics: table, exit: broken ? .invariantBroken : .interrupted)
         result.isInterrupted = true
         result.failure = "the run was killed before it was judged: this is what its files hold"

@@ -222,7 +222,7 @@ struct SLOParseTests {
         (
             "max < 1s within 1500ms of offline-1.end",
             .afterFault(id: "offline-1", within: .milliseconds(1_500)),
-            "max < 1s within 1500ms of offline-1.end"
+            "max < 1s within 1.5s of offline-1.end"
         ),
     ]) func `a condition may be for a part of the run`(text: String, span: SLOSpan, canonical: String) throws
     {

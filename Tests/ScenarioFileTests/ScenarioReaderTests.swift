@@ -286,9 +286,12 @@ struct ScenarioReaderTests {
             ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
             (
                 "sse.connect.time: {expect: p(95) < 1s, over: 30s}", "unknown key `over` in an objective",
-                nil
+                "it takes `expect`, `severity`, `abort` or `no-data`"
             ),
-            ("sse.connect.time: {expect: p(95) < 1s, no-data: maybe}", "`no-data` is pass or fail", nil),
+            (
+                "sse.connect.time: {expect: p(95) < 1s, no-data: maybe}",
+                "`no-data` is `pass` or `fail`, not `maybe`", nil
+            ),
             (
                 "scans.lost: count == 0 over 30s", "scans.lost is known of the whole run only",
                 "leave out `over 30s`"
