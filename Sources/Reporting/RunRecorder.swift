@@ -77,7 +77,7 @@ package struct RunRecorder {
     /// The interval of a moment: a second of the run's time, unless an objective begins or ends to count within it.
     private mutating func begin(at moment: Instant) {
         let start = Instant(nanoseconds: max(0, moment.nanoseconds) / self.length * self.length)
-        self.from = max(start, self.objectives.boundary(notAfter: moment) ?? .zero)
+        self.from = max(start, self.to, self.objectives.boundary(notAfter: moment) ?? .zero)
         let end = start + Interval(nanoseconds: self.length)
         self.to = min(end, self.objectives.boundary(after: self.from) ?? end)
     }
