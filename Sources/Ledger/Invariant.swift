@@ -86,7 +86,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Those that are judged wherever a run goes.
-    static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
+    package static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
     /// Those that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 

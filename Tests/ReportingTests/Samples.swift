@@ -10,6 +10,9 @@ enum Samples {
     /// 2026-11-21 09:30:00 UTC.
     static let started: Int64 = 1_795_253_400_000
 
+    /// Of a live run.
+    static let invariants = Invariant.everywhere
+
     static let waiting: [WaitingCause] = [.offline, .offline, .rateLimited, .offline, .rateLimited]
 
     static func head(groups: [String]) -> RunHead {
@@ -56,7 +59,7 @@ enum Samples {
                 GroupResult(name: "readers", devices: 2, totals: readers),
             ],
             isInterrupted: false, failure: nil, exit: .success, hasBackendView: true, totals: totals,
-            verdicts: Invariant.allCases.map { Self.verdict($0, .held) },
+            verdicts: Self.invariants.map { Self.verdict($0, .held) },
             slos: Self.slos(Self.metrics()), disconnections: Self.disconnections(), metrics: Self.metrics(),
             resources: Resources(
                 client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
@@ -88,9 +91,9 @@ enum Samples {
                 at: Instant(nanoseconds: 12_480_312_000), text: text, isExpected: false)
         }
         let never = (1...4).map { violation(.bookNeverLost, UInt32($0) + 16, 2, "book 4 of 6 never came") }
-        result.verdicts[Invariant.allCases.firstIndex(of: .bookNeverLost) ?? 0] = Verdict(
+        result.verdicts[Self.invariants.firstIndex(of: .bookNeverLost) ?? 0] = Verdict(
             invariant: .bookNeverLost, standing: .broken, violations: 4, expected: 1, examples: never)
-        result.verdicts[Invariant.allCases.firstIndex(of: .streamNoGap) ?? 0] = Verdict(
+        result.verdicts[Self.invariants.firstIndex(of: .streamNoGap) ?? 0] = Verdict(
             invariant: .streamNoGap, standing: .brokenAsExpected, violations: 2, expected: 2,
             examples: [violation(.streamNoGap, 3, 0, "resumed behind an event that it had not applied")])
         result.totals.scans.lost = 1
@@ -128,7 +131,7 @@ enum Samples {
         for metric in Metric.needingBackend { result.metrics.cannotKnow(metric) }
         result.metrics.cannotKnow(.fault(id: "offline-1"))
         result.hasBackendView = false
-        result.verdicts = Invariant.allCases.map { Self.verdict($0, $0.needsBackend ? .notAvailable : .held) }
+        result.verdicts = Self.invariants.map { Self.verdict($0, $0.needsBackend ? .notAvailable : .held) }
         result.slos = Self.slos(result.metrics)
         result.resources.backend = nil
         return result

@@ -163,7 +163,7 @@ import Testing
                     "severity": "warn",
                 ]))
         let invariants = try #require(summary["invariants"] as? [Object])
-        #expect(invariants.map { $0["id"] as? String } == Invariant.allCases.map(\.rawValue))
+        #expect(invariants.map { $0["id"] as? String } == Samples.invariants.map(\.rawValue))
         let lost = try #require(invariants.first { $0["id"] as? String == "book.never-lost" })
         #expect(
             try Self.same(
