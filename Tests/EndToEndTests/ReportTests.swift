@@ -169,8 +169,11 @@ extension EndToEnd {
             try #require(tool.code == 0, "\(tool.complaint)")
             let read = try JSONDecoder().decode(Read.self, from: Data(tool.output.utf8))
             #expect(read.junit["objectives"] == .init(cases: 7, failures: 1, errors: 0, skipped: 0))
-            #expect(read.junit["invariants"] == .init(cases: 13, failures: 0, errors: 0, skipped: 0))
             let summary = try RunReport(folder: folder).summary()
+            #expect(summary.invariants.count > 20, "a virtual run is judged by more than a live one")
+            #expect(
+                read.junit["invariants"]
+                    == .init(cases: summary.invariants.count, failures: 0, errors: 0, skipped: 0))
             #expect(read.samples["swiftwing_scans_captured_total"] == Double(summary.scans.captured))
             #expect(read.samples["swiftwing_books_received_total"] == Double(summary.books.received))
         }
