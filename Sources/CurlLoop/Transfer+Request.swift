@@ -7,7 +7,6 @@ extension Transfer {
     func configure(for target: CurlTarget) {
         self.easy.set(CURLOPT_NOSIGNAL, 1)
         self.easy.set(CURLOPT_TCP_NODELAY, 1)
-        self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1_024)
         self.easy.set(CURLOPT_PROXY, "")  // Not the environment's either.
         self.easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
         self.easy.set(CURLOPT_FOLLOWLOCATION, 0)
@@ -35,6 +34,7 @@ extension Transfer {
         self.phone = request.phone
         self.setMethod(request)
         self.easy.set(CURLOPT_BUFFERSIZE, request.receiveBuffer.rawValue)
+        self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, request.body.sendBufferBytes)
         self.easy.set(CURLOPT_FORBID_REUSE, keepsConnection ? 0 : 1)
         self.connect(request, line, target)
         guard self.easy.set(CURLOPT_URL, request.url) else { return "a URL that libcurl refuses" }
@@ -153,4 +153,14 @@ struct PhoneLine {
     var transfers: [UInt32] = []
 
     init(phone: Int) { self.alias = CurlPool.alias(ofPhone: phone) }
+}
+
+extension TransferRequest.Body {
+    /// libcurl sends so much in a turn of the loop. A body that is passed on waits for every turn.
+    fileprivate var sendBufferBytes: Int {
+        switch self {
+        case .streamed: 128 * 1_024
+        case .none, .bytes, .multipart: 32 * 1_024
+        }
+    }
 }
