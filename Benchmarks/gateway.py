@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What the fault gateway adds: the same fifty journeys a second straight to a backend and through `proxy`, by turns.
 
-Prints JSON: milliseconds at p50 and p99 of each way, and what the gateway adds to them. Phones and backend share one core, the
-gateway has another: where all of them crowd each other, they measure the machine's scheduler. With `--check` it fails where
-the gateway adds 2 ms or more at p99 in each of the rounds.
+Prints JSON: milliseconds at p50 and p99 of each way, what the gateway adds to them in each round, and the median of what it
+adds. Times are from a request's sending to the head of its answer. Phones and backend share one core, the gateway has
+another: where all of them crowd each other, they measure the machine's scheduler. Nothing else should run.
+
+What begins in the first two seconds does not count: then each photo is prepared for the first time, and the uploads
+that waited for it come all at once. With `--check` it fails where the median of what is added at p99 is 2 ms or more.
 
     Benchmarks/gateway.py [--check] [--rounds N]
 """
@@ -12,6 +15,7 @@ import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,11 +23,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / ".build/release/swiftwing-sim"
 ADDED_MS_MAX = 2
-METRICS = ("upload.service_time", "sse.connect.time", "cleanup.time")
+OPERATIONS = ("upload", "stream", "cleanup")
+PERCENTILES = (50, 99)
+WARMUP_NS = 2_000_000_000
 SCENARIO = """
 scenario: 1
 name: gateway
-fleet: {phones: {devices: 200, scans: 5, arrivals: 50/s}}
+fleet: {phones: {devices: 300, scans: 5, arrivals: 50/s}}
 server: {job-time: 1s..2s, ping: 1s, rate-limit: 1000 per 1s}
 """
 
@@ -45,14 +51,31 @@ def measured(scenario, target, folder):
     subprocess.run(
         [BINARY, "run", scenario, "--target", target, "--threads", "1", "--output", folder, "--quiet"],
         cwd=ROOT, stdout=subprocess.DEVNULL, preexec_fn=on(0), check=True)
-    metrics = json.loads(pathlib.Path(folder, "summary.json").read_text())["metrics"]
-    return {name: {p: round(metrics[name][p], 3) for p in ("p50", "p99")} for name in METRICS}
+    times = {operation: [] for operation in OPERATIONS}
+    with pathlib.Path(folder, "events.ndjson").open() as events:
+        for line in events:
+            event = json.loads(line)
+            if event["side"] != "phone" or event["what"] != "replied" or event["operation"] not in times:
+                continue
+            if event["t"] - event["took_ns"] >= WARMUP_NS:
+                times[event["operation"]].append(event["took_ns"] / 1e6)
+    return {operation: percentiles(took) for operation, took in times.items()}
+
+
+def percentiles(took):
+    cuts = statistics.quantiles(took, n=100, method="inclusive")
+    return {f"p{p}": round(cuts[p - 1], 3) for p in PERCENTILES} | {"count": len(took)}
+
+
+def each(value):
+    """A figure for each operation and percentile."""
+    return {operation: {f"p{p}": round(value(operation, f"p{p}"), 3) for p in PERCENTILES} for operation in OPERATIONS}
 
 
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--check", action="store_true")
-    options.add_argument("--rounds", type=int, default=2)
+    options.add_argument("--rounds", type=int, default=3)
     options = options.parse_args()
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
@@ -60,24 +83,21 @@ def main():
         scenario.write_text(SCENARIO)
         backend, straight = server(0, "serve", scenario)
         gateway, through = server(1, "proxy", "--upstream", straight)
+        ways = [("straight", straight), ("through", through)]
         try:
             for number in range(options.rounds):
-                ways = {
-                    name: measured(scenario, target, f"{folder}/{name}-{number}")
-                    for name, target in (("straight", straight), ("through", through))
-                }
-                ways["added"] = {
-                    name: {p: round(ways["through"][name][p] - ways["straight"][name][p], 3) for p in ("p50", "p99")}
-                    for name in METRICS
-                }
-                rounds.append(ways)
+                one = {name: measured(scenario, target, f"{folder}/{name}-{number}") for name, target in ways}
+                one["added"] = each(lambda operation, p: one["through"][operation][p] - one["straight"][operation][p])
+                rounds.append(one)
+                # What comes first in one round comes last in the next.
+                ways.reverse()
         finally:
             for child in (gateway, backend):
                 child.terminate()
                 child.wait()
-    print(json.dumps(rounds, indent=2))
-    least = {name: min(way["added"][name]["p99"] for way in rounds) for name in METRICS}
-    late = {name: added for name, added in least.items() if added >= ADDED_MS_MAX}
+    added = each(lambda operation, p: statistics.median(one["added"][operation][p] for one in rounds))
+    print(json.dumps({"rounds": rounds, "added": added}, indent=2))
+    late = {operation: figures["p99"] for operation, figures in added.items() if figures["p99"] >= ADDED_MS_MAX}
     return f"the gateway adds too much at p99 (ms): {late}" if options.check and late else 0
 
 

@@ -113,7 +113,7 @@ package final class CurlPool {
     }
 
     /// More of a streamed body. Nothing happens when the exchange is over.
-    package func feed(_ transfer: TransferID, _ bytes: ArraySlice<UInt8>) {
+    package func feed(_ transfer: TransferID, _ bytes: [UInt8]) {
         guard let transfer = self.running(transfer), let upload = transfer.upload else { return }
         if upload.append(bytes) { transfer.wakeUpload() }
     }
@@ -122,6 +122,14 @@ package final class CurlPool {
     package func endBody(_ transfer: TransferID) {
         guard let transfer = self.running(transfer), let upload = transfer.upload else { return }
         if upload.end() { transfer.wakeUpload() }
+    }
+
+    /// What libcurl would do in the loop's next turn is done now. There it would stand behind everything that has come
+    /// meanwhile, which is late for whoever waits for what is passed on.
+    package func hurry() {
+        // More of an answer must not come between what is being delivered of it and its end.
+        guard !self.isDelivering else { return }
+        for multi in self.multis where multi.isDue { multi.hurry() }
     }
 
     /// Receives nothing more of an exchange until it is resumed, so that its peer feels that nobody takes what it sends.

@@ -9,6 +9,8 @@ import SimBase
     private let loop: Loop
     private let sockets: SocketTable
     private var timer: LoopTimer?
+    /// libcurl wants to be called without waiting for anything.
+    private(set) var isDue = false
     /// Called after libcurl did something, outside of it.
     private let worked: (MultiHandle) -> Void
 
@@ -84,6 +86,7 @@ import SimBase
     }
 
     private func wants(_ milliseconds: Int) {
+        self.isDue = milliseconds == 0
         guard milliseconds >= 0 else {
             self.timer?.disarm()
             return
@@ -92,8 +95,15 @@ import SimBase
         self.timer?.arm(after: .milliseconds(Int64(milliseconds)))
     }
 
+    /// Not from inside libcurl.
+    func hurry() {
+        self.timer?.disarm()
+        self.act(on: CURL_SOCKET_TIMEOUT, 0)
+    }
+
     private func act(on socket: Int32, _ readiness: Int32) {
         var running: Int32 = 0
+        if socket == CURL_SOCKET_TIMEOUT { self.isDue = false }
         _ = unsafe curl_multi_socket_action(self.raw, socket, readiness, &running)
         self.worked(self)
     }

@@ -1,20 +1,30 @@
 /// A body that comes while it is sent: its owner feeds it, libcurl takes it, and nothing is held that is sent.
+///
+/// Pieces are kept as they came: on their way to libcurl's buffer they are not copied together first.
 final class UploadQueue {
-    private var bytes: [UInt8] = []
+    /// Smaller pieces are put together: a body that comes byte by byte costs no array for each.
+    private static let pieceBytesMin = 4 * 1_024
+
+    /// Those before `first` are taken, and empty.
+    private var pieces: [[UInt8]] = []
+    private var first = 0
+    /// Bytes of the first piece that libcurl has taken.
     private var start = 0
     private var isEnded = false
     /// libcurl asked, and there was nothing yet: it asks no more until it is told.
     private(set) var isStarved = false
     /// Bytes that libcurl has not taken.
-    var count: Int { self.bytes.count - self.start }
+    private(set) var count = 0
 
     /// True when libcurl is to be told that there is more.
-    func append(_ piece: ArraySlice<UInt8>) -> Bool {
-        if self.start == self.bytes.count {
-            self.bytes.removeAll(keepingCapacity: true)
-            self.start = 0
+    func append(_ piece: [UInt8]) -> Bool {
+        self.count += piece.count
+        let last = self.pieces.count - 1
+        if last >= self.first, self.pieces[last].count + piece.count <= Self.pieceBytesMin {
+            self.pieces[last] += piece
+        } else {
+            self.pieces.append(piece)
         }
-        self.bytes.append(contentsOf: piece)
         return self.isStarved
     }
 
@@ -28,16 +38,37 @@ final class UploadQueue {
 
     /// Copies what fits; 0 at the end, nil where there is nothing yet.
     @unsafe func read(into room: UnsafeMutableRawBufferPointer) -> Int? {
-        let count = min(self.count, room.count)
-        guard count > 0 else {
+        guard self.count > 0 else {
             self.isStarved = !self.isEnded
             return self.isEnded ? 0 : nil
         }
-        unsafe self.bytes.withUnsafeBytes { source in
-            let piece = unsafe UnsafeRawBufferPointer(rebasing: source[self.start..<(self.start + count)])
+        var done = 0
+        while done < room.count, self.first < self.pieces.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[done...])
+            done += unsafe self.readFirst(into: rest)
+        }
+        self.count -= done
+        return done
+    }
+
+    /// Of the first piece, which is let go of when it is used up.
+    @unsafe private func readFirst(into room: UnsafeMutableRawBufferPointer) -> Int {
+        let end = self.pieces[self.first].count
+        let taken = min(end - self.start, room.count)
+        unsafe self.pieces[self.first].withUnsafeBytes { source in
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: source[self.start..<(self.start + taken)])
             unsafe room.copyMemory(from: piece)
         }
-        self.start += count
-        return count
+        self.start += taken
+        guard self.start == end else { return taken }
+        self.pieces[self.first] = []
+        self.start = 0
+        self.first += 1
+        // All of them at once, or half of them: no piece is moved more than once on average.
+        if self.first * 2 >= self.pieces.count {
+            self.pieces.removeFirst(self.first)
+            self.first = 0
+        }
+        return taken
     }
 }

@@ -178,6 +178,17 @@ package final class BackendServer {
         self.waiting.append(event)
         guard !self.isHandling else { return }
         self.isHandling = true
+        self.handleWaiting()
+        // Once: what comes of it waits for the next turn of the loop, where everything else has its turn too.
+        if let upstream = self.upstream {
+            upstream.hurry()
+            self.handleWaiting()
+        }
+        self.isHandling = false
+        self.armTimer()
+    }
+
+    private func handleWaiting() {
         var next = 0
         while next < self.waiting.count {
             let event = self.waiting[next]
@@ -191,8 +202,6 @@ package final class BackendServer {
             swap(&effects, &self.effects)
         }
         self.waiting.removeAll(keepingCapacity: true)
-        self.isHandling = false
-        self.armTimer()
     }
 
     private func armTimer() {

@@ -67,7 +67,7 @@ final class Upstream: TransferDelegate {
                 self.tell(.bodyLeft(id, 0))  // Nobody takes the rest of the body.
                 return
             }
-            self.pool.feed(transfer, bytes[...])
+            self.pool.feed(transfer, bytes)
         case .endBody(let id):
             if let transfer = self.transfers[id] { self.pool.endBody(transfer) }
             self.release(id)
@@ -77,6 +77,9 @@ final class Upstream: TransferDelegate {
         case .failed: break
         }
     }
+
+    /// What has been carried out goes to the upstream now, not in the loop's next turn.
+    func hurry() { self.pool.hurry() }
 
     private func forward(_ id: ExchangeID, _ request: ForwardedRequest) {
         let head = request.head

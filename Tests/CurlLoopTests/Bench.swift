@@ -18,6 +18,8 @@ final class Bench: TransferDelegate {
     private(set) var seen: [TransferID: [Seen]] = [:]
     private(set) var heads: [TransferID: ResponseHead] = [:]
     private(set) var ends: [TransferID: TransferEnd] = [:]
+    /// What waited each time that libcurl had taken of a streamed body.
+    private(set) var left: [TransferID: [Int]] = [:]
     /// Called after each event was noted.
     var then: (TransferID, Seen) -> Void = { _, _ in }
 
@@ -80,6 +82,10 @@ final class Bench: TransferDelegate {
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         self.note(transfer, .body(String(decoding: bytes, as: UTF8.self)))
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant) {
+        self.left[transfer, default: []].append(bytes)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {

@@ -70,6 +70,8 @@ final class ServerConnection {
     var watch: Watch?
     private var socket: Int32?
     private var unread: [UInt8] = []
+    /// Bytes of a request that is not complete.
+    var unreadCount: Int { self.unread.count }
 
     init(number: Int, socket: Int32) {
         self.number = number
