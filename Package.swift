@@ -98,13 +98,14 @@ let package = Package(
             "ScenarioFile",
             ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "CYAML"]),
         effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib"]),
+        effects("Dashboard", ["SimBase", "Metrics", "Wire", "Ledger", "Reporting", "EventLoop"]),
         .executableTarget(
             name: "swiftwing-sim",
             dependencies: [
                 "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
                 "Handset", "Ledger", "VirtualWorld", "EventLoop", "CurlLoop", "Imaging", "LiveDevices",
                 "LiveBackend", "ScenarioFile",
-                "Reporting",
+                "Reporting", "Dashboard",
             ],
             swiftSettings: strict),
 
@@ -152,6 +153,7 @@ let package = Package(
             "ScenarioFileTests",
             ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "SimTestSupport"]),
         tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
+        tests("DashboardTests", ["Dashboard", "SimBase", "Wire", "Reporting", "EventLoop"]),
         tests("EndToEndTests", ["swiftwing-sim"], data: ["Fixtures", "Goldens", "Tools"]),
         tests("TidyTests", []),
     ]

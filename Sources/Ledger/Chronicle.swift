@@ -140,6 +140,36 @@ package struct Chronicle: Sendable {
         return Array(hard.prefix(count))
     }
 
+    /// For whoever shows the run while it goes on: without the phones, of which there may be very many.
+    package var withoutPhones: Chronicle {
+        var copy = self
+        copy.phones = []
+        copy.places = [:]
+        return copy
+    }
+
+    /// As it stood at a moment: only windows that were over by then, quiet ones at the end included, and no more of them
+    /// than asked for.
+    package func shown(at moment: Instant, windowsMax: Int) -> Chronicle {
+        var copy = self
+        if moment > .zero { _ = copy.place(moment) }
+        copy.makeWider(until: windowsMax)
+        let over = Int(max(0, moment.nanoseconds) / copy.width.nanoseconds)
+        copy.windows.removeLast(max(0, copy.windows.count - over))
+        return copy
+    }
+
+    /// All of it in no more windows than asked for.
+    package func shown(windowsMax: Int) -> Chronicle {
+        var copy = self
+        copy.makeWider(until: windowsMax)
+        return copy
+    }
+
+    private mutating func makeWider(until windowsMax: Int) {
+        while self.windows.count > windowsMax { self.halve() }
+    }
+
     /// As if the other run had gone on at the same time, with other phones. Device numbers of shards may be equal: their
     /// phones stay apart.
     package mutating func add(_ other: Chronicle) {

@@ -308,6 +308,8 @@ final class Fleet {
     private func reportGauges() {
         var gauges = FleetGauges()
         gauges.captured = self.captured
+        gauges.arrivalsLate = self.arrivalsLate
+        gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
         // By place: to pass each phone on would copy it.
         for place in self.phones.indices {
             if self.phones[place].handset.isBusy { gauges.phonesBusy += 1 }

@@ -33,6 +33,9 @@ package struct FleetGauges: Hashable, Sendable {
     package var captured = 0
     package var phonesBusy = 0
     package var phonesOffline = 0
+    package var arrivalsLate = 0
+    /// How late any timer ran.
+    package var latenessMost = Interval.zero
     /// No captures are left, and nothing is under way.
     package var isIdle = true
 
@@ -42,6 +45,8 @@ package struct FleetGauges: Hashable, Sendable {
         self.captured += other.captured
         self.phonesBusy += other.phonesBusy
         self.phonesOffline += other.phonesOffline
+        self.arrivalsLate += other.arrivalsLate
+        self.latenessMost = max(self.latenessMost, other.latenessMost)
         self.isIdle = self.isIdle && other.isIdle
     }
 }

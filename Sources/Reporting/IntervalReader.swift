@@ -17,10 +17,13 @@ package struct IntervalReader {
     /// Lines that were not whole.
     package private(set) var skipped = 0
 
-    package init(folder: String, head: RunHead) {
+    /// `isGrowing`: the run goes on, and `next(before:)` is asked again and again.
+    package init(folder: String, head: RunHead, isGrowing: Bool = false) {
         self.head = head
-        self.series = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.series))
-        self.histograms = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.latency))
+        self.series = LineReader(
+            path: RunDirectory.joined(folder, RunDirectory.FileName.series), isGrowing: isGrowing)
+        self.histograms = LineReader(
+            path: RunDirectory.joined(folder, RunDirectory.FileName.latency), isGrowing: isGrowing)
         self.readSeries()
         self.readHistogram()
     }
@@ -47,6 +50,16 @@ package struct IntervalReader {
             self.readHistogram()
         }
         return Moment(from: from, length: length, table: self.table(series, histograms))
+    }
+
+    /// Of files that grow: intervals that begin before this moment are known to be written whole.
+    package mutating func next(before moment: Instant) -> Moment? {
+        if self.nextSeries == nil { self.readSeries() }
+        if self.nextHistogram == nil { self.readHistogram() }
+        guard let from = [self.nextSeries?.from, self.nextHistogram?.from].compactMap({ $0 }).min(),
+            from < moment
+        else { return nil }
+        return self.next()
     }
 
     private mutating func readSeries() {

@@ -7,6 +7,8 @@ struct LineReader {
     private static let chunkBytes = 256 * 1_024
 
     private let handle: FileHandle
+    /// Somebody still writes it: its end is not the end, and half a line may become a whole one.
+    private let isGrowing: Bool
     private var buffer: [UInt8] = []
     private var place = 0
     private var isAtEnd = false
@@ -14,12 +16,13 @@ struct LineReader {
     private(set) var isWhole = true
 
     /// Nil when there is no such file or it cannot be read.
-    init?(path: String) {
+    init?(path: String, isGrowing: Bool = false) {
         guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
         self.handle = handle
+        self.isGrowing = isGrowing
     }
 
-    /// The next line without its line feed; nil at the end.
+    /// The next line without its line feed; nil at the end. Of a growing file there may be more later.
     mutating func next() -> ArraySlice<UInt8>? {
         var searched = self.place
         while true {
@@ -42,6 +45,8 @@ struct LineReader {
             let more = (try? self.handle.read(upToCount: Self.chunkBytes)) ?? nil
             if let more, !more.isEmpty {
                 self.buffer.append(contentsOf: more)
+            } else if self.isGrowing {
+                return nil
             } else {
                 self.isAtEnd = true
             }

@@ -55,6 +55,9 @@ package struct RunRecorder {
         return table
     }
 
+    /// What was measured before is in the files.
+    package var measuredUntil: Instant { self.from }
+
     package var disconnections: Disconnections { self.past.disconnections }
 
     /// What the objectives have found so far. `table`: of the whole run.

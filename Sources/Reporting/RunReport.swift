@@ -27,6 +27,8 @@ package struct RunReport: Sendable {
     package var logLines = 0
     /// Lines of the logs that were not whole.
     package var skippedLines = 0
+    /// Of a run that goes on: how late any timer ran; its percentiles are known at the end.
+    package var latenessMost: Interval?
 
     /// `folders`: one, or those of the shards.
     package init(_ result: RunResult, _ chronicle: Chronicle, folders: [String]) {
@@ -53,6 +55,15 @@ package struct RunReport: Sendable {
     }
 
     private static let scenarioBytesMax = 64 * 1_024
+
+    /// Of a run that goes on: `tracks` and objectives as far as they are known, and no stories.
+    init(live result: RunResult, _ chronicle: Chronicle, tracks: [LatencyTrack], width: Interval) {
+        self.result = result
+        self.chronicle = chronicle
+        self.tracks = tracks
+        self.trackWidth = width
+        self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
+    }
 
     static func head(of folder: String) -> RunHead? {
         FileManager.default.contents(atPath: RunDirectory.joined(folder, RunDirectory.FileName.head))

@@ -8,6 +8,8 @@ struct Option: Sendable {
     /// What its value is called in the help; nil for a switch.
     var value: String?
     var isRepeatable = false
+    /// The value may be left out; it is then only taken from behind a `=`.
+    var isValueOptional = false
     var help: String
 }
 
@@ -80,6 +82,10 @@ struct Arguments {
         }
         guard let placeholder = option.value else {
             guard inline == nil else { throw CommandFailure(.usage, "\(option.name) takes no value") }
+            self.values[option.name] = [""]
+            return
+        }
+        if option.isValueOptional, inline == nil {
             self.values[option.name] = [""]
             return
         }

@@ -25,13 +25,18 @@ enum HelpText {
             lines += Self.table(
                 options.map { option in
                     (
-                        option.name + (option.value.map { " " + $0 } ?? "")
+                        option.name + Self.value(of: option)
                             + (option.isRepeatable ? " ..." : ""), option.help
                     )
                 })
         }
         lines += ["", "example:", "  \(command.example)"]
         return lines.joined(separator: "\n")
+    }
+
+    private static func value(of option: Option) -> String {
+        guard let value = option.value else { return "" }
+        return option.isValueOptional ? "[=\(value)]" : " " + value
     }
 
     private static func table(_ rows: [(String, String)]) -> [String] {

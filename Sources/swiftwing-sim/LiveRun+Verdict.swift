@@ -1,4 +1,5 @@
 import CurlLoop
+import Dashboard
 import Device
 import EventLoop
 import Faults
@@ -39,24 +40,29 @@ extension LiveRun {
             hasInternalError: self.failure?.code == .internalError,
             hasOutputError: self.failure?.code == .cannotWrite, isUntrusted: !generator.isTrustworthy,
             isInterrupted: self.isInterrupted)
-        var result = RunResult(
-            tool: "swiftwing-sim \(Main.version)",
-            scenario: ScenarioIdentity(
-                name: self.plan.scenario.name, description: self.plan.scenario.description,
-                file: self.request.loaded.bytes),
-            seed: self.plan.scenario.seed, world: .live, started: self.startedWall, length: ended - .zero,
-            groups: findings.groups, isInterrupted: self.isInterrupted, failure: self.failure?.text,
-            exit: judgement.exit,
-            hasBackendView: self.request.target == nil, totals: findings.totals, verdicts: findings.verdicts,
-            slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
-            metrics: findings.metrics,
-            resources: self.resources, generator: generator,
-            notes: [],
-            warnings: self.warnings + self.fleetWarnings + self.directory.warnings,
-            directory: self.directory.path, files: [],
-            command: self.rerunCommand)
+        var result = self.result(
+            length: ended - .zero, groups: findings.groups, exit: judgement.exit, totals: findings.totals,
+            verdicts: findings.verdicts, slos: slos, disconnections: findings.disconnections,
+            metrics: findings.metrics, resources: self.resources, generator: generator,
+            warnings: self.warnings + self.fleetWarnings + self.directory.warnings)
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         return try self.report(&result, &judgement, account.recorder.chronicle)
+    }
+
+    /// All of it but what a report adds.
+    func result(
+        length: Interval, groups: [GroupResult], exit: RunExit, totals: LedgerTotals, verdicts: [Verdict],
+        slos: [SLOResult], disconnections: Disconnections, metrics: MetricTable, resources: Resources,
+        generator: GeneratorHealth, warnings: [String]
+    ) -> RunResult {
+        RunResult(
+            tool: "swiftwing-sim \(Main.version)", scenario: self.identity, seed: self.plan.scenario.seed,
+            world: .live, started: self.startedWall, length: length, groups: groups,
+            isInterrupted: self.isInterrupted, failure: self.failure?.text, exit: exit,
+            hasBackendView: self.request.target == nil, totals: totals, verdicts: verdicts, slos: slos,
+            disconnections: disconnections.rows.filter { $0.count > 0 }, metrics: metrics,
+            resources: resources, generator: generator, notes: [], warnings: warnings,
+            directory: self.directory.path, files: [], command: self.rerunCommand)
     }
 
     private func report(
@@ -71,6 +77,7 @@ extension LiveRun {
             judgement.hasOutputError = true
             result.exit = judgement.exit
         }
+        self.dashboard?.finish(result, chronicle.withoutPhones)
         self.console.out(
             TerminalSummary.text(
                 result, style: self.console.style))
@@ -126,7 +133,7 @@ extension LiveRun {
         return warnings
     }
 
-    private var resources: Resources {
+    var resources: Resources {
         let own = ResourceUsage.own()
         return Resources(
             client: .init(processor: own.processor, residentBytes: own.residentMax),

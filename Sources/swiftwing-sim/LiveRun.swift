@@ -1,4 +1,5 @@
 import CurlLoop
+import Dashboard
 import Device
 import EventLoop
 import Faults
@@ -46,6 +47,11 @@ final class LiveRun {
     /// The objective that ended the run before its time, as it stood then.
     private(set) var endedBy: SLOResult?
     private var judgedAt = Instant.zero
+    /// What shows the run to those who look on.
+    var dashboard: Dashboard?
+    let identity: ScenarioIdentity
+    var toldAt: Instant?
+    var due: DueArrivals
     private let abortingSLOs: [SLO]
 
     var request: RunRequest { self.preparation.request }
@@ -57,7 +63,11 @@ final class LiveRun {
         self.console = console
         self.warnings = preparation.warnings
         self.clock = .startingNow()
+        self.identity = ScenarioIdentity(
+            name: preparation.plan.scenario.name, description: preparation.plan.scenario.description,
+            file: preparation.request.loaded.bytes)
         self.startedWall = WallClock.now() / 1_000_000
+        self.due = DueArrivals(preparation.plan.arrivals)
         self.abortingSLOs = preparation.plan.scenario.slos.filter(\.abort)
         self.loop = try Loop(clock: self.clock)
         self.account = RunAccount(
@@ -76,6 +86,19 @@ final class LiveRun {
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
     func run() throws -> ExitCode {
+        try self.openDashboard()
+        do {
+            let code = try self.runToItsEnd()
+            self.closeDashboard()
+            return code
+        } catch {
+            self.dashboard?.fail((error as? CommandFailure)?.message ?? "\(error)")
+            self.closeDashboard()
+            throw error
+        }
+    }
+
+    private func runToItsEnd() throws -> ExitCode {
         self.watchSignals()
         guard let target = try self.prepareTarget(), !self.isInterrupted else { return .interrupted }
         try self.startFleet(target)
@@ -120,10 +143,11 @@ final class LiveRun {
     // MARK: The fleet
 
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
-        self.directory.begin(
-            RunHead(
-                self.plan, self.request.loaded, world: .live, started: self.startedWall,
-                hasBackendView: self.request.target == nil, command: self.rerunCommand))
+        let head = RunHead(
+            self.plan, self.request.loaded, world: .live, started: self.startedWall,
+            hasBackendView: self.request.target == nil, command: self.rerunCommand)
+        self.directory.begin(head)
+        self.dashboard?.begin(folder: self.directory.path, head: head, objectives: SLOParts(self.plan))
         let desk = self.plan.faultDesk
         let photos = self.preparation.photos
         let phones = self.plan.groups.enumerated().flatMap { place, group in
@@ -203,6 +227,7 @@ final class LiveRun {
             self.checkChild()
             self.checkObjectives()
             self.showProgress()
+            self.tellDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }
         self.watchman?.arm(after: .milliseconds(50))

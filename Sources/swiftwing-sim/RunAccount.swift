@@ -102,14 +102,17 @@ struct RunFindings {
 
     /// Of a recorder that is finished.
     init(plan: RunPlan, _ recorder: RunRecorder) {
-        let totals = recorder.ledger.totalsByGroup
         self.totals = recorder.ledger.totals
-        self.groups = plan.groups.enumerated().map { place, group in
-            GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals[place])
-        }
+        self.groups = Self.groups(plan, recorder.ledger)
         self.verdicts = recorder.ledger.verdicts
         self.metrics = recorder.table
         self.disconnections = recorder.disconnections
+    }
+
+    static func groups(_ plan: RunPlan, _ ledger: Ledger) -> [GroupResult] {
+        zip(plan.groups, ledger.totalsByGroup).map { group, totals in
+            GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import Dashboard
 import Foundation
 import Plan
 import ScenarioFile
@@ -30,6 +31,9 @@ enum RunCommand {
             Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
+            Option(
+                name: "--dashboard", value: "ADDR", isValueOptional: true,
+                help: "show the run as it goes on a page of this machine; ADDR is PORT or HOST:PORT"),
             Option(name: "--quiet", value: nil, help: "no progress line"),
             Option(name: "--no-color", value: nil, help: "plain text"),
         ],
@@ -39,11 +43,12 @@ enum RunCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
         let target = try Self.target(arguments)
+        let dashboard = try Self.dashboard(arguments)
         let request = RunRequest(
             loaded: try Self.load(arguments, target: target), target: target,
             stateFolder: arguments["--state"], output: arguments["--output"],
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
-            isQuiet: arguments.has("--quiet"), command: Self.command(arguments))
+            isQuiet: arguments.has("--quiet"), dashboard: dashboard, command: Self.command(arguments))
         let preparation = try RunPreparation(request) { shelves in
             if !request.isQuiet {
                 console.progress("painting \(shelves.count) \(shelves.count == 1 ? "shelf" : "shelves")")
@@ -63,6 +68,25 @@ enum RunCommand {
             return nil
         }
         return try TargetURL(text, option: "--target", arguments)
+    }
+
+    private static func dashboard(_ arguments: Arguments) throws -> DashboardAddress? {
+        guard let text = arguments["--dashboard"] else { return nil }
+        guard !text.isEmpty else { return .anyPort }
+        do throws(DashboardAddress.Problem) {
+            return try DashboardAddress(text)
+        } catch {
+            switch error {
+            case .unreadable:
+                throw CommandFailure(
+                    .usage, "--dashboard takes PORT or HOST:PORT, not '\(text)'",
+                    hint: "for example --dashboard=5665; alone, it picks a free port")
+            case .notLoopback:
+                throw CommandFailure(
+                    .usage, "--dashboard listens on this machine's loopback only, not on '\(text)'",
+                    hint: "from elsewhere: --dashboard=5665 here, and ssh -L 5665:127.0.0.1:5665 there")
+            }
+        }
     }
 
     /// What grows slowly, where others may be hurt.

@@ -1,4 +1,5 @@
 import CurlLoop
+import Dashboard
 import Device
 import EventLoop
 import Faults
@@ -19,6 +20,8 @@ struct RunRequest {
     var threads: Int?
     var isTraced: Bool
     var isQuiet: Bool
+    /// Where the run is shown as it goes; nil: nowhere.
+    var dashboard: DashboardAddress?
     /// The words that run it again, but for the seed.
     var command: [String]
 }
@@ -34,13 +37,18 @@ struct RunPreparation {
     let threads: Int
     /// With more connections open than this, idle ones are closed.
     let socketsKept: Int
+    /// Open already: a port that is taken must not be found out by a run that has begun.
+    let dashboard: DashboardListener?
     private(set) var warnings: [String] = []
 
     init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
         self.plan = RunPlan(request.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
         // What cannot be is said before the work of planning it.
-        self.socketsKept = try Self.takeDescriptors(phones: self.plan.devices)
+        self.socketsKept = try Self.takeDescriptors(
+            phones: self.plan.devices,
+            beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
+        self.dashboard = try request.dashboard.map { try Self.listen($0) }
         self.census = self.plan.census
         self.photos = try PhotoCorpus(
             self.plan, scenarioPath: request.loaded.path, painter: painter)
@@ -106,17 +114,28 @@ struct RunPreparation {
     }
 
     /// Answers how many connections may be open before idle ones are closed.
-    private static func takeDescriptors(phones: Int) throws -> Int {
+    private static func takeDescriptors(phones: Int, beside: Int) throws -> Int {
         let needs = RunNeeds(phones: phones, phonesPerHandle: CurlPool.phonesPerMultiMax)
-        let needed = needs.descriptorsLeast
-        let granted = try DescriptorLimit.raise(to: needs.descriptorsBest)
+        let needed = needs.descriptorsLeast + beside
+        let granted = try DescriptorLimit.raise(to: needs.descriptorsBest + beside)
         guard granted >= needed else {
             throw CommandFailure(
                 .impossible,
                 "\(phones) phones need \(needed) descriptors, and this process may have \(granted)",
                 hint: "raise the hard limit (ulimit -Hn), or run fewer phones with --devices")
         }
-        return (granted - needs.descriptorsBeside) / 5 * 4
+        return (granted - needs.descriptorsBeside - beside) / 5 * 4
+    }
+
+    private static func listen(_ address: DashboardAddress) throws -> DashboardListener {
+        do throws(SystemError) {
+            return try DashboardListener(address)
+        } catch {
+            throw CommandFailure(
+                .unavailable,
+                "the dashboard cannot listen on \(address.host) port \(address.port): \(error)",
+                hint: "another port with --dashboard=PORT, or --dashboard alone for a free one")
+        }
     }
 
     /// One request before any load, so that a dead target is found before phones run against it.

@@ -37,10 +37,11 @@ import Testing
             "CYAML", "Foundation", "FoundationEssentials",
         ]),
         "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib", "Foundation"],
+        "Dashboard": ["SimBase", "Metrics", "Wire", "Ledger", "Reporting", "EventLoop"],
         "swiftwing-sim": pure.union(cLibrary).union([
             "VirtualWorld",
             "EventLoop", "CurlLoop", "Imaging", "LiveDevices", "LiveBackend", "ScenarioFile", "Reporting",
-            "Foundation",
+            "Dashboard", "Foundation",
         ]),
     ]
 

@@ -29,8 +29,8 @@ extension HTMLPage {
                 + "by going on where they were or from the start.",
             body: HTMLText.table(
                 [
-                    "cause", "count", "resumed", "restarted", "gave up", "open at the end", "p50", "p95",
-                    "p99",
+                    "cause", "count", "resumed", "restarted", "gave up",
+                    self.isLive ? "open now" : "open at the end", "p50", "p95", "p99",
                 ],
                 rows, numbers: [1, 2, 3, 4, 5, 6, 7, 8], id: "losses") + self.herd)
     }
@@ -77,7 +77,8 @@ extension HTMLPage {
                 fault.count.map { Figures.count($0) } ?? "n/a",
                 story?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 story?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
-                fault.count == 0 ? "<span class=\"sign warn\">△</span> never fired" : "",
+                fault.count != 0
+                    ? "" : self.isLive ? "not yet" : "<span class=\"sign warn\">△</span> never fired",
             ]
         }
         let silent = faults.filter { $0.count == 0 }.count
@@ -85,7 +86,9 @@ extension HTMLPage {
             id: "faults", title: "Faults fired",
             lead: silent == 0
                 ? "Every fault of the scenario fired."
-                : "\(Figures.count(silent, "fault", "faults")) of the scenario never fired.",
+                : "\(Figures.count(silent, "fault", "faults")) of the scenario "
+                    + (self.isLive
+                        ? (silent == 1 ? "has not fired yet." : "have not fired yet.") : "never fired."),
             body: HTMLText.table(
                 ["fault", "fired", "first", "last", ""], rows, numbers: [1, 2, 3], id: "fault-table"))
     }
@@ -158,7 +161,9 @@ extension HTMLPage {
     var generator: Section {
         let result = self.result
         var stats: [(String, String)] = []
-        if let lateness = result.latency(.generatorLateness) {
+        if let lateness = self.report.latenessMost {
+            stats.append(("timers late, at most", HTMLText.time(lateness.nanoseconds)))
+        } else if let lateness = result.latency(.generatorLateness) {
             stats.append(("timers late, p50", HTMLText.time(lateness.p50)))
             stats.append(("p99", HTMLText.time(lateness.p99)))
             stats.append(("max", HTMLText.time(lateness.maximum)))
@@ -189,9 +194,11 @@ extension HTMLPage {
         }.joined()
         return Section(
             id: "generator", title: "Generator health",
-            lead: result.generator.isTrustworthy
-                ? "The phones’ side kept up: what was measured is the backend and the network."
-                : "The phones’ side did not keep up: do not trust the latencies.",
+            lead: self.isLive
+                ? "Whether the phones’ side keeps up is judged at the end."
+                : result.generator.isTrustworthy
+                    ? "The phones’ side kept up: what was measured is the backend and the network."
+                    : "The phones’ side did not keep up: do not trust the latencies.",
             body: complaints + "<dl class=\"stats\">\(list)</dl>\n")
     }
 

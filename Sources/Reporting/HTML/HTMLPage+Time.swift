@@ -8,7 +8,7 @@ extension HTMLPage {
     /// Fault by fault, when it was at work, behind every chart.
     private func bands(height: Int) -> String {
         self.chronicle.faults.flatMap(\.spans).prefix(120).map { span in
-            let to = span.to?.nanoseconds ?? self.axis.end
+            let to = span.to?.nanoseconds ?? self.until
             let share = HTMLText.share(
                 Double(max(to - span.from.nanoseconds, 0)), of: Double(self.axis.end))
             return
@@ -134,7 +134,7 @@ extension HTMLPage {
                 }
             } else {
                 for span in story.spans {
-                    let to = span.to?.nanoseconds ?? self.axis.end
+                    let to = span.to?.nanoseconds ?? self.until
                     cells += "<rect x=\"\(self.axis.place(span.from.nanoseconds))\" "
                     cells +=
                         "width=\"\(HTMLText.share(Double(max(0, to - span.from.nanoseconds)), of: end))\" "

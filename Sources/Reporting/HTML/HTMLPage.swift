@@ -10,12 +10,27 @@ package struct HTMLPage {
     var chronicle: Chronicle { self.report.chronicle }
     let axis: TimeAxis
     let faultIDs: [String]
+    /// The run goes on: what is found may change.
+    let isLive: Bool
+    /// How far the run has come; what has not ended lasts until then.
+    let until: Int64
 
     package init(_ report: RunReport) {
         self.report = report
         self.axis = TimeAxis(
             end: max(report.result.length.nanoseconds, report.chronicle.until.nanoseconds))
         self.faultIDs = report.result.faults.map(\.id)
+        self.isLive = false
+        self.until = self.axis.end
+    }
+
+    /// Of a run that goes on. Its axis grows in steps, so that the curves grow and do not slide.
+    init(live report: RunReport) {
+        self.report = report
+        self.axis = .holding(report.result.length.nanoseconds)
+        self.faultIDs = report.result.faults.map(\.id)
+        self.isLive = true
+        self.until = report.result.length.nanoseconds
     }
 
     package var text: String {
@@ -27,9 +42,7 @@ package struct HTMLPage {
         let body = sections.map { section in
             """
             <section id="\(section.id)" aria-labelledby="\(section.id)-title">
-            <h2 id="\(section.id)-title">\(section.title)</h2>
-            \(section.lead.isEmpty ? "" : "<p class=\"lead\">\(section.lead)</p>")
-            \(section.body)</section>
+            \(section.inner)</section>
 
             """
         }.joined()
@@ -69,9 +82,17 @@ package struct HTMLPage {
         var title: String
         var lead = ""
         var body: String
+
+        var inner: String {
+            """
+            <h2 id="\(self.id)-title">\(self.title)</h2>
+            \(self.lead.isEmpty ? "" : "<p class=\"lead\">\(self.lead)</p>")
+            \(self.body)
+            """
+        }
     }
 
-    private static func hash(_ text: String) -> String {
+    static func hash(_ text: String) -> String {
         let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
         let bytes = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
             UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
@@ -81,7 +102,7 @@ package struct HTMLPage {
 
     // MARK: The verdict
 
-    private var tone: String {
+    var tone: String {
         switch self.result.exit {
         case .success: "good"
         case .untrusted, .interrupted: "warn"
@@ -89,9 +110,9 @@ package struct HTMLPage {
         }
     }
 
-    private var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
+    var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
 
-    private var headline: String {
+    var headline: String {
         let words = self.result.headline.lowercased()
         return words.prefix(1).uppercased() + words.dropFirst()
     }
@@ -108,7 +129,7 @@ package struct HTMLPage {
             + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
     }
 
-    private var header: String {
+    var header: String {
         let result = self.result
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
@@ -132,7 +153,7 @@ package struct HTMLPage {
     }
 
     /// The verdict in one sentence.
-    private var sentence: String {
+    var sentence: String {
         let slos = self.result.slos
         let judged = slos.filter { $0.passed != nil }
         let held = judged.filter { $0.passed == true }.count
@@ -150,7 +171,7 @@ package struct HTMLPage {
         return text
     }
 
-    private var callouts: String {
+    var callouts: String {
         var texts = self.result.warnings
         if self.report.skippedLines > 0 {
             texts.append(
@@ -164,7 +185,7 @@ package struct HTMLPage {
 
     // MARK: Objectives
 
-    private var objectives: Section {
+    var objectives: Section {
         let cards = self.result.slos.enumerated().sorted { left, right in
             (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
         }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
@@ -180,10 +201,10 @@ package struct HTMLPage {
     private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
         let (tone, sign, word) =
             switch (slo.passed, slo.slo.severity) {
-            case (true, _): ("good", "✓", "held")
-            case (false, .error): ("bad", "✗", "failed")
+            case (true, _): ("good", "✓", self.isLive ? "holds so far" : "held")
+            case (false, .error): ("bad", "✗", self.isLive ? "missed so far" : "failed")
             case (false, .warn): ("warn", "△", "warning")
-            case (nil, _): ("na", "○", "not available")
+            case (nil, _): ("na", "○", slo.noData ? "nothing to judge yet" : "not available")
             }
         var more = ""
         if let used = SLOBudget.used(slo, in: self.result.metrics) {
@@ -239,7 +260,10 @@ package struct HTMLPage {
                 ["", "invariant", "violations", "first", "what happened"], rows, numbers: [2], id: "broken")
         }
         for (standing, sign, tone, words) in [
-            (Verdict.Standing.held, "✓", "good", "invariants held"),
+            (
+                Verdict.Standing.held, "✓", "good",
+                self.isLive ? "invariants hold so far" : "invariants held"
+            ),
             (.notAvailable, "○", "na", "invariants not available in this run"),
         ] {
             let found = self.result.verdicts.filter { $0.standing == standing }
@@ -255,7 +279,7 @@ package struct HTMLPage {
 
     // MARK: Conservation
 
-    private var conservation: Section {
+    var conservation: Section {
         let scans = self.result.totals.scans
         let books = self.result.totals.books
         let waiting = RunResult.waiting(scans).map { "\($0.cause) \(Figures.count($0.count))" }
@@ -274,8 +298,9 @@ package struct HTMLPage {
         if scans.open > 0 {
             branches.append(
                 .init(
-                    name: "still open", count: scans.open, tone: .warn, note: "the run ended before they did")
-            )
+                    name: self.isLive ? "under way" : "still open", count: scans.open,
+                    tone: self.isLive ? .plain : .warn,
+                    note: self.isLive ? "" : "the run ended before they did"))
         }
         branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
         let origin = scans.restored > 0 ? "captured or restored" : "captured"

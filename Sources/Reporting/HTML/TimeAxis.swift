@@ -12,6 +12,17 @@ struct TimeAxis {
     /// To the millisecond, as the summary tells it.
     init(end: Int64) { self.end = max((end + 500_000) / 1_000_000 * 1_000_000, 1_000_000_000) }
 
+    /// With room for what is to come: the next round length.
+    static func holding(_ nanoseconds: Int64) -> TimeAxis {
+        let lengths: [Int64] = [
+            10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600, 900, 1_200, 1_800, 2_700, 3_600, 5_400,
+        ]
+        let seconds = max(0, nanoseconds) / 1_000_000_000 + 1
+        let hours = (seconds + 3_599) / 3_600
+        let end = lengths.first { $0 >= seconds } ?? (hours < 6 ? hours : (hours + 2) / 3 * 3) * 3_600
+        return TimeAxis(end: end * 1_000_000_000)
+    }
+
     /// In percent of the width.
     func place(_ nanoseconds: Int64) -> String {
         HTMLText.share(Double(nanoseconds), of: Double(self.end))

@@ -1,11 +1,11 @@
-import Foundation
-
 /// Numeric addresses as text.
-enum IPAddress {
-    static func isNumeric(_ text: String) -> Bool { Self.version4(text) != nil || Self.isVersion6(text) }
+package enum IPAddress {
+    package static func isNumeric(_ text: String) -> Bool {
+        Self.version4(text) != nil || Self.isVersion6(text)
+    }
 
     /// 127.0.0.0/8, `::1`, and the first written as IPv6. A name that looks like one is none.
-    static func isLoopback(_ text: String) -> Bool {
+    package static func isLoopback(_ text: String) -> Bool {
         if let bytes = Self.version4(text) { return bytes[0] == 127 }
         let lower = text.lowercased()
         if lower.hasPrefix("::ffff:") { return Self.version4(String(lower.dropFirst(7)))?[0] == 127 }

@@ -1,0 +1,43 @@
+import EventLoop
+
+/// Where the page listens: `HOST:PORT` or `PORT`.
+package struct DashboardAddress: Equatable, Sendable {
+    package enum Problem: Error, Equatable {
+        case unreadable
+        /// This page shows what a run does to whoever asks, and is for nobody but this machine.
+        case notLoopback
+    }
+
+    /// Numeric.
+    package let host: String
+    /// 0 lets the system choose.
+    package let port: UInt16
+
+    package static let anyPort = DashboardAddress(host: "127.0.0.1", port: 0)
+
+    private init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    package init(_ text: String) throws(Problem) {
+        var host = "127.0.0.1"
+        var port = text[...]
+        if let colon = text.lastIndex(of: ":") {
+            if colon > text.startIndex { host = String(text[..<colon]) }
+            port = text[text.index(after: colon)...]
+        }
+        guard !port.isEmpty, port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port)
+        else { throw .unreadable }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        if host.lowercased() == "localhost" { host = "127.0.0.1" }
+        guard IPAddress.isNumeric(host) else { throw host.contains(":") ? .unreadable : .notLoopback }
+        guard IPAddress.isLoopback(host) else { throw .notLoopback }
+        self.init(host: host, port: number)
+    }
+
+    /// As a browser wants it.
+    func url(port: UInt16) -> String {
+        "http://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(port)/"
+    }
+}

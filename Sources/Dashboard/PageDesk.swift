@@ -1,0 +1,118 @@
+import EventLoop
+import Wire
+
+/// Decides what a request is answered with.
+struct PageDesk {
+    enum Answer: Equatable {
+        /// A whole answer; the connection ends with it.
+        case reply([UInt8])
+        /// The head of the stream, what was seen of it before, and how it is cut into pieces.
+        case follow(head: [UInt8], last: String?, isChunked: Bool)
+    }
+
+    private let page: [UInt8]
+    private let policy: String
+
+    init(page: String, policy: String) {
+        self.page = Array(page.utf8)
+        self.policy = policy
+    }
+
+    func answer(_ head: RequestHead, hasRoom: Bool) -> Answer {
+        // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
+        guard let host = head.headers["Host"], Self.isLoopback(host: host) else {
+            return self.refusal(
+                403, "this page is for this machine: ask for it by 127.0.0.1 or localhost", head)
+        }
+        guard head.path == "/" || head.path == "/events" else {
+            return self.refusal(404, "there is nothing here but / and /events", head)
+        }
+        guard head.method == "GET" || head.method == "HEAD" else {
+            return self.refusal(405, "this page is only looked at", head)
+        }
+        guard head.path == "/events" else {
+            return self.reply(
+                200,
+                [
+                    "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": self.policy,
+                    "Referrer-Policy": "no-referrer",
+                ], self.page, head)
+        }
+        // Pages of others cannot read the events, but could take all places.
+        if let site = head.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
+            return self.refusal(403, "the events are for the page of this address alone", head)
+        }
+        guard hasRoom else {
+            return self.refusal(503, "as many pages as may already look on", head)
+        }
+        var fields = Self.fields(["Content-Type": "text/event-stream"])
+        fields.append("X-Accel-Buffering", "no")
+        let isChunked = head.version == .http11
+        guard head.method == "GET" else {
+            fields.append("Connection", "close")
+            return .reply(Self.head(200, fields, .none))
+        }
+        return .follow(
+            head: Self.head(200, fields, isChunked ? .chunked : .untilClose),
+            last: head.headers["Last-Event-ID"], isChunked: isChunked)
+    }
+
+    func refusal(of error: RequestError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        ResponseWriter.reply(
+            status: error.status, headers: ["Connection": "close"], body: [], into: &bytes)
+        return bytes
+    }
+
+    // MARK: Answers
+
+    private func refusal(_ status: Int, _ text: String, _ head: RequestHead) -> Answer {
+        var fields: HeaderFields = ["Content-Type": "text/plain; charset=utf-8"]
+        if status == 405 { fields.append("Allow", "GET, HEAD") }
+        return self.reply(status, fields, Array((text + "\n").utf8), head)
+    }
+
+    private func reply(_ status: Int, _ fields: HeaderFields, _ body: [UInt8], _ head: RequestHead) -> Answer
+    {
+        var fields = Self.fields(fields)
+        fields.append("Connection", "close")
+        var bytes = Self.head(status, fields, .length(body.count))
+        if head.method != "HEAD" { bytes += body }
+        return .reply(bytes)
+    }
+
+    private static func fields(_ more: HeaderFields) -> HeaderFields {
+        var fields = more
+        fields.append("Cache-Control", "no-store")
+        fields.append("X-Content-Type-Options", "nosniff")
+        fields.append("Cross-Origin-Resource-Policy", "same-origin")
+        return fields
+    }
+
+    private static func head(_ status: Int, _ fields: HeaderFields, _ framing: ReplyFraming) -> [UInt8] {
+        var bytes: [UInt8] = []
+        ResponseWriter.head(status: status, headers: fields, framing: framing, into: &bytes)
+        return bytes
+    }
+
+    /// `127.0.0.1:8080`, `[::1]`, `localhost`. Any port: a tunnel has another one.
+    static func isLoopback(host: String) -> Bool {
+        var name = host.lowercased()
+        if name.hasPrefix("[") {
+            guard let end = name.firstIndex(of: "]") else { return false }
+            let rest = name[name.index(after: end)...]
+            guard rest.isEmpty || Self.isPort(rest) else { return false }
+            name = String(name[name.index(after: name.startIndex)..<end])
+            return IPAddress.isLoopback(name)
+        }
+        if let colon = name.firstIndex(of: ":") {
+            guard Self.isPort(name[colon...]) else { return false }
+            name = String(name[..<colon])
+        }
+        return name == "localhost" || (IPAddress.isNumeric(name) && IPAddress.isLoopback(name))
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.first == ":" && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+    }
+}

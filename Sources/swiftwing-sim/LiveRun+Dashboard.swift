@@ -1,0 +1,84 @@
+import Dashboard
+import Device
+import EventLoop
+import Ledger
+import LiveDevices
+import Metrics
+import Plan
+import Reporting
+import SimBase
+
+/// The page that shows the run as it goes: told once a second, and never waited for but at the very end.
+extension LiveRun {
+    func openDashboard() throws {
+        guard let listener = self.preparation.dashboard else { return }
+        let scenario = self.plan.scenario
+        let dashboard = try Dashboard(
+            listener, scenario: scenario.name, description: scenario.description,
+            run: Hexadecimal.text(UInt64(bitPattern: self.startedWall), digits: 16), clock: self.clock)
+        self.dashboard = dashboard
+        self.console.error("dashboard: \(dashboard.url)")
+    }
+
+    func tellDashboard() {
+        let now = self.clock.now()
+        guard let dashboard = self.dashboard, self.outcome == nil, now >= .zero,
+            self.toldAt.map({ now - $0 >= .seconds(1) }) ?? true
+        else { return }
+        self.toldAt = now
+        dashboard.show(self.moment(at: now))
+    }
+
+    func closeDashboard() {
+        self.dashboard?.close(on: self.loop)
+        self.dashboard = nil
+    }
+
+    /// As far as it is known without any work: what was measured is read from the files by whoever shows it.
+    func moment(at now: Instant) -> LiveMoment {
+        let dueByNow = self.due.count(upTo: now)
+        let recorder = self.account.recorder
+        var metrics = MetricTable(groups: self.plan.groups.map(\.spec.name))
+        recorder.ledger.record(into: &metrics)
+        metrics.add(Int64(self.gauges.captured), to: .arrivalsAchieved, in: .none)
+        // What phones of closed groups will capture hangs on the backend.
+        if self.plan.scenario.closedGroups.isEmpty {
+            metrics.add(Int64(dueByNow), to: .arrivalsPlanned, in: .none)
+        } else {
+            metrics.cannotKnow(.count(.arrivalsPlanned))
+        }
+        metrics.add(Int64(self.gauges.arrivalsLate), to: .arrivalsLate, in: .none)
+        let result = self.result(
+            length: now - .zero, groups: RunFindings.groups(self.plan, recorder.ledger), exit: .success,
+            totals: recorder.ledger.totals, verdicts: recorder.ledger.verdicts, slos: [],
+            disconnections: recorder.disconnections, metrics: metrics, resources: self.resources,
+            generator: GeneratorHealth(complaints: []), warnings: self.warnings)
+        return LiveMoment(
+            at: now, measured: recorder.measuredUntil, result: result,
+            chronicle: recorder.chronicle.withoutPhones,
+            scansPlanned: self.plan.scenario.closedGroups.isEmpty ? self.preparation.census.scans : nil,
+            lastArrival: self.preparation.census.lastArrival, phonesOffline: self.gauges.phonesOffline,
+            latenessMost: self.gauges.latenessMost)
+    }
+}
+
+/// How many captures are due by a moment: against those that were made, it shows a generator that falls behind.
+struct DueArrivals {
+    private var schedule: ArrivalSchedule
+    private var next: Arrival?
+    private var count = 0
+
+    init(_ schedule: ArrivalSchedule) {
+        self.schedule = schedule
+        self.next = self.schedule.next()
+    }
+
+    /// Moments may only go on.
+    mutating func count(upTo moment: Instant) -> Int {
+        while let arrival = self.next, arrival.scheduled <= moment {
+            self.count += 1
+            self.next = self.schedule.next()
+        }
+        return self.count
+    }
+}
