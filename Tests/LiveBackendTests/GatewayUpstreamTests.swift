@@ -109,6 +109,21 @@ struct GatewayUpstreamTests {
         #expect(!request.contains("X-Staging: no"))
     }
 
+    /// In the next turn it would stand behind whatever else has come by then.
+    @Test func `a request goes on in the turn in which it comes`() throws {
+        let loop = try Loop(clock: .startingNow())
+        let upstream = try RawUpstream(loop: loop, [.bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
+        let gateway = try TestGateway(to: upstream.port, loop: loop)
+        let client = try gateway.connect()
+        client.send("GET /first HTTP/1.1\r\nHost: phone.test\r\n\r\n")
+        gateway.run(until: { client.isReplyComplete })
+        gateway.run(for: .milliseconds(20))
+        // Both connections stand by now: a turn each for the phone to send, the gateway, and the upstream to read.
+        client.send("GET /second HTTP/1.1\r\nHost: phone.test\r\n\r\n")
+        for _ in 0..<3 { loop.runOnce() }
+        #expect(upstream.requests.contains("GET /second"))
+    }
+
     /// A phone's upload is not read faster than the upstream takes it.
     @Test func `an upload waits for the upstream and is not held`() throws {
         let loop = try Loop(clock: .startingNow())
