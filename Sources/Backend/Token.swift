@@ -7,15 +7,24 @@ struct TokenSecret: Hashable, Sendable {
     /// `draw` is asked for the words 0 to 3.
     init(draw: (UInt64) -> UInt64) { self.words = (draw(0), draw(1), draw(2), draw(3)) }
 
-    init?(text: some StringProtocol) {
-        let isHexadecimal = text.utf8.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+    init?(text: Substring) {
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        var digits = 0
+        for byte in text.utf8 {
+            // Upper case is somebody else's.
+            guard digits < 64, !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte),
+                let nibble = Hexadecimal.nibble(byte).map(UInt64.init)
+            else { return nil }
+            switch digits / 16 {
+            case 0: words.0 = words.0 << 4 | nibble
+            case 1: words.1 = words.1 << 4 | nibble
+            case 2: words.2 = words.2 << 4 | nibble
+            default: words.3 = words.3 << 4 | nibble
+            }
+            digits += 1
         }
-        guard text.utf8.count == 64, isHexadecimal else { return nil }
-        let words = (0..<4).compactMap { Hexadecimal.value(text.dropFirst($0 * 16).prefix(16)) }
-        guard words.count == 4 else { return nil }
-        self.words = (words[0], words[1], words[2], words[3])
+        guard digits == 64 else { return nil }
+        self.words = words
     }
 
     var text: String {
@@ -41,13 +50,13 @@ enum Bearer: Hashable, Sendable {
 
     /// RFC 6750; the case of a scheme does not count (RFC 9110 section 11.1).
     init(authorization: String?) {
-        guard let authorization, let space = authorization.firstIndex(of: " "),
-            authorization[..<space].lowercased() == "bearer"
+        guard let authorization, let space = authorization.utf8.firstIndex(of: UInt8(ascii: " ")),
+            authorization.utf8[..<space].elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 })
         else {
             self = .missing
             return
         }
-        let token = authorization[space...].drop { $0 == " " }
+        let token = Substring(authorization.utf8[space...].drop { $0 == UInt8(ascii: " ") })
         if token.isEmpty {
             self = .missing
         } else {

@@ -37,7 +37,7 @@ extension Device {
             target = named
         }
         let format = "format=\(self.profile.resultsFormat)"
-        guard let mark = target.firstIndex(of: "?") else { return "\(target)?\(format)" }
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "\(target)?\(format)" }
         let query = target[target.index(after: mark)...]
         if query.split(separator: "&").contains(where: { $0 == format }) { return target }
         return query.isEmpty || query.hasSuffix("&") ? target + format : "\(target)&\(format)"

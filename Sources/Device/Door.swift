@@ -74,10 +74,26 @@ package struct ReplyHead: Hashable, Sendable {
 
     /// From header fields as they were sent: `Content-Type` with its parameters, `Content-Encoding`.
     package init(status: Int, contentType: String?, contentEncoding: String?, retryAfter: String?) {
-        let type = contentType?.split(separator: ";").first.map { $0.lowercased() } ?? ""
         self.init(
-            status: status, contentType: String(type.filter { !$0.isWhitespace }), retryAfter: retryAfter)
+            status: status, contentType: contentType.map { Self.type(of: $0) } ?? "", retryAfter: retryAfter)
         self.isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+    }
+
+    private static func type(of contentType: String) -> String {
+        // Nearly always as it should be.
+        let plain = contentType.utf8.prefix {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "/"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        if plain.endIndex == contentType.endIndex || contentType.utf8[plain.endIndex] == UInt8(ascii: ";"),
+            !plain.isEmpty
+        {
+            return String(contentType[..<plain.endIndex])
+        }
+        let type = contentType.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        return String(type.filter { !$0.isWhitespace })
     }
 }
 

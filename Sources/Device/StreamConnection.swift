@@ -76,24 +76,25 @@ struct StreamConnection: Sendable {
 extension StreamConnection.Stamp {
     /// Nil for any comment that is not a stamp, and for one whose number is beyond a clock.
     init?(comment: String, clockZero: Int64) {
-        var bytes = comment.utf8[...]
-        guard bytes.popFirst() == UInt8(ascii: "t"), bytes.popFirst() == UInt8(ascii: "=") else { return nil }
+        var bytes = comment.utf8.makeIterator()
+        guard bytes.next() == UInt8(ascii: "t"), bytes.next() == UInt8(ascii: "=") else { return nil }
         var absolute: Int64 = 0
         var digits = 0
-        while let byte = bytes.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+        var next = bytes.next()
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
             let (product, tooLarge) = absolute.multipliedReportingOverflow(by: 10)
             let (sum, stillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
             guard !tooLarge, !stillTooLarge else { return nil }
             absolute = sum
             digits += 1
-            bytes.removeFirst()
+            next = bytes.next()
         }
         let (relative, overflow) = absolute.subtractingReportingOverflow(clockZero)
         guard digits > 0, !overflow else { return nil }
-        if bytes.isEmpty {
+        if next == nil {
             self.isReplayed = false
         } else {
-            guard bytes.elementsEqual(" replayed".utf8) else { return nil }
+            guard comment.utf8.dropFirst(2 + digits).elementsEqual(" replayed".utf8) else { return nil }
             self.isReplayed = true
         }
         self.at = Instant(nanoseconds: relative)

@@ -1,7 +1,5 @@
 /// Lowercase hexadecimal text of fixed width, without Foundation.
 package enum Hexadecimal {
-    private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
-
     /// `digits` characters, most significant first; higher bits are cut off.
     package static func text(_ value: UInt64, digits count: Int) -> String {
         var text: [UInt8] = []
@@ -12,9 +10,10 @@ package enum Hexadecimal {
 
     /// The same behind what is there.
     package static func append(_ value: UInt64, digits count: Int, to text: inout [UInt8]) {
-        for index in 0..<count {
-            let shift = UInt64(4 * (count - 1 - index))
-            text.append(shift < 64 ? Self.digits[Int((value >> shift) & 15)] : Self.digits[0])
+        for place in (0..<count).reversed() {
+            // A shift by 64 or more leaves nothing.
+            let nibble = UInt8(truncatingIfNeeded: value >> UInt64(4 * place) & 15)
+            text.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble)
         }
     }
 
@@ -28,15 +27,19 @@ package enum Hexadecimal {
         guard (1...16).contains(bytes.count) else { return nil }
         var value: UInt64 = 0
         for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"):
-                value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
-            case UInt8(ascii: "A")...UInt8(ascii: "F"):
-                value = value << 4 | UInt64(byte - UInt8(ascii: "A") + 10)
-            default: return nil
-            }
+            guard let nibble = self.nibble(byte) else { return nil }
+            value = value << 4 | UInt64(nibble)
         }
         return value
+    }
+
+    /// The value of one digit of either case, or nil.
+    @inlinable package static func nibble(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

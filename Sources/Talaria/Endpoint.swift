@@ -7,6 +7,7 @@ package enum Endpoint: Hashable, Sendable {
     case job(jobId: String)
 
     package static let scans = "/v3/jobs/scans"
+    private static let scansFolder = scans + "/"
 
     /// The path without a query.
     package var path: String {
@@ -25,15 +26,20 @@ package enum Endpoint: Hashable, Sendable {
             self = .upload
             return
         }
-        guard path.hasPrefix(Self.scans + "/") else { return nil }
-        let rest = path.dropFirst(Self.scans.count + 1).split(
-            separator: "/", omittingEmptySubsequences: false)
-        guard let jobId = rest.first.map(String.init), Self.isJobID(jobId) else { return nil }
-        switch rest.dropFirst().first {
-        case nil: self = .job(jobId: jobId)
-        case "stream" where rest.count == 2: self = .stream(jobId: jobId)
-        case "results" where rest.count == 2: self = .results(jobId: jobId)
-        case "cleanup" where rest.count == 2: self = .cleanup(jobId: jobId)
+        let bytes = path.utf8
+        guard bytes.starts(with: Self.scansFolder.utf8) else { return nil }
+        let rest = bytes.dropFirst(Self.scansFolder.utf8.count)
+        let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        let jobId = String(path[rest.startIndex..<slash])
+        guard Self.isJobID(jobId) else { return nil }
+        guard slash < rest.endIndex else {
+            self = .job(jobId: jobId)
+            return
+        }
+        switch String(path[bytes.index(after: slash)...]) {
+        case "stream": self = .stream(jobId: jobId)
+        case "results": self = .results(jobId: jobId)
+        case "cleanup": self = .cleanup(jobId: jobId)
         default: return nil
         }
     }

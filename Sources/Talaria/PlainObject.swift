@@ -70,20 +70,11 @@ struct PlainObject {
     private mutating func readText() -> String? {
         guard self.take(UInt8(ascii: "\"")) else { return nil }
         let start = self.position
-        while self.position < self.bytes.count {
-            switch self.bytes[self.position] {
-            case UInt8(ascii: "\""):
-                self.position += 1
-                return String(decoding: self.bytes[start..<(self.position - 1)], as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                return self.readEscaped(from: start)
-            case 0..<0x20:
-                return nil
-            default:
-                self.position += 1
-            }
-        }
-        return nil
+        let end = PlainText.end(in: self.bytes, from: start)
+        guard end < self.bytes.count, self.bytes[end] >= 0x20 else { return nil }
+        self.position = end
+        guard self.take(UInt8(ascii: "\"")) else { return self.readEscaped(from: start) }
+        return String(decoding: self.bytes[start..<end], as: UTF8.self)
     }
 
     /// Goes on with a text at its first escape. Those that spell a character by its number are left to a decoder.

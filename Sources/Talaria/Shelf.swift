@@ -53,7 +53,16 @@ package struct Shelf: Hashable, Sendable {
     /// The title of the book at one place.
     package func title(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> String {
         let work = self.work(device, scan, ordinal)
-        return "\(work.title), copy \(device.raw).\(scan.raw).\(ordinal + 1)"
+        var title: [UInt8] = []
+        title.reserveCapacity(96)
+        title.append(contentsOf: work.title.utf8)
+        title.append(contentsOf: ", copy ".utf8)
+        Decimal.append(Int64(device.raw), to: &title)
+        title.append(UInt8(ascii: "."))
+        Decimal.append(Int64(scan.raw), to: &title)
+        title.append(UInt8(ascii: "."))
+        Decimal.append(Int64(ordinal + 1), to: &title)
+        return String(decoding: title, as: UTF8.self)
     }
 
     private func work(
@@ -66,12 +75,14 @@ package struct Shelf: Hashable, Sendable {
 
     /// Thirteen digits with the right check digit (ISO 2108: weights 1 and 3, sum divisible by 10).
     private static func isbn13(_ draw: UInt64) -> String {
-        let body = "978" + String(1_000_000_000 + draw % 1_000_000_000).dropFirst()
+        var digits = Array("978".utf8)
+        Decimal.append(draw % 1_000_000_000, digits: 9, to: &digits)
         var sum = 0
-        for (index, digit) in body.utf8.enumerated() {
-            sum += Int(digit - UInt8(ascii: "0")) * (index.isMultiple(of: 2) ? 1 : 3)
+        for place in digits.indices {
+            sum += Int(digits[place] - UInt8(ascii: "0")) * (place.isMultiple(of: 2) ? 1 : 3)
         }
-        return body + String((10 - sum % 10) % 10)
+        digits.append(UInt8(ascii: "0") + UInt8((10 - sum % 10) % 10))
+        return String(decoding: digits, as: UTF8.self)
     }
 
     /// Old works in several scripts, so that titles hold every length of UTF-8 sequence.

@@ -1,3 +1,5 @@
+import SimBase
+
 /// Wall-clock text for bodies, made from a number so that no clock is asked.
 package enum Timestamp {
     /// `2026-02-01T12:00:00.000Z` for milliseconds since 1970 (proleptic Gregorian, civil-from-days).
@@ -9,10 +11,15 @@ package enum Timestamp {
         var text: [UInt8] = []
         text.reserveCapacity(24)
         func append(_ value: Int64, _ width: Int, _ mark: Unicode.Scalar) {
-            Self.append(value, width, to: &text)
+            Decimal.append(UInt64(value), digits: width, to: &text)
             text.append(UInt8(ascii: mark))
         }
-        append(date.year, 4, "-")
+        if (0...9_999).contains(date.year) {
+            append(date.year, 4, "-")
+        } else {
+            Decimal.append(date.year, to: &text)
+            text.append(UInt8(ascii: "-"))
+        }
         append(date.month, 2, "-")
         append(date.day, 2, "T")
         append(ofDay / 3_600, 2, ":")
@@ -32,20 +39,6 @@ package enum Timestamp {
         let month = march < 10 ? march + 3 : march - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         return (year, month, dayOfYear - (153 * march + 2) / 5 + 1)
-    }
-
-    /// At least so many digits.
-    private static func append(_ value: Int64, _ width: Int, to text: inout [UInt8]) {
-        var divisor: Int64 = 1
-        for _ in 1..<width { divisor *= 10 }
-        guard value >= 0, value < divisor * 10 else {
-            text.append(contentsOf: String(value).utf8)
-            return
-        }
-        while divisor > 0 {
-            text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-            divisor /= 10
-        }
     }
 }
 

@@ -24,6 +24,39 @@ enum ASCII {
             && left.utf8.elementsEqual(right.utf8) { Self.lowercased($0) == Self.lowercased($1) }
     }
 
+    /// The same of whole texts, which are nearly always written alike, or of different lengths.
+    static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        return left == right
+            || left.utf8.elementsEqual(right.utf8) { Self.lowercased($0) == Self.lowercased($1) }
+    }
+
+    /// Where the next line feed is.
+    static func lineFeed(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
+        let span = bytes.span
+        var offset = start - bytes.startIndex
+        while offset < span.count {
+            if span[offset] == Self.lineFeed { return bytes.startIndex + offset }
+            offset += 1
+        }
+        return nil
+    }
+
+    /// Where the next byte that ends a line is: a line feed or a carriage return.
+    static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
+        let span = bytes.span
+        var offset = start - bytes.startIndex
+        while offset < span.count {
+            let byte = span[offset]
+            // One comparison for nearly every byte.
+            if byte <= Self.carriageReturn, byte == Self.lineFeed || byte == Self.carriageReturn {
+                return bytes.startIndex + offset
+            }
+            offset += 1
+        }
+        return nil
+    }
+
     /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
@@ -35,10 +68,10 @@ enum ASCII {
 
     /// The text without spaces and tabs at its ends.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var bytes = bytes
-        while let first = bytes.first, first == Self.space || first == Self.tab { bytes.removeFirst() }
-        while let last = bytes.last, last == Self.space || last == Self.tab { bytes.removeLast() }
-        return bytes
+        var (start, end) = (bytes.startIndex, bytes.endIndex)
+        while start < end, bytes[start] == Self.space || bytes[start] == Self.tab { start += 1 }
+        while start < end, bytes[end - 1] == Self.space || bytes[end - 1] == Self.tab { end -= 1 }
+        return bytes[start..<end]
     }
 
     static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

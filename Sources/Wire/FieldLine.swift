@@ -25,14 +25,13 @@ struct LineCollector: Sendable {
     mutating func next(
         in bytes: ArraySlice<UInt8>, at position: inout Int, limit: Int
     ) throws(LineFlaw) -> ArraySlice<UInt8>? {
-        let rest = bytes[position...]
-        let end = rest.firstIndex(of: ASCII.lineFeed)
-        let piece = rest[..<(end ?? rest.endIndex)]
+        let end = ASCII.lineFeed(in: bytes, from: position)
+        let piece = bytes[position..<(end ?? bytes.endIndex)]
         // One more than the limit may be the CR.
         guard self.partial.count + piece.count <= limit + 1 else { throw .tooLong }
         guard let end else {
             self.partial.append(contentsOf: piece)
-            position = rest.endIndex
+            position = bytes.endIndex
             return nil
         }
         position = end + 1
@@ -43,7 +42,7 @@ struct LineCollector: Sendable {
             self.partial = []
         }
         guard line.last == ASCII.carriageReturn else { throw .bareLineFeed }
-        line.removeLast()
+        line = line[..<(line.endIndex - 1)]
         guard !line.contains(ASCII.carriageReturn) else { throw .bareCarriageReturn }
         return line
     }

@@ -7,23 +7,28 @@ struct RequestLine: Sendable {
     var version: RequestHead.Version
 
     init(_ line: ArraySlice<UInt8>) throws(RequestError) {
-        let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(ASCII.isToken), !parts[1].isEmpty,
-            parts[1].allSatisfy({ $0 > ASCII.space && $0 < 0x7F })
+        guard let first = line.firstIndex(of: ASCII.space),
+            let second = line[(first + 1)...].firstIndex(of: ASCII.space)
         else { throw .badRequestLine }
-        self.version = try Self.version(Array(parts[2]))
-        self.method = ASCII.text(parts[0])
-        self.target = ASCII.text(parts[1])
-        let local = try Self.local(parts[1], method: self.method)
+        let (method, target) = (line[..<first], line[(first + 1)..<second])
+        let version = line[(second + 1)...]
+        guard !version.contains(ASCII.space), !method.isEmpty, method.allSatisfy(ASCII.isToken),
+            !target.isEmpty, target.allSatisfy({ $0 > ASCII.space && $0 < 0x7F })
+        else { throw .badRequestLine }
+        self.version = try Self.version(version)
+        self.method = ASCII.text(method)
+        self.target = ASCII.text(target)
+        let local = try Self.local(target, method: self.method)
         let mark = local.firstIndex(of: 0x3F) ?? local.endIndex
         let path = ASCII.text(local[..<mark])
         self.path = path.isEmpty ? "/" : path
         self.query = mark < local.endIndex ? ASCII.text(local[(mark + 1)...]) : nil
     }
 
-    private static func version(_ text: [UInt8]) throws(RequestError) -> RequestHead.Version {
-        guard text.count == 8, Array("HTTP/".utf8) == Array(text[..<5]), text[6] == 0x2E,
-            let major = ASCII.digit(text[5]), let minor = ASCII.digit(text[7])
+    private static func version(_ text: ArraySlice<UInt8>) throws(RequestError) -> RequestHead.Version {
+        let start = text.startIndex
+        guard text.count == 8, text.starts(with: "HTTP/".utf8), text[start + 6] == 0x2E,
+            let major = ASCII.digit(text[start + 5]), let minor = ASCII.digit(text[start + 7])
         else { throw .badRequestLine }
         guard major == 1 else { throw .unsupportedVersion }
         return minor == 0 ? .http10 : .http11

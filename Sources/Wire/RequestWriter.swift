@@ -18,13 +18,14 @@ package enum RequestWriter {
     }
 
     private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
-        precondition(
-            !value.utf8.contains { $0 == ASCII.carriageReturn || $0 == ASCII.lineFeed || $0 == 0 },
-            "a field is one line")
         bytes.append(contentsOf: name.utf8)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
+        let start = bytes.count
         bytes.append(contentsOf: value.utf8)
+        precondition(
+            bytes[start...].allSatisfy { $0 != ASCII.carriageReturn && $0 != ASCII.lineFeed && $0 != 0 },
+            "a field is one line")
         bytes.append(ASCII.carriageReturn)
         bytes.append(ASCII.lineFeed)
     }

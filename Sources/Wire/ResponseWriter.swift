@@ -1,3 +1,5 @@
+import SimBase
+
 /// How a reply's body is delimited.
 package enum ReplyFraming: Hashable, Sendable {
     /// No body and no field about one: 1xx, 204, 304.
@@ -60,7 +62,8 @@ package enum ResponseWriter {
     /// Appends one chunk. An empty one is not written, since it would end the body.
     package static func chunk(_ piece: ArraySlice<UInt8>, into bytes: inout [UInt8]) {
         guard !piece.isEmpty else { return }
-        bytes.append(contentsOf: String(piece.count, radix: 16).utf8)
+        let bits = Int.bitWidth - piece.count.leadingZeroBitCount
+        Hexadecimal.append(UInt64(piece.count), digits: (bits + 3) / 4, to: &bytes)
         Self.lineEnd(into: &bytes)
         bytes.append(contentsOf: piece)
         Self.lineEnd(into: &bytes)
@@ -76,9 +79,13 @@ package enum ResponseWriter {
         bytes.append(contentsOf: name.utf8)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
-        for byte in value.utf8 {
-            let isLineBreak = byte == ASCII.carriageReturn || byte == ASCII.lineFeed
-            bytes.append(isLineBreak || byte == 0 ? ASCII.space : byte)
+        let start = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        for place in start..<bytes.count {
+            let byte = bytes[place]
+            if byte == ASCII.carriageReturn || byte == ASCII.lineFeed || byte == 0 {
+                bytes[place] = ASCII.space
+            }
         }
         Self.lineEnd(into: &bytes)
     }

@@ -90,7 +90,7 @@ package struct SSEReader: Sendable {
                     continue
                 }
             }
-            guard let end = Self.lineEnd(in: bytes, from: position) else {
+            guard let end = ASCII.lineBreak(in: bytes, from: position) else {
                 self.collect(bytes[position...], into: &items)
                 return
             }
@@ -117,17 +117,6 @@ package struct SSEReader: Sendable {
     }
 
     // MARK: Lines
-
-    private static func lineEnd(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        let span = bytes.span
-        var offset = start - bytes.startIndex
-        while offset < span.count {
-            let byte = span[offset]
-            if byte == ASCII.lineFeed || byte == ASCII.carriageReturn { return bytes.startIndex + offset }
-            offset += 1
-        }
-        return nil
-    }
 
     /// One byte order mark is dropped, at the very start only.
     private mutating func skipByteOrderMark(
@@ -271,7 +260,9 @@ package struct SSEReader: Sendable {
 
     private mutating func resetEvent() {
         self.eventState = .open
-        self.data.removeAll(keepingCapacity: self.data.capacity <= Self.keptBytesMax)
+        if !self.data.isEmpty {
+            self.data.removeAll(keepingCapacity: self.data.capacity <= Self.keptBytesMax)
+        }
         self.hasData = false
         self.type = ""
         self.pendingID = nil

@@ -46,6 +46,22 @@ package enum SSEWriter {
         }
     }
 
+    /// Appends a comment of a name, a number and a remark: `: t=42 replayed`.
+    package static func comment(
+        _ name: String, _ number: Int64, _ remark: String = "", into bytes: inout [UInt8]
+    ) {
+        bytes.append(ASCII.colon)
+        bytes.append(ASCII.space)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: "="))
+        Decimal.append(number, to: &bytes)
+        if !remark.isEmpty {
+            bytes.append(ASCII.space)
+            bytes.append(contentsOf: remark.utf8)
+        }
+        bytes.append(ASCII.lineFeed)
+    }
+
     /// Appends a `retry` line of its own and a blank line.
     package static func retry(_ wait: Interval, into bytes: inout [UInt8]) {
         Self.field("retry", String(max(0, wait.wholeMilliseconds)), into: &bytes)
@@ -58,21 +74,22 @@ package enum SSEWriter {
     }
 
     private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
-        precondition(
-            !value.utf8.contains { $0 == ASCII.lineFeed || $0 == ASCII.carriageReturn },
-            "a field of one line holds a line break")
         bytes.append(contentsOf: name.utf8)
         bytes.append(ASCII.colon)
         if !value.isEmpty {
+            let start = bytes.count
             bytes.append(ASCII.space)
             bytes.append(contentsOf: value.utf8)
+            precondition(
+                ASCII.lineBreak(in: bytes[start...], from: start) == nil,
+                "a field of one line holds a line break")
         }
         bytes.append(ASCII.lineFeed)
     }
 
     private static func eachLine(of text: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
         var rest = text
-        while let end = rest.firstIndex(where: { $0 == ASCII.lineFeed || $0 == ASCII.carriageReturn }) {
+        while let end = ASCII.lineBreak(in: rest, from: rest.startIndex) {
             body(rest[..<end])
             let isPair =
                 rest[end] == ASCII.carriageReturn && end + 1 < rest.endIndex
