@@ -1,3 +1,5 @@
+import SimBase
+
 /// JSON text, written byte by byte: an encoder per line would cost more than the run that it tells of.
 struct JSONBytes {
     private(set) var bytes: [UInt8] = []
@@ -15,20 +17,15 @@ struct JSONBytes {
         if isDone == nil { self.bytes.append(contentsOf: text.utf8) }
     }
 
+    /// What the program itself says: one copy, and nothing is counted.
+    mutating func literal(_ text: StaticString) {
+        unsafe self.bytes.append(
+            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
     mutating func number(_ value: some FixedWidthInteger) {
-        guard value >= 0, let number = UInt64(exactly: value) else { return self.raw(String(value)) }
-        var rest = number
-        let first = self.bytes.count
-        repeat {
-            self.bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        var (low, high) = (first, self.bytes.count - 1)
-        while low < high {
-            self.bytes.swapAt(low, high)
-            low += 1
-            high -= 1
-        }
+        guard let number = Int64(exactly: value) else { return self.raw(String(value)) }
+        Decimal.append(number, to: &self.bytes)
     }
 
     /// A quoted string. Control characters, the separators of lines that JavaScript once stumbled over and the marks
@@ -36,7 +33,7 @@ struct JSONBytes {
     mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         // Nearly all text is plain, and scalars are slow.
-        if text.utf8.allSatisfy({ Self.isPlain($0) }) {
+        if Self.isPlain(text) {
             self.raw(text)
         } else {
             for scalar in text.unicodeScalars { self.append(scalar) }
@@ -44,8 +41,14 @@ struct JSONBytes {
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    /// Whether nothing in it may need an escape: of what is not ASCII, the marks and separators that do begin with one of
+    /// two bytes.
+    private static func isPlain(_ text: String) -> Bool {
+        for byte in text.utf8
+        where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+            || byte == 0xC2 || byte == 0xE2
+        { return false }
+        return true
     }
 
     private mutating func append(_ scalar: Unicode.Scalar) {
@@ -60,7 +63,7 @@ struct JSONBytes {
             for shift: UInt32 in [12, 8, 4, 0] {
                 self.bytes.append(Self.digits[Int(scalar.value >> shift & 15)])
             }
-        default: self.bytes.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+        default: for byte in UTF8.encode(scalar) ?? .init() { self.bytes.append(byte) }
         }
     }
 

@@ -14,16 +14,16 @@ struct ObservationFields {
 
     mutating func begin(at moment: Instant, device: DeviceNumber, scan: ScanNumber) {
         self.line.removeAll()
-        self.line.raw("{\"t\":")
+        self.line.literal("{\"t\":")
         self.line.number(moment.nanoseconds)
-        self.line.raw(",\"device\":")
+        self.line.literal(",\"device\":")
         self.line.number(device.raw)
-        self.line.raw(",\"scan\":")
-        if scan == .none { self.line.raw("null") } else { self.line.number(scan.raw) }
+        self.line.literal(",\"scan\":")
+        if scan == .none { self.line.literal("null") } else { self.line.number(scan.raw) }
     }
 
     mutating func end() -> [UInt8] {
-        self.line.raw("}\n")
+        self.line.literal("}\n")
         return self.line.bytes
     }
 
@@ -222,7 +222,7 @@ struct ObservationFields {
     }
 
     mutating func write(_ sighting: NetworkSighting) {
-        self.seen("network", "measured")
+        self.line.literal(",\"side\":\"network\",\"what\":\"measured\"")
         self.field("lookup_ns", sighting.lookup)
         self.field("connect_ns", sighting.connect)
         self.field("tls_ns", sighting.tls)
@@ -245,30 +245,35 @@ struct ObservationFields {
 }
 
 extension ObservationFields {
-    private mutating func phone(_ what: String) { self.seen("phone", what) }
-
-    private mutating func backend(_ what: String) {
-        self.seen("backend", what)
+    private mutating func phone(_ what: StaticString) {
+        self.line.literal(",\"side\":\"phone\",\"what\":\"")
+        self.what(what)
     }
 
-    private mutating func backend(_ what: String, _ job: String) {
+    private mutating func backend(_ what: StaticString) {
+        self.line.literal(",\"side\":\"backend\",\"what\":\"")
+        self.what(what)
+    }
+
+    private mutating func what(_ what: StaticString) {
+        self.line.literal(what)
+        self.line.literal("\"")
+    }
+
+    private mutating func backend(_ what: StaticString, _ job: String) {
         self.backend(what)
         self.text("job", job)
     }
 
-    private mutating func backend(_ what: String, _ job: String, books: Int) {
+    private mutating func backend(_ what: StaticString, _ job: String, books: Int) {
         self.backend(what, job)
         self.field("books", books)
     }
 
-    private mutating func fault(_ what: String, _ place: Int) {
-        self.seen("fault", what)
+    private mutating func fault(_ what: StaticString, _ place: Int) {
+        self.line.literal(",\"side\":\"fault\",\"what\":\"")
+        self.what(what)
         self.text("fault", self.faults.indices.contains(place) ? self.faults[place] : "#\(place)")
-    }
-
-    private mutating func seen(_ side: String, _ what: String) {
-        self.name("side", side)
-        self.name("what", what)
     }
 
     private mutating func exchange(_ operation: Operation, _ attempt: UInt32) {
@@ -283,44 +288,44 @@ extension ObservationFields {
         self.text("enrichment", book.enrichmentStatus?.text)
     }
 
-    private mutating func key(_ key: String) {
-        self.line.raw(",\"")
-        self.line.raw(key)
-        self.line.raw("\":")
+    private mutating func key(_ key: StaticString) {
+        self.line.literal(",\"")
+        self.line.literal(key)
+        self.line.literal("\":")
     }
 
-    private mutating func field(_ key: String, _ value: some FixedWidthInteger) {
+    private mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
         self.key(key)
         self.line.number(value)
     }
 
-    private mutating func field(_ key: String, _ value: Int?) {
+    private mutating func field(_ key: StaticString, _ value: Int?) {
         self.key(key)
-        if let value { self.line.number(value) } else { self.line.raw("null") }
+        if let value { self.line.number(value) } else { self.line.literal("null") }
     }
 
-    private mutating func field(_ key: String, _ value: Interval?) {
+    private mutating func field(_ key: StaticString, _ value: Interval?) {
         self.key(key)
-        if let value { self.line.number(value.nanoseconds) } else { self.line.raw("null") }
+        if let value { self.line.number(value.nanoseconds) } else { self.line.literal("null") }
     }
 
-    private mutating func field(_ key: String, _ flag: Bool) {
+    private mutating func field(_ key: StaticString, _ flag: Bool) {
         self.key(key)
-        self.line.raw(flag ? "true" : "false")
+        self.line.literal(flag ? "true" : "false")
     }
 
     /// A name from a closed list of ours.
-    private mutating func name(_ key: String, _ name: String) {
+    private mutating func name(_ key: StaticString, _ name: String) {
         self.key(key)
-        self.line.raw("\"")
+        self.line.literal("\"")
         self.line.raw(name)
-        self.line.raw("\"")
+        self.line.literal("\"")
     }
 
     /// Whatever somebody else may have written.
-    private mutating func text(_ key: String, _ text: String?) {
+    private mutating func text(_ key: StaticString, _ text: String?) {
         self.key(key)
-        guard let text else { return self.line.raw("null") }
+        guard let text else { return self.line.literal("null") }
         self.line.string(Printable.bounded(text, bytesMax: ObservationLog.textBytesMax))
     }
 }
