@@ -17,6 +17,10 @@ struct CallerDirectory: Sendable {
     private var foreigners: [UInt64: Foreigner] = [:]
     /// Whose job it is, for requests that name a job and no caller.
     private var owners: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
+    /// Jobs that were cleaned up or canceled, in a ring: somebody may still ask for them.
+    private var gone: [String] = []
+    private var goneNext = 0
+    private static let goneMax = 1_024
 
     mutating func caller(of head: RequestHead, operation: Operation?, jobId: String?) -> Caller {
         if let context = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) {
@@ -38,15 +42,26 @@ struct CallerDirectory: Sendable {
             attempt: operation == .upload ? foreigner.uploads : foreigner.requests)
     }
 
+    private mutating func forgetLater(_ job: String) {
+        if self.gone.count < Self.goneMax {
+            self.gone.append(job)
+        } else {
+            self.owners[self.gone[self.goneNext]] = nil
+            self.gone[self.goneNext] = job
+            self.goneNext = (self.goneNext + 1) % Self.goneMax
+        }
+    }
+
     /// Follows the jobs, so that they can be told whose they are.
     mutating func saw(_ observation: Observation) {
         guard case .backend(let sighting) = observation.what else { return }
         switch sighting {
         case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
         case .expired(let job), .vanished(let job): self.owners[job] = nil
+        case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .limited, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
-            .finished, .tokenRevoked, .resultsServed, .cleaned, .canceled:
+            .finished, .tokenRevoked, .resultsServed, .cleaned(_, effective: false):
             break
         }
     }
