@@ -98,6 +98,7 @@ extension Backend {
     mutating func delay(
         ofPingOf exchange: ExchangeID, into effects: inout [BackendEffect]
     ) -> Interval? {
+        guard self.armedStreams > 0 else { return nil }
         let isLate = self.streams.update(exchange) { stream in
             defer { stream.isPingLate = false }
             return stream.isPingLate
@@ -120,7 +121,7 @@ extension Backend {
         of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
     ) -> ArmedFault? {
         // Most streams have none.
-        guard self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
+        guard self.armedStreams > 0, self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
             let stream = self.streams[exchange]
         else { return nil }
         let now = self.now
@@ -137,7 +138,7 @@ extension Backend {
         of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
     ) -> ArmedFault? {
         // Most streams have none.
-        guard self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
+        guard self.armedStreams > 0, self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
             let stream = self.streams[exchange]
         else { return nil }
         let now = self.now

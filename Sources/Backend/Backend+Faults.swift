@@ -81,6 +81,7 @@ extension Backend {
 
     /// Does what the faults of a stream do by themselves, as far as their triggers have been reached.
     mutating func act(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+        guard self.armedStreams > 0 else { return }
         let now = self.now
         while let (fault, stream) = self.streams.update(
             exchange,

@@ -83,6 +83,7 @@ extension Backend {
             faults: asking.faults, nextPing: self.now + self.configuration.ping)
         stream.alarm = stream.faults.nextAlarm(after: self.now)
         self.streams[asking.exchange] = stream
+        if stream.isArmed { self.armedStreams += 1 }
         self.agenda.add(.ping(asking.exchange), at: stream.nextPing)
         if let alarm = stream.alarm {
             self.alarms += 1
@@ -226,6 +227,7 @@ extension Backend {
 
     mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {
         if stream.alarm != nil { self.alarms -= 1 }
+        if stream.isArmed { self.armedStreams -= 1 }
         self.streams[exchange] = nil
         self.jobs.update(stream.job) { job in
             if let place = job.streams.firstIndex(of: exchange) { job.streams.remove(at: place) }

@@ -25,6 +25,8 @@ package struct Backend: Sendable {
     /// The configured limit, and one of its own for every `rate-limit` fault, by its place in the scenario's list.
     var limiter: RateLimiter?
     var faultLimiters = OrderedTable<Int, RateLimiter>()
+    /// Open streams that had faults when they were opened: without any, nobody has to look.
+    var armedStreams = 0
     /// Streams with an `alarm` ahead.
     var alarms = 0
     var lastPing: (wall: Int64, bytes: [UInt8])?
@@ -42,9 +44,11 @@ package struct Backend: Sendable {
 
     /// The one way in. Whatever is due by `moment` happens first, so the answer to an event does not depend on whether
     /// the driver woke the backend in time.
-    package mutating func handle(
+    ///
+    /// - Returns: `nextWake`.
+    @discardableResult package mutating func handle(
         _ event: BackendEvent, at moment: Instant, into effects: inout [BackendEffect]
-    ) {
+    ) -> Instant? {
         self.now = max(self.now, moment)
         self.doWhatIsDue(into: &effects)
         switch event {
@@ -63,6 +67,7 @@ package struct Backend: Sendable {
             break
         }
         self.dropStaleDeadlines()
+        return self.agenda.nextAt
     }
 
     private mutating func requested(

@@ -8,6 +8,8 @@ struct Stream: Sendable {
     /// Who asked for it; the faults count it by this.
     let caller: Caller
     var faults: StreamFaults
+    /// It had faults when it was opened.
+    let isArmed: Bool
     var nextPing: Instant
     /// The ping at `nextPing` was put off already.
     var isPingLate = false
@@ -22,6 +24,7 @@ struct Stream: Sendable {
         self.attempt = attempt
         self.caller = caller
         self.faults = StreamFaults(faults, opened: opened)
+        self.isArmed = !faults.isEmpty
         self.nextPing = nextPing
     }
 }

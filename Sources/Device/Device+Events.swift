@@ -15,7 +15,9 @@ extension Device {
         swap(&items, &self.items)
         self.journeys[index].connection?.received(bytes, at: now, into: &items)
         var isOver = false
-        for item in items {
+        // Taken from the end, so that each is moved and none is copied.
+        items.reverse()
+        while let item = items.popLast() {
             switch item {
             case .comment(let text):
                 self.journeys[index].connection?.commented(text, clockZero: self.clockZero)
@@ -31,7 +33,7 @@ extension Device {
             }
             if isOver { break }  // Nothing is applied after a terminal event.
         }
-        items.removeAll(keepingCapacity: true)
+        if !items.isEmpty { items.removeAll(keepingCapacity: true) }
         swap(&items, &self.items)
         return isOver
     }

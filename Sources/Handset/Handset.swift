@@ -128,7 +128,9 @@ package struct Handset: Sendable {
         self.device.handle(event, at: now, into: &wanted)
         // What a write brings about is for the app to hear once it is done with this.
         var failed: [StoreTicket] = []
-        for effect in wanted {
+        // Taken from the end, so that each is moved and none is copied.
+        wanted.reverse()
+        while let effect = wanted.popLast() {
             switch effect {
             case .observe(let observation): effects.append(.observe(observation))
             case .send(let request): effects.append(.send(request))
@@ -146,7 +148,6 @@ package struct Handset: Sendable {
                 if case .settled(let scan, _) = change { self.settled(scan, into: &effects) }
             }
         }
-        wanted.removeAll(keepingCapacity: true)
         swap(&wanted, &self.deviceEffects)
         for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
     }

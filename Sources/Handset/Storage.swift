@@ -17,6 +17,7 @@ struct Storage: Sendable {
 
     /// Everything written is durable from now on.
     mutating func flush() {
+        guard !self.unflushed.isEmpty else { return }
         for change in self.unflushed {
             self.durable.apply(change)
             self.durable.forgetHistory()

@@ -24,7 +24,7 @@ package struct WaitingRecord: Hashable, Sendable {
 package struct Ledger: Sendable {
     private let rules: Rules
     private var findings: Findings
-    private var places: [DeviceNumber: Int] = [:]
+    private var places = DevicePlaces()
     /// In the order of their first observation.
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
@@ -40,14 +40,15 @@ package struct Ledger: Sendable {
 
     // MARK: Events
 
-    package mutating func saw(_ observation: Observation) {
+    package mutating func saw(_ observation: consuming Observation) {
         precondition(!self.isFinished, "the ledger is closed")
-        guard let first = self.present.first else {
+        guard !self.present.isEmpty else {
             self.present.append(observation)
             return
         }
         // An observation from before the present one is judged when it comes: it must not trap and cannot be put right.
-        let distance = observation.at.nanoseconds.subtractingReportingOverflow(first.at.nanoseconds)
+        let first = self.present[0].at
+        let distance = observation.at.nanoseconds.subtractingReportingOverflow(first.nanoseconds)
         let isPresent =
             !distance.overflow
             && (0...self.rules.settings.clockTolerance.nanoseconds).contains(distance.partialValue)
@@ -83,18 +84,22 @@ package struct Ledger: Sendable {
         var moment = self.past
         self.past = []
         swap(&moment, &self.present)
-        for observation in moment {
-            if case .backend = observation.what { self.judge(observation) }
-        }
-        for observation in moment {
-            if case .fault = observation.what { self.judge(observation) }
-        }
-        for observation in moment {
-            if case .phone = observation.what { self.judge(observation) }
-        }
+        self.judgeBySide(moment.span)
         // What the network did there is only measured, by `Tally`.
         moment.removeAll(keepingCapacity: true)
         self.past = moment
+    }
+
+    private mutating func judgeBySide(_ moment: Span<Observation>) {
+        for place in moment.indices {
+            if case .backend = moment[place].what { self.judge(moment[place]) }
+        }
+        for place in moment.indices {
+            if case .fault = moment[place].what { self.judge(moment[place]) }
+        }
+        for place in moment.indices {
+            if case .phone = moment[place].what { self.judge(moment[place]) }
+        }
     }
 
     private mutating func judge(_ observation: Observation) {

@@ -44,6 +44,11 @@ package struct Sentinel: Sendable {
         var isDeleted = false
     }
 
+    private struct Owner: Sendable {
+        let device: DeviceNumber
+        let scan: ScanNumber
+    }
+
     private struct Phone: Sendable {
         var requests: [OpenRequest] = []
         /// Whose head has come, and whose body may still be lost; or that may have gone with the path or the screen, without
@@ -70,12 +75,11 @@ package struct Sentinel: Sendable {
     private let settings: SentinelSettings
     private var findings: Findings
     private let fleet: FleetMap
-    private var phones: [DeviceNumber: Int] = [:]
+    private var phones = DevicePlaces()
     private var states: [Phone] = []
     private var now = Instant.zero
     /// Jobs that were accepted and have not ended, by their ids.
-    private var alive: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
-    private var accepted: [String] = []
+    private var alive = OrderedTable<String, Owner>()
     private var isFinished = false
 
     package init(_ settings: SentinelSettings, ledger: LedgerSettings) {
@@ -125,8 +129,7 @@ package struct Sentinel: Sendable {
                 .timersClean, device: device, scan: .none, at: self.now,
                 "wants to be woken, and has nothing to do")
         }
-        for id in self.accepted {
-            guard let job = self.alive[id] else { continue }
+        for (id, job) in self.alive.entries {
             self.findings.violate(
                 .jobEnded, device: job.device, scan: job.scan, at: self.now,
                 "job \(id.bounded) neither cleaned nor expired")
@@ -285,8 +288,7 @@ package struct Sentinel: Sendable {
         switch sighting {
         case .accepted(let job, _):
             if self.settings.isSettled {
-                self.alive[job] = (seen.device, seen.scan)
-                self.accepted.append(job)
+                self.alive[job] = Owner(device: seen.device, scan: seen.scan)
             }
             let place = self.place(of: seen.device)
             guard

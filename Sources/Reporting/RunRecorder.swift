@@ -36,15 +36,15 @@ package struct RunRecorder {
         self.begin(at: .zero)
     }
 
-    package mutating func saw(_ observation: Observation, in directory: RunDirectory) {
+    package mutating func saw(_ observation: consuming Observation, in directory: RunDirectory) {
         if observation.at >= self.to {
             self.cut(directory)
             self.begin(at: observation.at)
         }
-        self.ledger.saw(observation)
         self.tally.saw(observation)
         self.chronicle.saw(observation)
         directory.log(observation)
+        self.ledger.saw(consume observation)
     }
 
     /// Of the run so far.

@@ -64,6 +64,26 @@ struct ConnectionLink: Sendable {
         return self.lastUp
     }
 
+    /// The same where no fault acts.
+    mutating func arrivalUp(of bytes: Int, at now: Instant) -> Instant {
+        guard self.isKnown else {
+            self.bytesBefore += bytes
+            return now
+        }
+        self.follow(at: now)
+        let count = bytes + self.bytesBefore
+        self.bytesBefore = 0
+        self.lastUp = max(self.lastUp, self.lanes?.up.admit(bytes: count, at: now) ?? now)
+        return self.lastUp
+    }
+
+    /// The same where no fault acts.
+    mutating func arrivalDown(of bytes: Int, at now: Instant) -> Instant {
+        self.follow(at: now)
+        self.lastDown = max(self.lastDown, self.lanes?.down.admit(bytes: bytes, at: now) ?? now)
+        return self.lastDown
+    }
+
     /// When bytes that the backend has sent reach the phone.
     mutating func arrivalDown(
         of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
@@ -82,8 +102,8 @@ struct ConnectionLink: Sendable {
 
     /// When the phone may send on, while its link is too far behind; nil when it is not.
     func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
-        guard let up = self.lanes?.up else { return nil }
-        let idle = max(up.idleAt, troubles?.idleAt ?? .zero)
+        guard let idleAt = self.lanes?.up.idleAt else { return nil }
+        let idle = max(idleAt, troubles?.idleAt ?? .zero)
         return idle - now > ServingLimits.linkBacklogMax ? idle - ServingLimits.linkBacklogMax : nil
     }
 }

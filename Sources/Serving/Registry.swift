@@ -208,7 +208,7 @@ struct Registry: Sendable {
         self.observe(Observation(at: now, device: caller.device, scan: caller.scan, what: .backend(sighting)))
     }
 
-    mutating func observe(_ observation: Observation) {
+    mutating func observe(_ observation: consuming Observation) {
         self.callers.saw(observation)
         if case .fault(.fired(let fault, _, attempt: _)) = observation.what,
             self.firings.indices.contains(fault)

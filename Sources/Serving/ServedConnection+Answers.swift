@@ -42,7 +42,7 @@ extension ServedConnection {
 
     /// Cuts of an answer that wait for a time, from its head on.
     private mutating func armTimedCuts(at now: Instant) {
-        guard let exchange = self.exchange, let key = exchange.key else { return }
+        guard self.isArmed, let exchange = self.exchange, let key = exchange.key else { return }
         for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
             guard case .after(let time) = cut.place else { continue }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
@@ -56,7 +56,7 @@ extension ServedConnection {
     ) -> Bool {
         let before = self.exchange?.replyBytes ?? 0
         self.exchange?.replyBytes += bytes.count
-        if let exchange = self.exchange, let key = exchange.key {
+        if self.isArmed, let exchange = self.exchange, let key = exchange.key {
             for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
                 guard case .byte(let place) = cut.place, place < before + bytes.count else { continue }
                 if place > before { self.send(Array(bytes.prefix(place - before)), at: now, &registry) }
@@ -193,11 +193,11 @@ extension ServedConnection {
             // backend did.
             if !registry.isGateway {
                 let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
-                SSEWriter.comment(replayed ? "t=\(stamp) replayed" : "t=\(stamp)", into: &piece)
+                SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &piece)
             }
         }
         piece.append(contentsOf: bytes)
-        for index in 0..<(self.exchange?.cutters.count ?? 0) {
+        for index in 0..<(self.isArmed ? self.exchange?.cutters.count ?? 0 : 0) {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
             else { continue }
@@ -230,10 +230,8 @@ extension ServedConnection {
     }
 
     mutating func endStream(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
-        guard let exchange = self.exchange, exchange.id == id, case .streaming = exchange.answer else {
-            return
-        }
-        if exchange.head.version == .http11 {
+        guard self.exchange?.id == id, case .streaming? = self.exchange?.answer else { return }
+        if self.exchange?.head.version == .http11 {
             var bytes: [UInt8] = []
             ResponseWriter.lastChunk(into: &bytes)
             self.send(bytes, at: now, &registry)

@@ -74,7 +74,7 @@ extension ServedConnection {
         switch event {
         case .head:
             self.inbound.insert(.head(id), at: arrival)
-            guard let cut = self.exchange?.requestCut, let key = self.exchange?.key,
+            guard self.isArmed, let cut = self.exchange?.requestCut, let key = self.exchange?.key,
                 case .after(let time) = cut.place
             else { return }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
@@ -89,8 +89,8 @@ extension ServedConnection {
     private mutating func cutsRequest(
         _ count: Int, headBytes: Int, at now: Instant, _ registry: inout Registry
     ) -> Bool {
-        guard let exchange = self.exchange, let cut = exchange.requestCut, let key = exchange.key,
-            case .byte(let place) = cut.place
+        guard self.isArmed, let exchange = self.exchange, let cut = exchange.requestCut,
+            let key = exchange.key, case .byte(let place) = cut.place
         else { return false }
         let left = place - self.requestBytes
         guard left < count || (left == count && !exchange.isRead) else { return false }
@@ -106,6 +106,7 @@ extension ServedConnection {
 
     /// When bytes that were read now reach the backend.
     private mutating func arrival(of count: Int, at now: Instant, _ registry: inout Registry) -> Instant {
+        guard self.isArmed else { return self.link.arrivalUp(of: count, at: now) }
         var acted: [Int] = []
         var troubles = self.exchange?.up ?? LinkTroubles()
         let arrival = self.link.arrivalUp(of: count, at: now, &troubles, acted: &acted)
@@ -133,6 +134,7 @@ extension ServedConnection {
         if let key {
             exchange.arm(registry.openFaults(key, at: now), roundTrip: self.link.roundTrip)
         }
+        self.isArmed = !exchange.faults.isEmpty
         self.exchange = exchange
         self.deadline = now + ServingLimits.bodyTime
     }

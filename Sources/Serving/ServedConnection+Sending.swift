@@ -8,7 +8,7 @@ extension ServedConnection {
     mutating func send(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) {
         guard case .open = self.state, !self.isCut else { return }
         let arrival = self.arrivalDown(of: bytes.count, at: now, &registry)
-        if let lengths = self.slices(bytes.count, at: now, &registry) {
+        if self.isArmed, let lengths = self.slices(bytes.count, at: now, &registry) {
             var (start, moment) = (0, arrival)
             for length in lengths {
                 self.outbox.insert(.piece(Array(bytes[start..<start + length])), at: moment)
@@ -35,6 +35,7 @@ extension ServedConnection {
     private mutating func arrivalDown(
         of count: Int, at now: Instant, _ registry: inout Registry
     ) -> Instant {
+        guard self.isArmed else { return self.link.arrivalDown(of: count, at: now) }
         var acted: [Int] = []
         var troubles = self.exchange?.down ?? LinkTroubles()
         let arrival = self.link.arrivalDown(of: count, at: now, &troubles, acted: &acted)

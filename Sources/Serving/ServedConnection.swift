@@ -46,6 +46,8 @@ struct ServedConnection: Sendable {
     var inbound = EventHeap<Inbound>()
     var outbox = Outbox()
     var exchange: Exchange?
+    /// Whether the exchange meets any fault. Beside it, because to look into it copies it.
+    var isArmed = false
     /// Bytes of the present request so far, its head included.
     var requestBytes = 0
     /// What came behind a request that is not answered yet.
@@ -86,7 +88,7 @@ struct ServedConnection: Sendable {
 
     /// Does what else is due.
     mutating func turn(at now: Instant, _ registry: inout Registry) {
-        self.checkCutters(at: now, &registry)
+        if self.isArmed { self.checkCutters(at: now, &registry) }
         self.sendDue(at: now, &registry)
         self.checkEnds(at: now, &registry)
         self.checkBackPressure(&registry)
@@ -101,9 +103,9 @@ struct ServedConnection: Sendable {
         case .open:
             next = min(next, self.deadline)
             if !self.isCut, let moment = self.inbound.nextAt { next = min(next, moment) }
-            if let moment = self.nextCutterDue { next = min(next, moment) }
+            if self.isArmed, let moment = self.nextCutterDue { next = min(next, moment) }
             if !self.isPeerDone, !self.isReaderFull,
-                let moment = self.link.upResumes(at: now, self.exchange?.up)
+                let moment = self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil)
             {
                 next = min(next, moment)
             }

@@ -26,6 +26,8 @@ package struct Server: Sendable {
     private var wakes = WakeQueue(keys: 0)
     /// Connections that something was done to and that have not been looked after yet.
     private var touched: [ConnectionID] = []
+    /// When the backend, or what stands in its place, wants to be woken. Kept, not asked for: to ask would copy it.
+    private var originWake: Instant?
     private var backendEffects: [BackendEffect] = []
     private var gatewayEffects: [GatewayEffect] = []
 
@@ -39,6 +41,7 @@ package struct Server: Sendable {
         case .recorded(let recording, let wallClockAtZero):
             self.player = TapePlayer(recording, wallClockAtZero: wallClockAtZero)
         }
+        self.originWake = self.backend?.nextWake ?? self.gateway?.nextWake ?? self.player?.nextWake
     }
 
     // MARK: Events
@@ -117,8 +120,8 @@ package struct Server: Sendable {
     }
 
     private mutating func wake(at now: Instant) {
-        if let due = self.nextWakeOfOrigin, due <= now {
-            if self.gateway == nil {
+        if let due = self.originWake, due <= now {
+            if !self.registry.isGateway {
                 self.registry.events.append(.woke)
             } else {
                 self.registry.gatewayEvents.append(.woke)
@@ -165,7 +168,7 @@ package struct Server: Sendable {
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
-                if self.gateway != nil {
+                if self.registry.isGateway {
                     self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
             case .until(let moment)?: self.wakes.set(key: slot, at: moment)
@@ -178,8 +181,9 @@ package struct Server: Sendable {
 
     /// Hands the backend what is waiting for it, and carries out what it wants. What happens meanwhile waits its turn.
     private mutating func tellBackend(at now: Instant) {
-        self.tellStatus(at: now)
-        if self.gateway != nil { return self.tellGateway(at: now) }
+        if !self.registry.statusQuestions.isEmpty { self.tellStatus(at: now) }
+        if self.registry.isGateway { return self.tellGateway(at: now) }
+        guard !self.registry.events.isEmpty else { return }
         var next = 0
         while next < self.registry.events.count {
             let event = self.registry.events[next]
@@ -190,16 +194,16 @@ package struct Server: Sendable {
             }
             var effects: [BackendEffect] = []
             swap(&effects, &self.backendEffects)
-            self.backend?.handle(event, at: now, into: &effects)
-            for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
-            effects.removeAll(keepingCapacity: true)
+            self.originWake = self.backend?.handle(event, at: now, into: &effects) ?? nil
+            // Taken from the end, so that each is moved and none is copied.
+            effects.reverse()
+            while let effect = effects.popLast() { self.carryOut(effect, of: event.exchange, at: now) }
             swap(&effects, &self.backendEffects)
         }
         self.registry.events.removeAll(keepingCapacity: true)
     }
 
     private mutating func tellStatus(at now: Instant) {
-        guard !self.registry.statusQuestions.isEmpty else { return }
         let questions = self.registry.statusQuestions
         self.registry.statusQuestions = []
         let status = self.status(at: now)
@@ -213,12 +217,14 @@ package struct Server: Sendable {
         var effects: [GatewayEffect] = []
         swap(&effects, &self.gatewayEffects)
         self.player?.handle(event, at: now, into: &effects)
+        self.originWake = self.player?.nextWake
         for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
         effects.removeAll(keepingCapacity: true)
         swap(&effects, &self.gatewayEffects)
     }
 
     private mutating func tellGateway(at now: Instant) {
+        guard !self.registry.gatewayEvents.isEmpty else { return }
         var next = 0
         while next < self.registry.gatewayEvents.count {
             let event = self.registry.gatewayEvents[next]
@@ -231,6 +237,7 @@ package struct Server: Sendable {
             swap(&effects, &self.gatewayEffects)
         }
         self.registry.gatewayEvents.removeAll(keepingCapacity: true)
+        self.originWake = self.gateway?.nextWake
     }
 
     private mutating func carryOut(_ effect: GatewayEffect, of cause: ExchangeID?, at now: Instant) {
@@ -256,8 +263,10 @@ package struct Server: Sendable {
         }
     }
 
-    private mutating func carryOut(_ effect: BackendEffect, of cause: ExchangeID?, at now: Instant) {
-        switch effect {
+    private mutating func carryOut(
+        _ effect: consuming BackendEffect, of cause: ExchangeID?, at now: Instant
+    ) {
+        switch consume effect {
         case .readUpload(let id):
             guard let slot = self.touch(id) else { return }
             self.connections[slot]?.readUpload(id, at: now, &self.registry)
@@ -302,12 +311,8 @@ package struct Server: Sendable {
 
     /// When the server wants to be woken next; it may be too early, which does no harm.
     package var nextWake: Instant? {
-        guard let origin = self.nextWakeOfOrigin else { return self.wakes.nextAt }
+        guard let origin = self.originWake else { return self.wakes.nextAt }
         return self.wakes.nextAt.map { min($0, origin) } ?? origin
-    }
-
-    private var nextWakeOfOrigin: Instant? {
-        self.backend?.nextWake ?? self.gateway?.nextWake ?? self.player?.nextWake
     }
 
     /// How many event streams were open since this was last asked.

@@ -28,10 +28,10 @@ public struct EventHeap<Element: Sendable>: Sendable {
     /// Whether none waits.
     @inlinable public var isEmpty: Bool { self.entries.isEmpty }
     /// When the first entry is due.
-    @inlinable public var nextAt: Instant? { self.entries.first?.at }
+    @inlinable public var nextAt: Instant? { self.entries.isEmpty ? nil : self.entries[0].at }
     /// What `popFirst` would take.
     @inlinable public var next: (at: Instant, element: Element)? {
-        self.entries.first.map { ($0.at, $0.element) }
+        self.entries.isEmpty ? nil : (self.entries[0].at, self.entries[0].element)
     }
 
     /// Adds an entry behind those of the same moment.
@@ -43,18 +43,17 @@ public struct EventHeap<Element: Sendable>: Sendable {
 
     /// Takes the first entry if it is due at `now` or before.
     @inlinable public mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
-        guard let first = self.entries.first, first.at <= now else { return nil }
+        guard !self.entries.isEmpty, self.entries[0].at <= now else { return nil }
         return self.popFirst()
     }
 
     /// Takes the first entry.
     @inlinable public mutating func popFirst() -> (at: Instant, element: Element)? {
-        guard let first = self.entries.first else { return nil }
-        let last = self.entries.removeLast()
-        if !self.entries.isEmpty {
-            self.entries[0] = last
-            self.siftDown(from: 0)
-        }
+        guard !self.entries.isEmpty else { return nil }
+        // To the end and off it: moved, where a copy would count references.
+        if self.entries.count > 1 { self.entries.swapAt(0, self.entries.count - 1) }
+        let first = self.entries.removeLast()
+        if self.entries.count > 1 { self.siftDown(from: 0) }
         return (first.at, first.element)
     }
 

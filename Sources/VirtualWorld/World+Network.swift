@@ -181,8 +181,9 @@ extension World {
         var effects: [ServerEffect] = []
         swap(&effects, &self.serverEffects)
         self.server.handle(event, at: self.now, into: &effects)
-        for effect in effects { self.carryOut(effect) }
-        effects.removeAll(keepingCapacity: true)
+        // Taken from the end, so that each is moved and none is copied.
+        effects.reverse()
+        while let effect = effects.popLast() { self.carryOut(effect) }
         swap(&effects, &self.serverEffects)
     }
 
@@ -205,9 +206,9 @@ extension World {
 
     // MARK: From the server
 
-    private mutating func carryOut(_ effect: ServerEffect) {
-        if self.isTracing { self.trace(effect) }
-        switch effect {
+    private mutating func carryOut(_ effect: consuming ServerEffect) {
+        if self.isTracing { self.trace(copy effect) }
+        switch consume effect {
         case .observe(let observation): self.observe(observation)
         case .upstream, .served:
             preconditionFailure("the virtual world's server has nobody behind it or beside it")
@@ -275,7 +276,7 @@ extension World {
         var events: [ResponseEvent] = []
         swap(&events, &self.responseEvents)
         defer {
-            events.removeAll(keepingCapacity: true)
+            if !events.isEmpty { events.removeAll(keepingCapacity: true) }
             swap(&events, &self.responseEvents)
         }
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in

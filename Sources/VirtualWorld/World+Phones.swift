@@ -80,8 +80,9 @@ extension World {
         var effects: [HandsetEffect] = []
         swap(&effects, &self.handsetEffects)
         self.phones[phone].handset.handle(event, at: self.now, into: &effects)
-        for effect in effects { self.carryOut(effect, of: phone) }
-        effects.removeAll(keepingCapacity: true)
+        // Taken from the end, so that each is moved and none is copied.
+        effects.reverse()
+        while let effect = effects.popLast() { self.carryOut(effect, of: phone) }
         swap(&effects, &self.handsetEffects)
         let wake = self.phones[phone].handset.nextWake
         self.wakes.set(key: phone, at: wake)
@@ -92,9 +93,9 @@ extension World {
         }
     }
 
-    private mutating func carryOut(_ effect: HandsetEffect, of phone: Int) {
-        if self.isTracing { self.trace(effect, of: phone) }
-        switch effect {
+    private mutating func carryOut(_ effect: consuming HandsetEffect, of phone: Int) {
+        if self.isTracing { self.trace(copy effect, of: phone) }
+        switch consume effect {
         case .observe(let observation): self.observe(observation)
         case .send(let request): self.send(request, of: phone)
         case .abort(let id): self.abort(id, of: phone)

@@ -96,7 +96,7 @@ package struct World: Sendable {
         self.isTracing = self.tracedEvents.contains(self.chain.events)
         self.chain.absorb(self.now)
         if queued <= self.now, let (_, event) = self.queue.popFirst() {
-            self.remember(.event(event))
+            self.remember(event.happening)
             event.absorb(into: &self.chain)
             self.happen(event)
         } else if serving <= self.now {
@@ -113,6 +113,14 @@ package struct World: Sendable {
         if self.isTracing { self.noteTrace() }
         self.followCourse()
         try self.check()
+        return true
+    }
+
+    /// Lets so many things happen. False when there were fewer.
+    package mutating func steps(_ count: Int) throws(WorldFailure) -> Bool {
+        for _ in 0..<count {
+            guard try self.step() else { return false }
+        }
         return true
     }
 
@@ -205,7 +213,7 @@ package struct World: Sendable {
 
     // MARK: What is seen
 
-    mutating func observe(_ observation: Observation) {
+    mutating func observe(_ observation: consuming Observation) {
         self.observations.append(observation)
         self.observationsMade += 1
     }
@@ -213,7 +221,7 @@ package struct World: Sendable {
     /// Everything seen since the last time, in the order of time; `emptied` is the array of an earlier call.
     package mutating func take(_ emptied: inout [Observation]) {
         swap(&self.observations, &emptied)
-        self.observations.removeAll(keepingCapacity: true)
+        if !self.observations.isEmpty { self.observations.removeAll(keepingCapacity: true) }
     }
 }
 

@@ -64,11 +64,45 @@ extension WorldEvent {
     }
 }
 
-/// What just happened, for the report of a mistake and for the trace.
+/// What just happened, for the report of a mistake and for the trace. Without any bytes: it is remembered of every event.
 enum Happening: Sendable {
-    case event(WorldEvent)
+    case arrivals
+    case capture(DeviceNumber)
+    case act(phone: Int32, Int32)
+    case photo(phone: Int32, ScanNumber)
+    case flush(phone: Int32)
+    case failed(phone: Int32, RequestID, TransportFailure)
+    case connect(WireID)
+    case bytes(WireID, Int)
+    case upload(WireID)
+    case fin(WireID)
+    case reset(WireID)
+    case givenUp(WireID)
+    case gauge
+    case phase
     case phoneWoke(Int)
     case serverWoke
+}
+
+extension WorldEvent {
+    var happening: Happening {
+        switch self {
+        case .arrivals: .arrivals
+        case .capture(let arrival): .capture(arrival.device)
+        case .act(let phone, let act): .act(phone: phone, act)
+        case .photo(let phone, let scan, _, _, _): .photo(phone: phone, scan)
+        case .flush(let phone): .flush(phone: phone)
+        case .failed(let phone, _, let id, let failure): .failed(phone: phone, id, failure)
+        case .connect(let wire): .connect(wire)
+        case .bytes(let wire, let bytes): .bytes(wire, bytes.count)
+        case .upload(let wire): .upload(wire)
+        case .fin(let wire): .fin(wire)
+        case .reset(let wire): .reset(wire)
+        case .givenUp(let wire): .givenUp(wire)
+        case .gauge: .gauge
+        case .phase: .phase
+        }
+    }
 }
 
 extension Happening: CustomStringConvertible {
@@ -76,25 +110,21 @@ extension Happening: CustomStringConvertible {
         switch self {
         case .phoneWoke(let phone): "phone \(phone) woke"
         case .serverWoke: "server woke"
-        case .event(let event):
-            switch event {
-            case .arrivals: "arrivals"
-            case .capture(let arrival): "phone \(arrival.device.raw) captures"
-            case .act(let phone, let act): "phone \(phone): act \(act)"
-            case .photo(let phone, let scan, _, _, _): "phone \(phone): photo of scan \(scan.raw) is ready"
-            case .flush(let phone): "phone \(phone): storage flushes"
-            case .failed(let phone, _, let id, let failure):
-                "phone \(phone): request \(id.raw) fails: \(failure.rawValue)"
-            case .connect(let wire): "wire \(wire.slot).\(wire.generation): connects"
-            case .bytes(let wire, let bytes):
-                "wire \(wire.slot).\(wire.generation): \(bytes.count) bytes up"
-            case .upload(let wire): "wire \(wire.slot).\(wire.generation): photo goes up"
-            case .fin(let wire): "wire \(wire.slot).\(wire.generation): FIN up"
-            case .reset(let wire): "wire \(wire.slot).\(wire.generation): RST up"
-            case .givenUp(let wire): "wire \(wire.slot).\(wire.generation): its silence is looked at"
-            case .gauge: "streams are counted"
-            case .phase: "the phase is looked at"
-            }
+        case .arrivals: "arrivals"
+        case .capture(let device): "phone \(device.raw) captures"
+        case .act(let phone, let act): "phone \(phone): act \(act)"
+        case .photo(let phone, let scan): "phone \(phone): photo of scan \(scan.raw) is ready"
+        case .flush(let phone): "phone \(phone): storage flushes"
+        case .failed(let phone, let id, let failure):
+            "phone \(phone): request \(id.raw) fails: \(failure.rawValue)"
+        case .connect(let wire): "wire \(wire.slot).\(wire.generation): connects"
+        case .bytes(let wire, let count): "wire \(wire.slot).\(wire.generation): \(count) bytes up"
+        case .upload(let wire): "wire \(wire.slot).\(wire.generation): photo goes up"
+        case .fin(let wire): "wire \(wire.slot).\(wire.generation): FIN up"
+        case .reset(let wire): "wire \(wire.slot).\(wire.generation): RST up"
+        case .givenUp(let wire): "wire \(wire.slot).\(wire.generation): its silence is looked at"
+        case .gauge: "streams are counted"
+        case .phase: "the phase is looked at"
         }
     }
 }
