@@ -10,7 +10,7 @@ final class DashboardServer {
     private var watch: Watch?
     private var watchman: LoopTimer?
     private var burial: LoopTimer?
-    private var viewers: [Viewer] = []
+    private(set) var viewers: [Viewer] = []
     private var closedViewers: [Viewer] = []
     private var book: FrameBook
     /// Of the last question: most viewers are at the same version.
@@ -29,7 +29,10 @@ final class DashboardServer {
         self.book = FrameBook(run: run)
         self.renew = renew
         self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
-        self.watchman = LoopTimer(loop: loop) { [unowned self] _ in self.check() }
+        self.watchman = LoopTimer(loop: loop) { [unowned self] _ in
+            self.check(at: self.now)
+            self.watchman?.arm(after: DashboardLimits.watchEvery)
+        }
         self.burial = LoopTimer(loop: loop) { [unowned self] _ in self.closedViewers.removeAll() }
         self.watchman?.arm(after: DashboardLimits.watchEvery)
     }
@@ -115,10 +118,9 @@ final class DashboardServer {
         self.burial?.arm(at: self.now)
     }
 
-    private func check() {
-        let now = self.now
+    /// Drops whoever has had his time.
+    func check(at now: Instant) {
         for viewer in self.viewers { viewer.check(at: now) }
         if !self.isOver, self.watch?.interest == [] { self.watch?.interest = .read }
-        self.watchman?.arm(at: now + DashboardLimits.watchEvery)
     }
 }

@@ -54,6 +54,8 @@ final class Viewer {
     /// Whether anything waits that the other side has not taken.
     var isBehind: Bool { !self.unsent.isEmpty }
 
+    var unsentCount: Int { self.unsent.count }
+
     // MARK: What the server wants
 
     /// There may be a newer frame.

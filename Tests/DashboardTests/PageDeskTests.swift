@@ -7,8 +7,8 @@ import Wire
     private static let desk = PageDesk(page: "<!doctype html>page", policy: "default-src 'none'")
 
     private static func head(
-        _ method: String = "GET", _ path: String, version: RequestHead.Version = .http11,
-        _ headers: HeaderFields = ["Host": "127.0.0.1:5665"]
+        _ path: String, method: String = "GET", version: RequestHead.Version = .http11,
+        headers: HeaderFields = ["Host": "127.0.0.1:5665"]
     ) -> RequestHead {
         RequestHead(
             method: method, target: path, path: path, query: nil, version: version, headers: headers,
@@ -34,13 +34,13 @@ import Wire
                 "Cross-Origin-Resource-Policy: same-origin", "Connection: close", "Content-Length: 19", "",
                 "<!doctype html>page",
             ])
-        let head = Self.reply(Self.head("HEAD", "/"))
+        let head = Self.reply(Self.head("/", method: "HEAD"))
         #expect(head.hasSuffix("Content-Length: 19\r\n\r\n"))
     }
 
     @Test func `the events are a stream that knows where its reader was`() throws {
         let answer = Self.desk.answer(
-            Self.head("/events", ["Host": "localhost:1", "Last-Event-ID": "a-7"]), hasRoom: true)
+            Self.head("/events", headers: ["Host": "localhost:1", "Last-Event-ID": "a-7"]), hasRoom: true)
         guard case .follow(let head, let last, let isChunked) = answer else {
             Issue.record("no stream: \(answer)")
             return
@@ -49,7 +49,7 @@ import Wire
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"))
         #expect(text.contains("\r\nTransfer-Encoding: chunked\r\n") && text.contains("no-store"))
         #expect(last == "a-7" && isChunked)
-        #expect(Self.status(Self.head("HEAD", "/events")) == 200)
+        #expect(Self.status(Self.head("/events", method: "HEAD")) == 200)
         guard
             case .follow(_, nil, false) = Self.desk.answer(
                 Self.head("/events", version: .http10), hasRoom: true)
@@ -64,8 +64,8 @@ import Wire
         #expect(Self.status(Self.head("/events/")) == 404)
         #expect(Self.status(Self.head("//")) == 404)
         for method in ["POST", "PUT", "DELETE", "OPTIONS", "get"] {
-            #expect(Self.status(Self.head(method, "/")) == 405)
-            #expect(Self.reply(Self.head(method, "/events")).contains("\r\nAllow: GET, HEAD\r\n"))
+            #expect(Self.status(Self.head("/", method: method)) == 405)
+            #expect(Self.reply(Self.head("/events", method: method)).contains("\r\nAllow: GET, HEAD\r\n"))
         }
     }
 
@@ -78,7 +78,7 @@ import Wire
         "127.0.0.1", "127.0.0.1:5665", "LOCALHOST:80", "localhost", "[::1]", "[::1]:7", "127.8.8.8:1",
     ])
     func `names of this machine are answered`(host: String) {
-        #expect(Self.status(Self.head("/", ["Host": host])) == 200)
+        #expect(Self.status(Self.head("/", headers: ["Host": host])) == 200)
     }
 
     @Test(arguments: [
@@ -87,22 +87,27 @@ import Wire
         "192.168.1.2", "127.0.0.1:80:80", "127.0.0.1:evil", "[::1]evil", "[::1", "[::2]:1",
         "localhost@evil:1",
     ]) func `a name of somebody else's that leads here is refused`(host: String) {
-        #expect(Self.status(Self.head("/", ["Host": host])) == 403)
-        #expect(Self.status(Self.head("/events", ["Host": host])) == 403)
+        #expect(Self.status(Self.head("/", headers: ["Host": host])) == 403)
+        #expect(Self.status(Self.head("/events", headers: ["Host": host])) == 403)
     }
 
     @Test func `a request without a name is refused`() {
-        #expect(Self.status(Self.head("/", version: .http10, [:])) == 403)
+        #expect(Self.status(Self.head("/", version: .http10, headers: [:])) == 403)
     }
 
     @Test func `pages of others may not take the places`() {
         for site in ["cross-site", "same-site"] {
-            #expect(Self.status(Self.head("/events", ["Host": "localhost", "Sec-Fetch-Site": site])) == 403)
+            #expect(
+                Self.status(Self.head("/events", headers: ["Host": "localhost", "Sec-Fetch-Site": site]))
+                    == 403)
         }
         // A link that leads here is followed by a person.
-        #expect(Self.status(Self.head("/", ["Host": "localhost", "Sec-Fetch-Site": "cross-site"])) == 200)
+        #expect(
+            Self.status(Self.head("/", headers: ["Host": "localhost", "Sec-Fetch-Site": "cross-site"])) == 200
+        )
         let own = Self.desk.answer(
-            Self.head("/events", ["Host": "localhost", "Sec-Fetch-Site": "same-origin"]), hasRoom: true)
+            Self.head("/events", headers: ["Host": "localhost", "Sec-Fetch-Site": "same-origin"]),
+            hasRoom: true)
         guard case .follow = own else {
             Issue.record("the page's own stream: \(own)")
             return

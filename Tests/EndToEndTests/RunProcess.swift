@@ -58,6 +58,19 @@ final class RunProcess: Sendable {
             complaint: String(decoding: try Data(contentsOf: self.complaint), as: UTF8.self))
     }
 
+    /// Where its page is, once it has said so.
+    func dashboard() async throws -> String {
+        let greeting = "dashboard: "
+        var url: String?
+        _ = try await Patience.until(seconds: 30) {
+            let text = String(decoding: try Data(contentsOf: self.complaint), as: UTF8.self)
+            url = text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1)
+                .first { $0.hasPrefix(greeting) }.map { String($0.dropFirst(greeting.count)) }
+            return url != nil
+        }
+        return try #require(url, "the run never said where its page is")
+    }
+
     /// Waits until the log of the run shows what is meant. The log comes to the file once a second.
     func waitForLog(_ what: String, _ shows: (LogLine) -> Bool) async throws {
         let isShown = try await Patience.until(seconds: 30) { try self.report.log().contains(where: shows) }

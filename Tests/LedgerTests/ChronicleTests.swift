@@ -38,6 +38,26 @@ import Testing
         #expect(chronicle.windows.map(\.completed) == [0, 0, 0, 0, 2, 0])
     }
 
+    @Test func `who looks on sees windows that are over, quiet ones too, and no more than asked for`() {
+        let chronicle = Self.told([
+            Self.phone(.streamOpened(job: "a", attempt: 1, after: nil, took: .zero), at: 100),
+            Self.phone(.captured(scheduled: .zero + .milliseconds(1_100)), at: 1_100),
+            Self.phone(.captured(scheduled: .zero + .milliseconds(2_100)), at: 2_100),
+        ])
+        let early = chronicle.shown(at: .zero + .milliseconds(2_900), windowsMax: 10)
+        #expect(early.windows.map(\.captured) == [0, 1], "the third second is not over")
+        let quiet = chronicle.shown(at: .zero + .milliseconds(6_200), windowsMax: 10)
+        #expect(quiet.windows.map(\.captured) == [0, 1, 1, 0, 0, 0])
+        #expect(quiet.windows.map(\.connectedMost) == [1, 1, 1, 1, 1, 1])
+        let few = chronicle.shown(at: .zero + .milliseconds(6_200), windowsMax: 3)
+        #expect(few.width == .seconds(4))
+        #expect(few.windows.map(\.captured) == [2], "the second window of four seconds is not over")
+        #expect(chronicle.shown(at: .zero, windowsMax: 3).windows == [])
+        #expect(chronicle.shown(windowsMax: 2).windows.map(\.captured) == [1, 1])
+        #expect(
+            chronicle.withoutPhones.phones.isEmpty && chronicle.withoutPhones.windows == chronicle.windows)
+    }
+
     @Test func `a run of any length has a bounded number of windows, and nothing falls out of them`() {
         var chronicle = Chronicle(faults: 1)
         for second in 0..<100_000 {

@@ -204,7 +204,7 @@ package struct HTMLPage {
             case (true, _): ("good", "✓", self.isLive ? "holds so far" : "held")
             case (false, .error): ("bad", "✗", self.isLive ? "missed so far" : "failed")
             case (false, .warn): ("warn", "△", "warning")
-            case (nil, _): ("na", "○", slo.noData ? "nothing to judge yet" : "not available")
+            case (nil, _): ("na", "○", self.standing(of: slo))
             }
         var more = ""
         if let used = SLOBudget.used(slo, in: self.result.metrics) {
@@ -228,6 +228,12 @@ package struct HTMLPage {
             <p class="of">\(word), limit \(HTMLText.escaped(slo.slo.condition.description))</p>\(more)</article>
 
             """
+    }
+
+    /// Why an objective is neither held nor missed.
+    private func standing(of slo: SLOResult) -> String {
+        guard self.isLive else { return "not available" }
+        return slo.noData ? "nothing to judge yet" : slo.value != nil ? "not reached yet" : "not available"
     }
 
     /// `0.83% (5 of 600)` has its number first.

@@ -38,8 +38,18 @@ package struct LiveFrame: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package let id: String
         package let html: String
+
+        package init(id: String, html: String) {
+            self.id = id
+            self.html = html
+        }
     }
 
     package let title: String
     package let parts: [Part]
+
+    package init(title: String, parts: [Part]) {
+        self.title = title
+        self.parts = parts
+    }
 }

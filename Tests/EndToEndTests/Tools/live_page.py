@@ -7,7 +7,7 @@ It follows the page until it says that the run is over, or for 50 seconds.
   console    what was written to the console: errors, and violations of the page's policy
   requests   every address that was asked for, in order
   seen       a line for each look at the page: its title, what the line at the top says, the charts, how many windows
-             the chart of phones has, and how wide the page is beside its window
+             the chart of phones has, the scripts, and by how much the page is wider than its window
   last       the same when it was over
   text       the words of the page's head when it was over
 
@@ -46,6 +46,7 @@ LOOK = """(() => {
     line: document.getElementById('link').textContent,
     charts: [...document.querySelectorAll('figure.chart')].map(f => f.id),
     windows: plot ? plot.dataset.values.split('|')[0].split(';').length : 0,
+    scripts: document.scripts.length,
     beyond: document.documentElement.scrollWidth - innerWidth,
   };
 })()"""
