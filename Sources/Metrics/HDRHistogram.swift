@@ -25,33 +25,49 @@ package struct HDRHistogram: Sendable {
     ///
     /// Nil if the array is longer than the layout, holds a negative count, or sums to more than 64 bits hold.
     package init?(counts restored: [Int64]) {
+        self.init(
+            places: restored.enumerated().filter { $0.element != 0 }.map {
+                (index: $0.offset, count: $0.element)
+            })
         guard restored.count <= HDRLayout.countsLength else { return nil }
-        for (index, count) in restored.enumerated() where count != 0 {
+    }
+
+    /// The same of those counts alone that are not 0, by their indices, which ascend.
+    package init?(places: [(index: Int, count: Int64)]) {
+        for (index, count) in places {
             let (total, overflow) = self.total.addingReportingOverflow(count)
-            guard count > 0, !overflow else { return nil }
+            guard count > 0, !overflow, index >= 0, index < HDRLayout.countsLength else { return nil }
             self.total = total
             self.least = Swift.min(self.least, HDRLayout.lowestValue(at: index))
             self.greatest = HDRLayout.highestValue(at: index)
             self.sum += UInt128(HDRLayout.middleValue(at: index)) * UInt128(count)
             if index > Self.lastPlace { self.saturated += count }
+            let place = Swift.min(index, Self.lastPlace)
+            if place >= self.counts.count { self.grow(toHold: place) }
+            self.counts[place] += count
         }
-        self.counts = Array(restored.prefix(Self.lastPlace + 1))
-        guard self.saturated > 0 else { return }
-        self.counts[Self.lastPlace] += self.saturated
     }
 
     /// Reads back a counts array together with what it cannot hold, which was kept beside it. Nil when the two are not
     /// of the same histogram.
     package init?(counts: [Int64], minimum: Int64, maximum: Int64, sum: UInt128) {
-        self.init(counts: counts)
+        guard let exact = HDRHistogram(counts: counts)?.exact(minimum: minimum, maximum: maximum, sum: sum)
+        else { return nil }
+        self = exact
+    }
+
+    /// The same with what its counts cannot hold, which was kept beside them.
+    package func exact(minimum: Int64, maximum: Int64, sum: UInt128) -> HDRHistogram? {
         guard minimum >= 0, minimum <= maximum, let places = self.occupied,
             places == Self.place(of: minimum)...Self.place(of: maximum),
             sum >= UInt128(minimum) * UInt128(self.total), sum <= UInt128(maximum) * UInt128(self.total)
         else { return nil }
-        self.least = minimum
-        self.greatest = maximum
-        self.sum = sum
-        if maximum > HDRLayout.highestTrackable { self.saturated = self.counts[Self.lastPlace] }
+        var exact = self
+        exact.least = minimum
+        exact.greatest = maximum
+        exact.sum = sum
+        if maximum > HDRLayout.highestTrackable { exact.saturated = self.counts[Self.lastPlace] }
+        return exact
     }
 
     /// Where saturated values are counted; `HDRLayout.countsLength` goes a little further.

@@ -54,18 +54,21 @@ package enum HistogramCode {
             Self.number(bytes, at: 16) == 0, UInt64(Self.number(bytes, at: 20)) == Self.lowest
         else { return nil }
         var rest = bytes[Self.headBytes...]
-        var counts: [Int64] = []
+        var places: [(index: Int, count: Int64)] = []
+        // Most of a histogram is empty: its zeros are skipped, not made.
+        var index = 0
         while !rest.isEmpty {
             guard let number = Self.takeNumber(&rest) else { return nil }
             if number >= 0 {
-                counts.append(number)
+                if number > 0 { places.append((index: index, count: number)) }
+                index += 1
             } else {
-                guard -number <= Int64(HDRLayout.countsLength - counts.count) else { return nil }
-                counts.append(contentsOf: repeatElement(0, count: Int(-number)))
+                guard number >= -Int64(HDRLayout.countsLength - index) else { return nil }
+                index += Int(-number)
             }
-            guard counts.count <= HDRLayout.countsLength else { return nil }
+            guard index <= HDRLayout.countsLength else { return nil }
         }
-        return HDRHistogram(counts: counts)
+        return HDRHistogram(places: places)
     }
 
     // MARK: Numbers

@@ -100,9 +100,8 @@ package struct IntervalReader {
                         HistogramLog.tag($0.metric, group: $0.group) == tag
                     })
                 else { continue }
-                let exact = HDRHistogram(
-                    counts: found.histogram.counts, minimum: edges.minimum, maximum: edges.maximum,
-                    sum: edges.sum)
+                let exact = found.histogram.exact(
+                    minimum: edges.minimum, maximum: edges.maximum, sum: edges.sum)
                 set.add(exact ?? found.histogram, to: metric)
             }
             table.add(set, in: place.map { MetricGroup(index: $0) } ?? .none)
