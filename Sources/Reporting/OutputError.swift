@@ -29,3 +29,19 @@ package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
             ? failed + "; nothing was saved" : failed + "; saved: " + self.saved.joined(separator: ", ")
     }
 }
+
+extension OutputError {
+    /// Writes files that people named, each whole or not at all; throws when any could not be, having written the others.
+    package static func write(_ files: [(path: String, text: String)]) throws(OutputError) {
+        var error = OutputError(failures: [], saved: [])
+        for (path, text) in files {
+            do throws(Failure) {
+                try OutputFile.write(Array(text.utf8), to: path)
+                error.saved.append(path)
+            } catch let failure {
+                error.failures.append(failure)
+            }
+        }
+        guard error.failures.isEmpty else { throw error }
+    }
+}

@@ -99,7 +99,7 @@ struct Page {
             }
             let others = widths.dropFirst().reduce(0) { $0 + $1 + Table.gap }
             let left = self.style.columns - others
-            if left >= min(widths.first ?? 0, Table.firstColumnMin) || columns <= 2 {
+            if left >= min(widths.first ?? 0, table.firstColumnMin) || columns <= 2 {
                 widths[0] = min(widths[0], max(left, 1))
                 break
             }
@@ -227,6 +227,8 @@ struct Table {
 
     var header: [Piece]
     var rows: [[Piece]] = []
+    /// Where more of its first column is to be read than usual.
+    var firstColumnMin = Table.firstColumnMin
 
     /// A bold title, and the names of the other columns.
     init(_ title: String, _ columns: [String]) {

@@ -17,12 +17,19 @@ package struct PastRun: Sendable {
     package enum Problem: Error, Equatable, CustomStringConvertible {
         case missing(String)
         case notARun(String)
+        /// Written by a version of this program whose files are of another kind.
+        case otherFormat(String, Int)
+        case unreadable(String)
 
         package var description: String {
             switch self {
             case .missing(let folder): "there is no folder \(folder)"
             case .notARun(let folder):
                 "\(folder) is not the folder of a run: it has no \(RunDirectory.FileName.head)"
+            case .otherFormat(let folder, let schema):
+                "\(folder) was written in format \(schema), and this program reads format \(RunHead.schema)"
+            case .unreadable(let folder):
+                "\(folder)/\(RunDirectory.FileName.head) does not say what ran: it is not whole"
             }
         }
     }
@@ -30,7 +37,14 @@ package struct PastRun: Sendable {
     /// What the folder says of itself.
     package static func head(of folder: String) throws(Problem) -> RunHead {
         guard FileManager.default.fileExists(atPath: folder) else { throw .missing(folder) }
-        guard let head = RunReport.head(of: folder) else { throw .notARun(folder) }
+        guard let head = RunReport.head(of: folder) else {
+            let file = FileManager.default.contents(
+                atPath: RunDirectory.joined(folder, RunDirectory.FileName.head))
+            guard let file else { throw .notARun(folder) }
+            let schema = JSONValue(reading: file)?["schema"]?.integer
+            guard let schema, schema != RunHead.schema else { throw .unreadable(folder) }
+            throw .otherFormat(folder, schema)
+        }
         return head
     }
 

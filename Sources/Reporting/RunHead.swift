@@ -40,7 +40,7 @@ package struct RunHead: Equatable, Sendable {
         self.command = RerunCommand.words(command)
     }
 
-    private static let schema = 1
+    static let schema = 1
 
     var bytes: [UInt8] {
         JSONValue.object([

@@ -54,7 +54,7 @@ package struct RunReport: Sendable {
             }.map { String(decoding: $0.prefix(Self.scenarioBytesMax), as: UTF8.self) } ?? ""
     }
 
-    private static let scenarioBytesMax = 64 * 1_024
+    static let scenarioBytesMax = 64 * 1_024
 
     /// Of a run that goes on: `tracks` and objectives as far as they are known, and no stories.
     init(live result: RunResult, _ chronicle: Chronicle, tracks: [LatencyTrack], width: Interval) {

@@ -27,4 +27,20 @@ package enum OptionValues {
             return try Values.arrivalRate(text)
         } catch { throw Failure(error) }
     }
+
+    /// How much more of something is allowed, such as `10%`, in parts per million.
+    package static func growth(_ text: String) throws(Failure) -> Int64 {
+        do throws(ValueError) {
+            var scanner = try ValueScanner(text)
+            let growth = try Values.perMillion(&scanner)
+            try scanner.expectEnd()
+            guard growth <= Self.growthMax else {
+                throw ValueError("more than \(Self.growthMax / 10_000)% is no limit")
+            }
+            return growth
+        } catch { throw Failure(error) }
+    }
+
+    /// A hundred times as much.
+    private static let growthMax: Int64 = 100_000_000
 }

@@ -124,6 +124,13 @@ enum Values {
     }
 
     static func share(_ scanner: inout ValueScanner) throws(ValueError) -> Odds {
+        let perMillion = try Self.perMillion(&scanner)
+        guard perMillion <= 1_000_000 else { throw ValueError("a share is at most 100%") }
+        return Odds(perMillion: UInt32(perMillion))
+    }
+
+    /// A number in per cent, as large as it may be.
+    static func perMillion(_ scanner: inout ValueScanner) throws(ValueError) -> Int64 {
         guard let number = try scanner.takeNumber() else {
             throw ValueError("a share is written in per cent, as in `30%`")
         }
@@ -139,9 +146,7 @@ enum Values {
             throw ValueError(
                 "a share needs a unit", help: "write `\(number.text)%`" + (meant.map { " or `\($0)`" } ?? ""))
         }
-        let perMillion = try number.times(10_000)
-        guard perMillion <= 1_000_000 else { throw ValueError("a share is at most 100%") }
-        return Odds(perMillion: UInt32(perMillion))
+        return try number.times(10_000)
     }
 
     // MARK: Lists of words

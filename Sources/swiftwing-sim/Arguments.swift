@@ -31,7 +31,7 @@ struct Command: Sendable {
         PlanCommand.command,
         ListCommand.command,
         NewCommand.command, ServeCommand.command, ProxyCommand.command, ReportCommand.command,
-        InspectCommand.command,
+        CompareCommand.command, InspectCommand.command,
         SchemaCommand.command,
         ProfilesCommand.command,
         PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,

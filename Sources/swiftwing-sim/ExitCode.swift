@@ -26,7 +26,7 @@ enum ExitCode: Int32, CaseIterable {
         case .cannotWrite: "output cannot be written"
         case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
         case .untrustworthy: "the measurement cannot be trusted"
-        case .sloFailed: "an SLO failed"
+        case .sloFailed: "an SLO failed, or a run got worse than the one it is compared with"
         case .impossible: "the configuration is impossible here, for example too few descriptors"
         case .interrupted: "interrupted; the report of what ran is written"
         }

@@ -61,7 +61,7 @@ enum ReportCommand {
         } catch {
             switch error {
             case .missing: throw CommandFailure(.noInput, "\(error)")
-            case .notARun: throw CommandFailure(.badData, "\(error)")
+            case .notARun, .otherFormat, .unreadable: throw CommandFailure(.badData, "\(error)")
             }
         }
     }

@@ -38,67 +38,14 @@ package struct HTMLPage {
             self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
             self.faults, self.errors, self.phones, self.generator, self.environment,
         ].filter { !$0.body.isEmpty }
-        let nav = sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(separator: "\n")
-        let body = sections.map { section in
-            """
-            <section id="\(section.id)" aria-labelledby="\(section.id)-title">
-            \(section.inner)</section>
-
-            """
-        }.joined()
         let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
-        return """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-            style-src 'sha256-\(Self.hash(HTMLStyle.text))'; script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
-            img-src data:; base-uri 'none'; form-action 'none'">
-            <meta name="viewport" content="width=device-width,initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <meta name="referrer" content="no-referrer">
-            <title>\(self.sign) \(self.headline): \(name), seed \(self.result.seed)</title>
-            <link rel="icon" href="data:,">
-            <style>\(HTMLStyle.text)</style>
-            </head>
-            <body>
-            <main>
-            \(self.header)
-            <nav aria-label="sections">
-            \(nav)
-            </nav>
-            \(body)
-            </main>
-            <script>\(HTMLScript.text)</script>
-            </body>
-            </html>
-
-            """
+        return HTMLDocument(
+            title: "\(self.sign) \(self.headline): \(name), seed \(self.result.seed)", header: self.header,
+            sections: sections
+        ).text
     }
 
-    struct Section {
-        var id: String
-        var title: String
-        var lead = ""
-        var body: String
-
-        var inner: String {
-            """
-            <h2 id="\(self.id)-title">\(self.title)</h2>
-            \(self.lead.isEmpty ? "" : "<p class=\"lead\">\(self.lead)</p>")
-            \(self.body)
-            """
-        }
-    }
-
-    static func hash(_ text: String) -> String {
-        let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
-            UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
-        }
-        return Base64.text(bytes)
-    }
+    typealias Section = HTMLDocument.Section
 
     // MARK: The verdict
 
@@ -117,18 +64,6 @@ package struct HTMLPage {
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    private var badge: String {
-        let shape =
-            switch self.tone {
-            case "good":
-                "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M15 27l8 8 15-17\"/>"
-            case "warn": "<path d=\"M26 4L50 47H2z\"/><path d=\"M26 19v14M26 38v2\"/>"
-            default: "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M17 17l18 18M35 17L17 35\"/>"
-            }
-        return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
-            + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
-    }
-
     var header: String {
         let result = self.result
         var facts = [
@@ -143,7 +78,7 @@ package struct HTMLPage {
         return """
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
-            <div class="verdict \(self.tone)">\(self.badge)<span class="word">\(self.headline)</span></div>
+            <div class="verdict \(self.tone)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
             <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")

@@ -74,6 +74,9 @@ enum HTMLStyle {
         .s.dashed{stroke-dasharray:5 3}.f{fill:currentColor;fill-opacity:.72}
         .i1{color:var(--i1)}.i2{color:var(--i2)}.i3{color:var(--i3)}.i4{color:var(--i4)}.i5{color:var(--i5)}
         .i6{color:var(--i6)}.i7{color:var(--i7)}
+        .range{stroke:currentColor;stroke-width:6;stroke-opacity:.32;stroke-linecap:round}
+        .spread{max-width:46rem;margin-top:.7rem}.spread .f{fill-opacity:1}
+        #runs{min-width:54rem}#objective-table,#share-table,#loss-table{min-width:40rem}
         .band{fill:var(--band);fill-opacity:var(--bandq)}
         .flow{fill:var(--plain);fill-opacity:.2}.flow.good{fill:var(--good);fill-opacity:.17}
         .flow.bad{fill:var(--bad);fill-opacity:.3}.flow.warn{fill:var(--warn);fill-opacity:.24}

@@ -3,19 +3,39 @@ import SimBase
 
 /// The values of a histogram by percentile, on the axis of nines: 90 %, 99 %, 99.9 % are equally far apart.
 struct NinesChart {
+    struct Curve {
+        var name: String
+        /// Its color, by number.
+        var ink: Int
+        var isDashed: Bool
+        var histogram: HDRHistogram
+    }
+
     var id: String
-    var histogram: HDRHistogram
+    /// Of one that is alone nobody asks which it is.
+    var curves: [Curve]
     var limit: TimeChart.Limit?
     var height = 120
+
+    init(id: String, histogram: HDRHistogram, limit: TimeChart.Limit?) {
+        self.id = id
+        self.curves = [Curve(name: "", ink: 1, isDashed: false, histogram: histogram)]
+        self.limit = limit
+    }
+
+    init(id: String, curves: [Curve]) {
+        self.id = id
+        self.curves = curves
+    }
 
     private static let labels = ["0%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
     private static let stepsPerNine = 24
 
     /// How many nines so many samples can tell.
-    private var nines: Int {
+    private static func nines(_ total: Int64) -> Int {
         var nines = 1
         var samples: Int64 = 10
-        while samples * 10 <= self.histogram.total, nines < Self.labels.count - 1 {
+        while samples * 10 <= total, nines < Self.labels.count - 1 {
             samples *= 10
             nines += 1
         }
@@ -33,20 +53,37 @@ struct NinesChart {
     /// The 24th root of 10.
     private static let root = 1.100_694_171_252_208_1
 
-    var html: String {
-        guard let most = self.histogram.maximum else { return "" }
-        let top = ValueAxis(holdingTime: most)
-        let nines = self.nines
-        let steps = nines * Self.stepsPerNine
+    private func path(_ histogram: HDRHistogram, of nines: Int, _ top: ValueAxis) -> String {
         var path = ""
-        for step in 0...steps {
+        for step in 0...(Self.nines(histogram.total) * Self.stepsPerNine) {
             let part = 1 - Self.remainder(step)
             let perMillion = max(1, min(1_000_000, UInt32((part * 1_000_000).rounded())))
-            guard let value = self.histogram.value(at: Percentile(perMillion: perMillion)) else { continue }
-            let x = HTMLText.number(Double(step) / Double(steps) * 1_000)
+            guard let value = histogram.value(at: Percentile(perMillion: perMillion)) else { continue }
+            let x = HTMLText.number(Double(step) / Double(nines * Self.stepsPerNine) * 1_000)
             path +=
                 "\(path.isEmpty ? "M" : "L")\(x) \(HTMLText.number(top.place(Double(value), height: self.height)))"
         }
+        return path
+    }
+
+    private func line(_ curve: Curve, _ nines: Int, _ top: ValueAxis) -> String {
+        let series = curve.name.isEmpty ? "" : " data-series=\"\(curve.ink)\""
+        return "<path class=\"s i\(curve.ink)\(curve.isDashed ? " dashed" : "")\"\(series) "
+            + "d=\"\(self.path(curve.histogram, of: nines, top))\"/>"
+    }
+
+    private var legend: String {
+        let keys = self.curves.filter { !$0.name.isEmpty }.map { curve in
+            TimeChart.key(name: curve.name, ink: curve.ink, note: "", .line(dashed: curve.isDashed))
+        }
+        return keys.isEmpty ? "" : "<span class=\"legend\">\(keys.joined())</span>"
+    }
+
+    var html: String {
+        guard let most = self.curves.compactMap(\.histogram.maximum).max() else { return "" }
+        let top = ValueAxis(holdingTime: most)
+        let nines = self.curves.map { Self.nines($0.histogram.total) }.max() ?? 1
+        let lines = self.curves.map { self.line($0, nines, top) }.joined()
         var marks = ""
         for nine in 0...nines {
             let x = HTMLText.share(Double(nine), of: Double(nines))
@@ -62,12 +99,12 @@ struct NinesChart {
         }
         return """
             <figure class="chart nines" id="\(self.id)">
-            <figcaption><span class="t">by percentile</span></figcaption>
+            <figcaption><span class="t">by percentile</span>\(self.legend)</figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" \
             aria-label="latency by percentile, up to \(HTMLText.time(most))">
             \(marks)\(top.marks(height: self.height) { HTMLText.time(Int64($0)) })
             <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
-            preserveAspectRatio="none" class="curves"><path class="s i1" d="\(path)"/></svg>\(limitLine)</svg>
+            preserveAspectRatio="none" class="curves">\(lines)</svg>\(limitLine)</svg>
             </figure>
 
             """

@@ -73,17 +73,7 @@ struct TimeChart {
     var html: String {
         let top = self.top
         let legend = self.series.map { series in
-            let dashed: Bool
-            if case .line(true) = series.shape { dashed = true } else { dashed = false }
-            let sign: String
-            switch series.shape {
-            case .line: sign = "<path class=\"s\(dashed ? " dashed" : "")\" d=\"M0 5H16\"/>"
-            case .area, .stacked: sign = "<rect class=\"f\" width=\"16\" height=\"10\"/>"
-            }
-            return "<button type=\"button\" aria-pressed=\"true\" data-series=\"\(series.ink)\">"
-                + "<svg class=\"key i\(series.ink)\" width=\"16\" height=\"10\" aria-hidden=\"true\">\(sign)</svg>"
-                + "\(HTMLText.escaped(series.name))"
-                + (series.note.isEmpty ? "" : " <b>\(HTMLText.escaped(series.note))</b>") + "</button>"
+            Self.key(name: series.name, ink: series.ink, note: series.note, series.shape)
         }.joined()
         return """
             <figure class="chart" id="\(self.id)">
@@ -100,6 +90,19 @@ struct TimeChart {
             </figure>
 
             """
+    }
+
+    /// A curve's entry in the legend, which also hides it.
+    static func key(name: String, ink: Int, note: String, _ shape: Shape) -> String {
+        let sign: String
+        switch shape {
+        case .line(let isDashed): sign = "<path class=\"s\(isDashed ? " dashed" : "")\" d=\"M0 5H16\"/>"
+        case .area, .stacked: sign = "<rect class=\"f\" width=\"16\" height=\"10\"/>"
+        }
+        return "<button type=\"button\" aria-pressed=\"true\" data-series=\"\(ink)\">"
+            + "<svg class=\"key i\(ink)\" width=\"16\" height=\"10\" aria-hidden=\"true\">\(sign)</svg>"
+            + "\(HTMLText.escaped(name))" + (note.isEmpty ? "" : " <b>\(HTMLText.escaped(note))</b>")
+            + "</button>"
     }
 
     private func limitLine(_ top: ValueAxis) -> String {

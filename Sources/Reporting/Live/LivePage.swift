@@ -85,8 +85,8 @@ package struct LivePage {
 
     /// The header of HTTP that lets the page load nothing but its own events.
     package static var policy: String {
-        "default-src 'none'; style-src 'sha256-\(HTMLPage.hash(Self.style))'; "
-            + "script-src 'sha256-\(HTMLPage.hash(LiveScript.text))'; connect-src 'self'; img-src data:; "
+        "default-src 'none'; style-src 'sha256-\(HTMLDocument.hash(Self.style))'; "
+            + "script-src 'sha256-\(HTMLDocument.hash(LiveScript.text))'; connect-src 'self'; img-src data:; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
 

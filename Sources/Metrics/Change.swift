@@ -1,0 +1,84 @@
+/// What became of one thing from one run to the next.
+package enum Change: String, CaseIterable, Sendable {
+    case worse
+    case better
+    case same
+    /// The two differ by more than is tolerated, and by no more than each of them wandered while it ran.
+    case withinSpread = "within the spread"
+    /// Too few of them to tell.
+    case tooFew = "too few to tell"
+    case onlyBase = "only in BASE"
+    case onlyNew = "only in NEW"
+    /// Neither more nor less of it is good, or nobody can know it in one of the runs.
+    case shown = "not judged"
+}
+
+/// Some of a number of things: operations that failed, streams that came back.
+package struct Part: Hashable, Sendable {
+    package var count: Int64
+    package var whole: Int64
+
+    package init(_ count: Int64, of whole: Int64) {
+        precondition(count >= 0 && whole >= 0, "nothing is counted below zero")
+        self.count = count
+        self.whole = whole
+    }
+
+    package init(_ rate: FailureRate) { self.init(rate.failed, of: rate.total) }
+}
+
+/// Whether a part of a whole changed, by more than chance explains.
+package struct PartJudge: Sendable {
+    package enum Kind: Sendable {
+        /// Each of the whole is in the part, or is not.
+        case share
+        /// Each of the whole may have caused several.
+        case ratio
+    }
+
+    /// Of a smaller whole no share can be told.
+    package static let wholeMin: Int64 = 20
+    /// A smaller difference is none.
+    package static let differenceMin = 0.01
+    /// Standard errors that chance alone hardly ever makes: one time of 370.
+    package static let errorsMin = 3.0
+
+    /// What a ratio may grow by, in parts per million. A share's limit is the point of a percent.
+    package var tolerance: Int64
+
+    package init(tolerance: Int64) { self.tolerance = tolerance }
+
+    package func change(from base: Part, to new: Part, better: Better, _ kind: Kind) -> Change {
+        guard better != .neither else { return .shown }
+        guard base.whole > 0 || new.whole > 0 else { return .same }
+        guard new.whole > 0 else { return .onlyBase }
+        guard base.whole > 0 else { return .onlyNew }
+        // Cross-multiplied: equal shares are equal however few they are of.
+        guard UInt128(base.count) * UInt128(new.whole) != UInt128(new.count) * UInt128(base.whole) else {
+            return .same
+        }
+        guard min(base.whole, new.whole) >= Self.wholeMin else { return .tooFew }
+        let (before, after) = (base.share, new.share)
+        let difference = after - before
+        guard difference.magnitude > Self.differenceMin else { return .same }
+        if case .ratio = kind, difference.magnitude <= before * Double(self.tolerance) / 1_000_000 {
+            return .same
+        }
+        guard Self.isBeyondChance(base, new, kind) else { return .withinSpread }
+        return (difference < 0) == (better == .lower) ? .better : .worse
+    }
+
+    /// Whether one true share would hardly ever show itself as these two.
+    package static func isBeyondChance(_ base: Part, _ new: Part, _ kind: Kind) -> Bool {
+        guard base.whole > 0, new.whole > 0 else { return false }
+        let difference = new.share - base.share
+        let pooled = Double(base.count + new.count) / Double(base.whole + new.whole)
+        let spread = kind == .share ? pooled * (1 - pooled) : pooled
+        let variance = spread * (1 / Double(base.whole) + 1 / Double(new.whole))
+        return difference * difference > Self.errorsMin * Self.errorsMin * variance
+    }
+}
+
+extension Part {
+    package var share: Double { self.whole == 0 ? 0 : Double(self.count) / Double(self.whole) }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Reporting
+import ScenarioFile
+import SimBase
+
+/// `compare`: two runs side by side, and whether the second is worse.
+enum CompareCommand {
+    static let command = Command(
+        name: "compare", usage: "BASE NEW",
+        summary:
+            "Judges every metric, objective and invariant of one run against another's; 99 if anything got worse",
+        options: [
+            Option(
+                name: "--max-regression", value: "SHARE",
+                help: "what a latency may grow by, as 10%, which it is unless told"),
+            Option(name: "--html", value: "FILE", help: "write a page with the curves of both runs"),
+            Option(name: "--markdown", value: "FILE", help: "write the same for a pull request"),
+            Option(name: "--no-color", value: nil, help: "plain text"),
+        ],
+        positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
+        run: { try Self.run($0, $1) })
+
+    /// In parts per million.
+    private static let toleranceUsual: Int64 = 100_000
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("--no-color") { console.withoutColors() }
+        let tolerance = try arguments.parsed("--max-regression", OptionValues.growth) ?? Self.toleranceUsual
+        let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
+        guard heads[0].world == heads[1].world else {
+            let names = heads.map { $0.world.rawValue }
+            throw CommandFailure(
+                .badData,
+                "a \(names[0]) run and a \(names[1]) one cannot be compared: their times are not of one world",
+                hint: "make both with 'swiftwing-sim run', or both with 'swiftwing-sim simulate'")
+        }
+        let runs = try arguments.positionals.map { try ReportCommand.read($0).run }
+        let comparison = RunComparison(base: runs[0], new: runs[1], tolerance: tolerance)
+        var files: [(path: String, text: String)] = []
+        if let path = arguments["--html"] {
+            files.append((path: path, text: ComparisonPage.text(comparison)))
+        }
+        if let path = arguments["--markdown"] {
+            files.append((path: path, text: ComparisonMarkdown.text(comparison)))
+        }
+        // The verdict is told even where no file can be written.
+        console.out(ComparisonText.text(comparison, style: console.style))
+        try OutputError.write(files)
+        return comparison.isRegression ? .sloFailed : .success
+    }
+}
