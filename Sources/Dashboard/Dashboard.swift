@@ -31,7 +31,8 @@ package final class Dashboard {
     private enum Message: Sendable {
         case begin(folder: String, RunHead, SLOParts)
         case moment(LiveMoment)
-        case finish(RunResult, Chronicle)
+        case judged(RunResult, Chronicle)
+        case finish(RunResult)
         case fail(String)
     }
 
@@ -78,10 +79,15 @@ package final class Dashboard {
 
     package func show(_ moment: LiveMoment) { self.messages.post(.moment(moment)) }
 
+    /// It has run and is judged: time to draw all of it, while its reports are written.
+    package func judged(_ result: RunResult, _ chronicle: Chronicle) {
+        self.messages.post(.judged(result, chronicle))
+    }
+
     /// How it ended. To be followed by `close`.
-    package func finish(_ result: RunResult, _ chronicle: Chronicle) {
+    package func finish(_ result: RunResult) {
         self.isToldTheEnd = true
-        self.messages.post(.finish(result, chronicle))
+        self.messages.post(.finish(result))
     }
 
     /// It came to no verdict. To be followed by `close`.
@@ -90,13 +96,13 @@ package final class Dashboard {
         self.messages.post(.fail(text))
     }
 
-    /// Waits until those who are reading have got the last word, and never longer than `farewellMax`.
+    /// Waits until those who are reading have got the last word, and never longer than `closingMax`.
     package func close(on loop: Loop) {
         if !self.isToldTheEnd { self.fail("the run was ended before it began") }
         var isOver = false
         let reader = self.over.read(on: loop) { _ in isOver = true }
         let deadline = LoopTimer(loop: loop) { _ in isOver = true }
-        deadline.arm(after: DashboardLimits.farewellMax)
+        deadline.arm(after: DashboardLimits.closingMax)
         while !isOver, loop.runOnce() {}
         withExtendedLifetime(reader) { deadline.disarm() }
         // Not joined: a thread that is kept from running ends with the process.
@@ -113,6 +119,7 @@ package final class Dashboard {
         /// Not drawn yet, for want of somebody who looks.
         private var undrawn: LiveMoment?
         private var farewell: LoopTimer?
+        private var farewellEnd: Instant?
 
         init(_ listener: consuming Descriptor, desk: PageDesk, run: String, loop: Loop) {
             self.loop = loop
@@ -138,12 +145,15 @@ package final class Dashboard {
                         if case .moment = $0 { true } else { false }
                     }
                     if isNewest { self.take(moment) }
-                case .finish(let result, let chronicle):
+                case .judged(let result, let chronicle):
                     self.undrawn = nil
                     // Nobody looks: then nothing is drawn either.
-                    let isSeen = self.server?.hasViewers == true
-                    self.say(
-                        isSeen ? self.page?.lastFrame(result, chronicle) : nil, LivePage.lastWord(result))
+                    guard self.server?.hasViewers == true,
+                        let frame = self.page?.lastFrame(result, chronicle)
+                    else { continue }
+                    self.server?.show(frame)
+                case .finish(let result):
+                    self.say(LivePage.lastHead(result), LivePage.lastWord(result))
                 case .fail(let text):
                     self.undrawn = nil
                     self.say(LivePage.frame(failure: text), "no verdict")
@@ -173,7 +183,9 @@ package final class Dashboard {
 
         /// Looked at again and again: it is a matter of milliseconds.
         private func endIfSaid() {
-            guard self.server?.isSaid == false else { return self.loop.stop() }
+            let end = self.farewellEnd ?? self.loop.now() + DashboardLimits.farewellMax
+            self.farewellEnd = end
+            guard self.server?.isSaid == false, self.loop.now() < end else { return self.loop.stop() }
             self.farewell?.arm(after: .milliseconds(2))
         }
     }

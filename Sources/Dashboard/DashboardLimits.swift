@@ -1,4 +1,4 @@
-package import SimBase
+import SimBase
 
 /// The numbers that bound what those who look on can make a run hold or wait for.
 package enum DashboardLimits {
@@ -15,7 +15,10 @@ package enum DashboardLimits {
     /// The kernel's memory for what a viewer has not taken (Linux doubles it).
     static let sendBufferBytes: Int32 = 256 * 1_024
     /// At the end of the run, for those who are taking their last bytes. Nobody else is waited for.
-    package static let farewellMax = Interval.milliseconds(250)
+    static let farewellMax = Interval.milliseconds(250)
+    /// What the end of the run waits for the page's thread, which goes after all others: a machine that is too busy to
+    /// let it run is not waited for either.
+    static let closingMax = Interval.seconds(1)
     /// How often it is looked at who has had his time.
     static let watchEvery = Interval.milliseconds(500)
     /// What an event stream's reader is told to wait before it comes again.

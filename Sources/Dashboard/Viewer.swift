@@ -67,9 +67,10 @@ final class Viewer {
         self.send(Self.piece(events, isChunked: isChunked))
     }
 
-    /// The last of the stream. Whoever has not taken what came before it is not waited for.
+    /// The last of the stream. Whoever has taken nothing for a while is not waited for.
     func finish(_ last: [UInt8]) {
-        guard case .following(let version, let isChunked) = self.state, self.unsent.isEmpty else {
+        guard case .following(let version, let isChunked) = self.state else { return self.close() }
+        if let since = self.stalledSince, self.server.now - since >= DashboardLimits.farewellMax {
             return self.close()
         }
         var bytes = Self.piece(self.server.events(after: version).events + last, isChunked: isChunked)

@@ -68,6 +68,7 @@ extension LiveRun {
     private func report(
         _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle
     ) throws -> ExitCode {
+        self.dashboard?.judged(result, chronicle.withoutPhones)
         var complaint: OutputError?
         do throws(OutputError) {
             result.files = try self.directory.finish(result, chronicle)
@@ -77,7 +78,7 @@ extension LiveRun {
             judgement.hasOutputError = true
             result.exit = judgement.exit
         }
-        self.dashboard?.finish(result, chronicle.withoutPhones)
+        self.dashboard?.finish(result)
         self.console.out(
             TerminalSummary.text(
                 result, style: self.console.style))

@@ -12,6 +12,14 @@ extension EndToEnd {
             return Data(outcome.output.utf8)
         }
 
+        /// Some seconds of phones that have no trouble.
+        private static let calm =
+            [ShortRun.scenario]
+            + ShortRun.set([
+                "fleet.commuters.devices=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
+                "server.job-time=300ms..900ms", "drain=20s", "faults=[]",
+            ]) + ShortRun.objectiveOfScansAlone
+
         // MARK: Following
 
         private struct Followed: Decodable {
@@ -25,7 +33,7 @@ extension EndToEnd {
         }
 
         @Test func `a run is followed from its first second to its last word`() async throws {
-            let run = try RunProcess(ShortRun.arguments + ["--dashboard"])
+            let run = try RunProcess(Self.calm + ["--dashboard"])
             let url = try await run.dashboard()
             let followed = try JSONDecoder().decode(
                 Followed.self, from: try await Self.tool("follow.py", [url]))
@@ -76,7 +84,7 @@ extension EndToEnd {
         {
             let bad = "</p><script>alert(1)</script><img src=x onerror=alert(2)>"
             let run = try RunProcess(
-                ShortRun.arguments + ["--dashboard"] + ShortRun.set(["description=\(bad)"]))
+                Self.calm + ["--dashboard"] + ShortRun.set(["description=\(bad)"]))
             let url = try await run.dashboard()
             let watched = try JSONDecoder().decode(
                 Watched.self, from: try await Self.tool("live_page.py", [url]))
@@ -101,7 +109,7 @@ extension EndToEnd {
         // MARK: The end
 
         @Test func `nobody who looks on holds up the end of the run`() async throws {
-            let run = try RunProcess(ShortRun.arguments + ["--dashboard"])
+            let run = try RunProcess(Self.calm + ["--dashboard"])
             let url = try await run.dashboard()
             let port = try #require(UInt16(url.split(separator: ":").last?.dropLast() ?? ""))
             // Pages that are never read, a connection that says nothing, and one that stops in the middle.

@@ -46,17 +46,26 @@ package struct LivePage {
                 + page.liveParts)
     }
 
-    /// The last: how it ended.
+    /// All of a run that is judged.
     package mutating func lastFrame(_ result: RunResult, _ chronicle: Chronicle) -> LiveFrame {
         self.series.read(before: .distantFuture)
         let page = HTMLPage(
             RunReport(
                 live: result, chronicle.shown(windowsMax: Self.windowsMax),
                 tracks: self.series.tracks(until: .distantFuture), width: self.series.width))
+        let head = Self.lastHead(result)
+        return LiveFrame(title: head.title, parts: head.parts + page.liveParts)
+    }
+
+    /// How a run ended, which may hang on whether its reports could be written.
+    package static func lastHead(_ result: RunResult) -> LiveFrame {
+        let report = RunReport(
+            live: result, Chronicle(faults: 0), tracks: [], width: Chronicle.widthFirst)
+        let page = HTMLPage(report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
         return LiveFrame(
             title: "\(page.sign) \(page.headline): \(name)",
-            parts: [.init(id: Self.head, html: page.header + page.whereItLies)] + page.liveParts)
+            parts: [.init(id: Self.head, html: page.header + page.whereItLies)])
     }
 
     /// What there is to say where a run came to no verdict.
