@@ -38,7 +38,7 @@ import Testing
         idler.isReading = false
         bench.run { reader.text.contains("200 OK") && bench.server.viewersCount == 2 }
         // Far more than the kernel keeps for one who does not read.
-        let frames = 200
+        let frames = 40
         let weight = String(repeating: "x", count: 100_000)
         for number in 1...frames {
             bench.show("\(number)", weight + "\(number)")

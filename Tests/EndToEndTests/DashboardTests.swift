@@ -17,7 +17,7 @@ extension EndToEnd {
             [ShortRun.scenario]
             + ShortRun.set([
                 "fleet.commuters.devices=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
-                "server.job-time=300ms..900ms", "drain=20s", "faults=[]",
+                "server.job-time=300ms..900ms", "drain=5s", "faults=[]",
             ]) + ShortRun.objectiveOfScansAlone
 
         // MARK: Following
