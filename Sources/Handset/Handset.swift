@@ -54,6 +54,7 @@ package struct Handset: Sendable {
     package private(set) var isQuiescent = true
     /// Something is under way, or will be when the user takes the phone up again.
     package private(set) var isBusy = false
+    private static let effectsKeptMax = 8
     /// Reused.
     var deviceEffects: [DeviceEffect] = []
 
@@ -148,7 +149,8 @@ package struct Handset: Sendable {
                 if case .settled(let scan, _) = change { self.settled(scan, into: &effects) }
             }
         }
-        swap(&wanted, &self.deviceEffects)
+        // A burst must not stay with each of thousands of phones.
+        if wanted.capacity <= Self.effectsKeptMax { swap(&wanted, &self.deviceEffects) }
         for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
     }
 

@@ -55,7 +55,7 @@ package struct Sentinel: Sendable {
         /// a word.
         var loose: [OpenRequest] = []
         /// Jobs that were deleted with effect, the last few.
-        var cleaned: [String] = []
+        var cleaned: [UInt64] = []
         /// Jobs that the phone has asked for, as long as their scans may be.
         var jobs: [SentJob] = []
         /// Scans that have a durable record and were never uploaded.
@@ -300,11 +300,12 @@ package struct Sentinel: Sendable {
         case .cleaned(let job, effective: true):
             self.alive[job] = nil
             let place = self.place(of: seen.device)
-            if self.states[place].cleaned.contains(job) {
+            let known = Digest.of(job)
+            if self.states[place].cleaned.contains(known) {
                 self.violate(.jobCleanedOnce, seen, "job \(job.bounded) deleted twice with effect")
             }
-            self.states[place].cleaned.append(job)
-            if self.states[place].cleaned.count > 32 { self.states[place].cleaned.removeFirst() }
+            self.states[place].cleaned.append(known)
+            if self.states[place].cleaned.count > 16 { self.states[place].cleaned.removeFirst() }
         case .canceled(let job), .expired(let job), .vanished(let job):
             self.alive[job] = nil
         default: break
