@@ -78,13 +78,22 @@ struct ScanOperations: Sendable {
 
     init(scan: ScanNumber) { self.scan = scan }
 
-    var isDone: Bool { self.isSettled && self.deletes.isEmpty }
+    var isDone: Bool { self.deletes.isEmpty && (self.isSettled || self.isBlank) }
+
+    /// It says nothing that a new one would not. So is that of a DELETE behind the scan's end, once it is answered.
+    private var isBlank: Bool {
+        !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
+            && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled
+    }
 }
 
 /// The operations of one phone's scans.
 struct PhoneOperations: Sendable {
     private var scans: [ScanOperations] = []
     private var launchedAt = Instant.zero
+
+    /// Scans that are still followed.
+    var followed: Int { self.scans.count }
 
     private mutating func index(of scan: ScanNumber) -> Int {
         if let index = self.scans.lastIndex(where: { $0.scan == scan }) { return index }

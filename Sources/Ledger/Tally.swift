@@ -59,6 +59,9 @@ package struct Tally: Sendable {
         }
     }
 
+    /// Scans whose operations are still followed: what grows when something never settles.
+    package var followed: Int { self.phones.reduce(0) { $0 + $1.operations.followed } }
+
     /// Hands over what was measured since the last time. What is under way stays.
     package mutating func drain() -> Measurements {
         let measured = self.measured

@@ -35,6 +35,29 @@ import Testing
         return [rate.failed, rate.total]
     }
 
+    // MARK: Memory
+
+    @Test func `nothing of a scan is kept once its job is cleaned up`() {
+        var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+        let history = History {
+            $0.phone(.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil))
+            $0.phone(.uploadAccepted(job: "j", took: .milliseconds(2), service: .milliseconds(1)))
+            $0.phone(.requestSent(.stream, attempt: 1, job: "j", lastEventID: nil))
+            $0.phone(.streamOpened(job: "j", attempt: 1, after: nil, took: .milliseconds(4)))
+            $0.phone(.terminalApplied(job: "j", kind: .completed, inline: "books"))
+            $0.phone(.completed(took: .milliseconds(13)))
+            $0.phone(.requestSent(.cleanup, attempt: 1, job: "j", lastEventID: nil))
+            $0.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(12)))
+            $0.phone(.cleanupAnswered(job: "j", status: 204, took: .milliseconds(12)))
+        }
+        var followed: [Int] = []
+        for observation in history.observations {
+            tally.saw(observation)
+            followed.append(tally.followed)
+        }
+        #expect(followed == [1, 1, 1, 1, 1, 0, 1, 1, 0])
+    }
+
     // MARK: Latencies
 
     @Test func `each latency comes from its own observation`() {
