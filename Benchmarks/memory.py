@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Whether a run's memory grows with its length: the same load on the simulated clock for ten minutes and for an hour.
+
+700 phones, 88 scans a second, 5,000 events a second. Prints JSON: the most memory that each run held (its report
+included), and the difference. With --check it fails where an hour takes 5 MB more than ten minutes.
+
+    Benchmarks/memory.py [--check]
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = ROOT / ".build/release/swiftwing-sim"
+GROWTH_MAX_BYTES = 5_000_000
+PHONES = 700
+SCANS_A_SECOND = 88
+
+SCENARIO = f"""scenario: 1
+name: steady-memory
+seed: 18
+drain: 10m
+fleet:
+  readers:
+    devices: {PHONES}
+    network: lte
+    scans: SCANS
+    arrivals: {SCANS_A_SECOND}/s
+    spacing: poisson
+    photos: shelves
+server:
+  books: 3..8
+  job-time: 20s..40s
+  ping: 30s
+  rate-limit: off
+"""
+
+
+def measured(minutes):
+    scans = round(minutes * 60 * SCANS_A_SECOND / PHONES)
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = pathlib.Path(folder) / "memory.scenario"
+        scenario.write_text(SCENARIO.replace("SCANS", str(scans)))
+        child = subprocess.Popen(
+            [BINARY, "simulate", scenario, "--output", f"{folder}/report", "--quiet", "--no-color"],
+            cwd=ROOT, stdout=subprocess.PIPE)
+        text = child.stdout.read().decode()
+        _, status, usage = os.wait4(child.pid, 0)
+        if status != 0:
+            sys.exit(f"{minutes} minutes failed:\n{text}")
+        summary = json.loads((pathlib.Path(folder) / "report/summary.json").read_text())
+        page = (pathlib.Path(folder) / "report/report.html").stat().st_size
+    events = int(re.search(r"digest [0-9a-f]{16} of (\d+) events", text).group(1))
+    return {
+        "simulated_seconds": round(summary["seconds"]),
+        "scans": summary["counters"]["scans.captured"],
+        "events": events,
+        "events_per_simulated_second": round(events / summary["seconds"]),
+        "peak_bytes": usage.ru_maxrss * 1024,
+        "page_bytes": page,
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
+    }
+
+
+if __name__ == "__main__":
+    short, long = measured(10), measured(60)
+    growth = long["peak_bytes"] - short["peak_bytes"]
+    print(json.dumps({"ten_minutes": short, "an_hour": long, "growth_bytes": growth}, indent=2))
+    if "--check" in sys.argv[1:] and growth > GROWTH_MAX_BYTES:
+        sys.exit(f"an hour took {growth} bytes more than ten minutes; the limit is {GROWTH_MAX_BYTES}")
