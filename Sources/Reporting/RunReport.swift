@@ -181,18 +181,23 @@ package struct SLOWindow: Equatable, Sendable {
     package var value: SLOValue
     package var result: SLOResult
 
-    /// Counts grow: only their end says something.
+    /// A count that is to reach something says so at its end; of one that must not grow, the window that added most.
     static func isJudged(_ slo: SLO) -> Bool {
-        switch slo.condition.threshold {
-        case .time, .share: true
-        case .number: false
+        switch (slo.condition.threshold, slo.condition.comparison) {
+        case (.time, _), (.share, _): true
+        case (.number, .less), (.number, .lessOrEqual), (.number, .equal):
+            slo.selector.metric.isKnownOverTime
+        case (.number, .greater), (.number, .greaterOrEqual), (.number, .notEqual): false
         }
     }
 
-    /// A window without a failure has nothing to tell.
+    /// A window without a failure, or without any of what is counted, has nothing to tell.
     var isTelling: Bool {
-        guard case .share(let rate) = self.value else { return true }
-        return rate.failed > 0
+        switch self.value {
+        case .time: true
+        case .share(let rate): rate.failed > 0
+        case .number(let count): count > 0
+        }
     }
 
     func isWorse(than other: SLOWindow) -> Bool {

@@ -191,6 +191,22 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a count that must not grow has the window in which it grew most`() async throws {
+            let scratch = try Scratch()
+            let fault = "{do: http-error, on: upload, status: 503, retry-after: 1s, at: 5s, for: 1s}"
+            let report = try await Self.simulated(
+                scratch, "run",
+                [
+                    "--set", "faults=[\(fault)]", "--set",
+                    "slo={http.503: count < 1000, sse.events: count > 0}",
+                ])
+            let rows = try report.text("report.md").split(separator: "\n")
+            let failures = rows.first { $0.contains("`http.503`") } ?? ""
+            let events = rows.first { $0.contains("`sse.events`") } ?? ""
+            #expect(failures.contains(" at 0:05, 5 s"), "\(failures)")
+            #expect(!events.contains(" at "), "\(events)")
+        }
+
         @Test func `a killed run tells what its log holds`() async throws {
             let run = try RunProcess(ShortRun.arguments)
             try await run.waitForLog("a completed scan") { $0.isPhone("completed") }
