@@ -39,6 +39,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case timersClean = "timers.clean"
     case timeSane = "time.sane"
     case requestOneFate = "request.one-fate"
+    case linkConserves = "link.conserves"
 
     /// From 0, in the order of `allCases`.
     var ordinal: Int {
@@ -69,6 +70,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .timersClean: 23
         case .timeSane: 24
         case .requestOneFate: 25
+        case .linkConserves: 26
         }
     }
 
@@ -77,7 +79,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .bookFaithful, .streamIDMonotone,
             .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
             .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
-            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate:
+            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves:
             .always
         case .streamDeadDetected, .deviceNotStuck: .eventually
         case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
@@ -152,6 +154,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "nothing is seen before what brought it about"
         case .requestOneFate:
             "each request is answered, fails, or goes with its app or its path, and only once"
+        case .linkConserves:
+            "bytes sent are delivered, in flight, or destroyed by a cause that has a name"
         }
     }
 
@@ -162,7 +166,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .bookNeverLost, .bookFaithful, .streamNoGap, .serverAgrees: true
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .timersClean, .timeSane, .requestOneFate:
+            .timersClean, .timeSane, .requestOneFate, .linkConserves:
             true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:

@@ -115,6 +115,12 @@ package struct Sentinel: Sendable {
         }
     }
 
+    /// What the world found out about itself.
+    package mutating func heard(_ finding: WorldFinding) {
+        self.findings.violate(
+            finding.invariant, device: finding.device, scan: finding.scan, at: finding.at, finding.text)
+    }
+
     package mutating func finish(_ remains: WorldRemains) {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true

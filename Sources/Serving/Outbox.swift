@@ -17,6 +17,8 @@ struct Outbox: Sendable {
     private var underway = EventHeap<Item>()
     /// Of the bytes among them.
     private(set) var bytes = 0
+    /// The most that they ever were.
+    private(set) var bytesMost = 0
     /// Nothing leaves the link before, so that a receiver sees the piece that has just gone for itself.
     private var gate = Instant.zero
 
@@ -26,6 +28,7 @@ struct Outbox: Sendable {
 
     mutating func insert(_ item: Item, at arrival: Instant) {
         self.bytes += item.count
+        self.bytesMost = max(self.bytesMost, self.bytes)
         self.underway.insert(item, at: arrival)
     }
 

@@ -44,6 +44,8 @@ struct Registry: Sendable {
     private var names: [DeviceNumber: String] = [:]
     /// Of the requests that are told.
     private var ofKey: [ExchangeKey: ExchangeID] = [:]
+    /// Bytes that did not arrive.
+    var lost = LostBytes()
     /// Of the event that is handled.
     var now = Instant.zero
     var effects: [ServerEffect] = []

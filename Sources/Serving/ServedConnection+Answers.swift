@@ -172,7 +172,7 @@ extension ServedConnection {
         self.exchange?.answer = .streaming
         self.exchange?.answeredAt = now
         self.deadline = .distantFuture
-        self.early = []
+        self.loseEarly(&registry)
         self.send(bytes, at: now, &registry)
     }
 

@@ -23,10 +23,27 @@ extension ServedConnection {
     }
 
     mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
-        guard case .open = self.state, !self.isCut else { return }
+        self.up.sent += bytes.count
+        self.read(bytes, at: now, &registry)
+    }
+
+    /// Nil while the connection is read.
+    private var lossOfReceived: LossOfBytes? {
+        switch self.state {
+        case .open: self.isCut ? .fault : nil
+        case .closing, .over: .peerGone
+        case .cutting: .fault
+        case .silent: .silence
+        }
+    }
+
+    private mutating func read(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
+        if let loss = self.lossOfReceived { return self.loseUp(bytes.count, to: loss, &registry) }
         if self.exchange?.isRead == true {
             // One request at a time; behind a stream there is nothing more.
-            if case .streaming? = self.exchange?.answer { return }
+            if case .streaming? = self.exchange?.answer {
+                return self.loseUp(bytes.count, to: .unread, &registry)
+            }
             self.early.append(contentsOf: bytes)
             return
         }
@@ -43,6 +60,7 @@ extension ServedConnection {
             bytes.count, headBytes: hasHead ? bytes.count - bodyBytes : 0, at: now, &registry)
         {
             let arrival = self.arrival(of: bytes.count, at: now, &registry)
+            self.up.delivered += bytes.count
             for event in events { self.admit(event, arrival: arrival, passesBodies: registry.isGateway) }
             if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
         }
@@ -51,13 +69,16 @@ extension ServedConnection {
 
     /// Bytes of a body whose content does not matter.
     mutating func receivedFiller(_ count: Int, at now: Instant, _ registry: inout Registry) {
-        guard case .open = self.state, !self.isCut else { return }
+        self.up.sent += count
+        if let loss = self.lossOfReceived { return self.loseUp(count, to: loss, &registry) }
         do throws(RequestError) { try self.reader.skip(count) } catch {
+            self.up.delivered += count
             self.inbound.insert(.malformed(error), at: self.arrival(of: count, at: now, &registry))
             return
         }
         if !self.cutsRequest(count, headBytes: 0, at: now, &registry) {
             _ = self.arrival(of: count, at: now, &registry)
+            self.up.delivered += count
             self.exchange?.skip(count)
         }
         self.requestBytes += count
@@ -96,6 +117,8 @@ extension ServedConnection {
         guard left < count || (left == count && !exchange.isRead) else { return false }
         // Only the head tells whose request it is.
         let bytes = max(left, headBytes)
+        self.up.delivered += bytes
+        self.loseUp(count - bytes, to: .fault, &registry)
         let arrival = self.arrival(of: bytes, at: now, &registry)
         if headBytes > 0, bytes > headBytes { self.inbound.insert(.head(exchange.id), at: arrival) }
         let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
@@ -299,6 +322,6 @@ extension ServedConnection {
         guard case .open = self.state, self.isReaderFull else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &self.early)
-        self.received(bytes[...], at: now, &registry)
+        self.read(bytes[...], at: now, &registry)
     }
 }

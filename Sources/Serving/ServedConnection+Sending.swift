@@ -7,6 +7,7 @@ import SimBase
 extension ServedConnection {
     mutating func send(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) {
         guard case .open = self.state, !self.isCut else { return }
+        self.down.sent += bytes.count
         let arrival = self.arrivalDown(of: bytes.count, at: now, &registry)
         if self.isArmed, let lengths = self.slices(bytes.count, at: now, &registry) {
             var (start, moment) = (0, arrival)
@@ -83,8 +84,10 @@ extension ServedConnection {
         while let item = self.outbox.take(at: now) {
             switch item {
             case .bytes(let bytes):
+                self.down.delivered += bytes.count
                 registry.effects.append(.send(self.id, bytes))
             case .piece(let bytes):
+                self.down.delivered += bytes.count
                 registry.effects.append(.sendApart(self.id, bytes))
                 self.outbox.closeGate(until: now + Slicer.spacing)
             case .finish:
@@ -97,7 +100,7 @@ extension ServedConnection {
                 guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id), !self.isCut else {
                     continue
                 }
-                self.outbox.drop()
+                self.loseUnderway(to: .fault, &registry)
                 if let (fault, key) = order.cause { registry.faultConsumed(fault, key) }
                 self.isCut = true
                 self.abandonExchange(&registry)
@@ -124,7 +127,7 @@ extension ServedConnection {
 
     mutating func cutDone(at now: Instant, _ registry: inout Registry) {
         guard case .cutting(let order) = self.state else { return }
-        self.outbox.drop()
+        self.loseUnderway(to: .fault, &registry)
         if let (fault, key) = order.cause { registry.faultFired(fault, key, at: now) }
         switch order.ending {
         case .reset, .close: self.leave(&registry)

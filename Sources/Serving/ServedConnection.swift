@@ -65,6 +65,9 @@ struct ServedConnection: Sendable {
     var backlog = 0
     /// The upstream is held up, because what it sends is not taken.
     var isUpstreamPaused = false
+    /// What became of the bytes that came, and of those that went.
+    var up = LinkFlow()
+    var down = LinkFlow()
     /// What the driver was told last.
     private var isRead = true
     private var hasCaller = false
@@ -151,7 +154,41 @@ struct ServedConnection: Sendable {
     /// The connection is dead, or out of our hands.
     mutating func leave(_ registry: inout Registry) {
         self.state = .over
+        self.loseUnderway(to: .peerGone, &registry)
+        self.loseEarly(&registry)
         self.abandonExchange(&registry)
+    }
+
+    // MARK: Bytes
+
+    /// What is under way to the peer will not arrive.
+    mutating func loseUnderway(to cause: LossOfBytes, _ registry: inout Registry) {
+        guard !self.outbox.isEmpty else { return }
+        self.down.destroyed += self.outbox.bytes
+        registry.lost.add(self.outbox.bytes, cause)
+        self.outbox.drop()
+    }
+
+    mutating func loseUp(_ bytes: Int, to cause: LossOfBytes, _ registry: inout Registry) {
+        self.up.destroyed += bytes
+        registry.lost.add(bytes, cause)
+    }
+
+    /// What came behind a request is not looked at any more.
+    mutating func loseEarly(_ registry: inout Registry) {
+        guard !self.early.isEmpty else { return }
+        self.loseUp(self.early.count, to: .unread, &registry)
+        self.early = []
+    }
+
+    /// Mutating, so that it is asked where it stands and not copied first.
+    mutating func account() -> LinkAccount {
+        var account = LinkAccount(serial: self.id.serial)
+        (account.up, account.down) = (self.up, self.down)
+        account.upWaiting = self.early.count
+        account.downWaiting = self.outbox.bytes
+        account.downWaitingMost = self.outbox.bytesMost
+        return account
     }
 
     /// The backend hears that nothing more can be written, unless it has already ended the exchange itself.

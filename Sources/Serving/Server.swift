@@ -20,6 +20,8 @@ package struct Server: Sendable {
     private(set) var connections: [ServedConnection?] = []
     /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
     private var serials: [UInt64] = []
+    /// By the slot, what the last connection there came to.
+    private var accounts: [LinkAccount] = []
     private var freeSlots: [UInt32] = []
     private var connectionsMade: UInt64 = 0
     /// When each connection wants to be woken, by its slot.
@@ -55,6 +57,7 @@ package struct Server: Sendable {
         if Int(slot) == self.connections.count {
             self.connections.append(connection)
             self.serials.append(id.serial)
+            self.accounts.append(LinkAccount(serial: 0))
         } else {
             self.connections[Int(slot)] = connection
             self.serials[Int(slot)] = id.serial
@@ -164,6 +167,7 @@ package struct Server: Sendable {
             self.tellBackend(at: now)
             switch self.connections[slot]?.rest(at: now) {
             case .over?, nil:
+                if let account = self.connections[slot]?.account() { self.accounts[slot] = account }
                 self.connections[slot] = nil
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
@@ -317,6 +321,16 @@ package struct Server: Sendable {
 
     /// How many event streams were open since this was last asked.
     package mutating func takeStreamsOpen() -> StreamsOpen { self.registry.takeStreamsOpen() }
+
+    /// What became of the bytes of a connection, until another one takes its slot.
+    package mutating func account(of id: ConnectionID) -> LinkAccount? {
+        if let slot = self.slot(of: id) { return self.connections[slot]?.account() }
+        let account = self.accounts[Int(id.slot)]
+        return account.serial == id.serial ? account : nil
+    }
+
+    /// Bytes that did not arrive, by what this side knows of it.
+    package var lostBytes: LostBytes { self.registry.lost }
 
     /// Connections that are not over.
     package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }

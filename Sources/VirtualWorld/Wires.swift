@@ -1,4 +1,5 @@
 import Device
+import Ledger
 import Serving
 import SimBase
 import Wire
@@ -40,6 +41,11 @@ struct WireState: Sendable {
     var upload: Upload?
     /// Whether the server takes more just now.
     var isRead = true
+    /// What became of the bytes that the phone sent to the link, and of those that came out of it.
+    var up = LinkFlow()
+    var down = LinkFlow()
+    /// On their way to the link.
+    var upWaiting = 0
 
     init(phone: Int) { self.phone = phone }
 
@@ -62,6 +68,13 @@ struct WireState: Sendable {
     fileprivate func answer<Result>(_ question: (borrowing WireState) -> Result) -> Result { question(self) }
 }
 
+/// Bytes of a wire that nobody can account for.
+struct WireLeak: Sendable {
+    let phone: Int
+    let leg: LinkLeg
+    let bytes: LeakedBytes
+}
+
 /// All wires of a world.
 struct WireTable: Sendable {
     private var states: [WireState?] = []
@@ -69,6 +82,9 @@ struct WireTable: Sendable {
     private var free: [UInt32] = []
     /// By the slot of the server's connection.
     private var ofConnection: [WireID?] = []
+    private var leaks: [WireLeak] = []
+    /// Bytes on their way to the link of a wire that is over.
+    private var stragglers = 0
 
     var open: Int { self.states.count - self.free.count }
 
@@ -103,10 +119,35 @@ struct WireTable: Sendable {
     }
 
     private mutating func remove(_ id: WireID) {
+        if let state = self.states[Int(id.slot)] { self.close(state) }
         self.states[Int(id.slot)] = nil
         self.generations[Int(id.slot)] &+= 1
         self.free.append(id.slot)
     }
+
+    // MARK: Bytes
+
+    private mutating func close(_ state: WireState) {
+        self.stragglers += state.upWaiting
+        for (leg, flow, underway) in state.legs where !flow.isConserved(underway: underway) {
+            self.leaks.append(
+                WireLeak(phone: state.phone, leg: leg, bytes: LeakedBytes(flow, underway: underway)))
+        }
+    }
+
+    /// They have come to a wire that is over.
+    mutating func straggled(_ bytes: Int) { self.stragglers -= bytes }
+
+    mutating func takeLeaks() -> [WireLeak] {
+        defer { if !self.leaks.isEmpty { self.leaks = [] } }
+        return self.leaks
+    }
+
+    /// Every wire that is not over.
+    var all: [WireState] { self.states.compactMap(\.self) }
+
+    /// On their way to the link, as the wires have it.
+    var underway: Int { self.states.reduce(self.stragglers) { $0 + ($1?.upWaiting ?? 0) } }
 
     // MARK: The server's names
 

@@ -23,6 +23,18 @@ extension WireState {
         if case .open = self.phoneSide { true } else { false }
     }
 
+    /// The phone sends to its link, a hop away.
+    mutating func send(_ bytes: Int) {
+        self.up.sent += bytes
+        self.upWaiting += bytes
+    }
+
+    /// Of a photo: counted when the link takes it.
+    mutating func sendAtOnce(_ bytes: Int) {
+        self.up.sent += bytes
+        self.up.delivered += bytes
+    }
+
     /// Whether the phone is there and the server takes more.
     var mayUpload: Bool { self.isOpenToPhone && self.isRead }
 }
@@ -52,6 +64,7 @@ extension World {
             RequestWriter.head(
                 method: request.method, target: request.target, host: Self.host, headers: headers,
                 bodyBytes: nil, into: &bytes)
+            self.wires.update(wire) { $0.send(bytes.count) }
             self.schedule(.bytes(wire, bytes), at: arrival)
         case .photo(let scan):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
@@ -63,7 +76,10 @@ extension World {
                 method: request.method, target: request.target, host: Self.host, headers: headers,
                 bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
             bytes.append(contentsOf: Self.uploadStart)
-            self.wires.update(wire) { $0.upload = .init(fillerLeft: filler) }
+            self.wires.update(wire) { state in
+                state.send(bytes.count)
+                state.upload = .init(fillerLeft: filler)
+            }
             self.schedule(.bytes(wire, bytes), at: arrival)
             self.schedule(.upload(wire), at: arrival)
         }
@@ -124,10 +140,16 @@ extension World {
         {
             if fillerLeft > 0 {
                 let block = min(fillerLeft, WorldTime.uploadBlock)
-                self.wires.update(wire) { $0.upload?.fillerLeft -= block }
+                self.wires.update(wire) { state in
+                    state.upload?.fillerLeft -= block
+                    state.sendAtOnce(block)
+                }
                 self.tellServer(.receivedFiller(connection, bytes: block))
             } else {
-                self.wires.update(wire) { $0.upload = nil }
+                self.wires.update(wire) { state in
+                    state.upload = nil
+                    state.sendAtOnce(Self.uploadEnd.count)
+                }
                 self.tellServer(.received(connection, Self.uploadEnd[...]))
             }
         }
@@ -199,9 +221,10 @@ extension World {
     }
 
     mutating func resetArrives(_ wire: WireID) {
-        guard let connection = self.connection(of: wire) else { return }
+        guard let state = self.wires.ask(wire, { $0 }), let connection = state.connection else { return }
         self.wires.update(wire) { $0.serverSide = .over }
         self.tellServer(.gone(connection))
+        self.compare(state, with: connection)
     }
 
     // MARK: From the server
@@ -217,6 +240,8 @@ extension World {
             self.deliver(bytes, on: wire)
         case .sendApart(let connection, let bytes):
             guard let wire = self.wires.wire(of: connection) else { return }
+            let count = bytes.count
+            self.wires.update(wire) { $0.down.sent += count }
             self.deliver(bytes[...], on: wire)
         case .read(let connection, let isRead):
             guard let wire = self.wires.wire(of: connection) else { return }
@@ -226,17 +251,21 @@ extension World {
             }
         case .finish(let connection):
             guard let wire = self.wires.wire(of: connection) else { return }
+            self.compare(self.wires.ask(wire) { $0 }, with: connection)
             self.serverEnded(wire, by: .close)
         case .cut(let connection, let ending):
+            var ended: WireState?
             if let wire = self.wires.wire(of: connection) {
                 if ending == .silence {
                     let now = self.now
                     self.wires.update(wire) { $0.serverSide = .silent(connection, since: now) }
                 } else {
+                    ended = self.wires.ask(wire) { $0 }
                     self.serverEnded(wire, by: ending)
                 }
             }
             self.tellServerAgain(.cutDone(connection))
+            self.compare(ended, with: connection)
         }
     }
 
@@ -250,7 +279,12 @@ extension World {
     /// Bytes come out of the link, in pieces at drawn places.
     private mutating func deliver(_ bytes: [UInt8], on wire: WireID) {
         self.chain.absorb(bytes[...])
-        guard self.plan.splits, bytes.count > 1, let phone = self.wires.ask(wire, { $0.phone }) else {
+        let count = bytes.count
+        let owner = self.wires.update(wire) { state in
+            state.down.sent += count
+            return state.phone
+        }
+        guard self.plan.splits, count > 1, let phone = owner else {
             return self.deliver(bytes[...], on: wire)
         }
         self.phones[phone].pieces += 1
@@ -280,7 +314,11 @@ extension World {
             swap(&events, &self.responseEvents)
         }
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
-            guard case .open = state.phoneSide, let request = state.request else { return nil }
+            guard case .open = state.phoneSide, let request = state.request else {
+                state.down.destroyed += bytes.count
+                return nil
+            }
+            state.down.delivered += bytes.count
             state.hasAnswer = true
             do throws(ResponseError) {
                 try state.reader.receive(bytes, into: &events)
@@ -289,7 +327,9 @@ extension World {
                 return (state.phone, request, false)
             }
         }
-        guard let (phone, request, isReadable) = read ?? nil else { return }  // Nobody reads it.
+        guard let (phone, request, isReadable) = read ?? nil else {
+            return self.lose(bytes.count, on: wire)  // Nobody reads it.
+        }
         for event in events {
             // The phone may have given the request up meanwhile.
             guard self.request(on: wire) == request else { break }

@@ -1,6 +1,7 @@
 import Device
 import Faults
 import Handset
+import Ledger
 import Plan
 import Serving
 package import SimBase
@@ -32,6 +33,9 @@ package struct World: Sendable {
     /// Open event streams as the server counts them.
     package internal(set) var streams = StreamGauge()
     var failure: WorldFailure?
+    /// What the world found out about itself, and the bytes that did not arrive.
+    var findings: [WorldFinding] = []
+    var lost = LostBytes()
 
     // Reused.
     var serverEffects: [ServerEffect] = []
@@ -200,7 +204,7 @@ package struct World: Sendable {
             guard self.wires.exists(wire) else { return }
             self.wires.connect(wire, as: self.server.accept(at: self.now))
         case .bytes(let wire, let bytes):
-            guard let connection = self.connection(of: wire) else { return }
+            guard let connection = self.arrived(bytes.count, on: wire) else { return }
             self.tellServer(.received(connection, bytes[...]))
         case .upload(let wire): self.continueUpload(wire)
         case .fin(let wire): self.finArrives(wire)

@@ -115,6 +115,7 @@ final class VirtualRun {
 
     /// Has judged, measured and logged what was seen since the last time.
     private func listen() {
+        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
         self.world.take(&self.batch)
         Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
     }
@@ -152,6 +153,8 @@ final class VirtualRun {
 
     private func judge(_ failure: WorldFailure?) throws -> ExitCode {
         let ended = self.world.now
+        self.world.closeBooks()
+        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
         var driver = MetricSet()
         let arrivals = self.arrivals
         driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)

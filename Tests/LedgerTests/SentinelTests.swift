@@ -222,12 +222,32 @@ import Testing
         #expect(self.broken(lost) == [])
     }
 
+    /// What the world itself finds is told as it is, and counts for the phone.
+    private func told(_ what: WorldFinding.What) -> [String] {
+        var sentinel = Sentinel(
+            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: true), ledger: .embedded)
+        sentinel.heard(
+            WorldFinding(
+                device: DeviceNumber(3), scan: .none, at: .zero + .seconds(1), what: what))
+        return sentinel.verdicts.flatMap(\.examples).map {
+            "\($0.invariant.rawValue) \($0.device.raw): \($0.text)"
+        }
+    }
+
+    @Test func `bytes that nobody can account for are told`() {
+        let bytes = LeakedBytes(sent: 90, delivered: 40, destroyed: 20, underway: 10)
+        #expect(
+            self.told(.leak(.linkDown, bytes)) == [
+                "link.conserves 3: down the link: 90 bytes sent, 40 delivered, 20 destroyed, 10 in flight"
+            ])
+    }
+
     @Test func `every invariant of the virtual world has its history here`() {
         // Of those above, in their order.
         let shown: [Invariant] = [
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .timersClean, .timeSane, .requestOneFate,
+            .timersClean, .timeSane, .requestOneFate, .linkConserves,
         ]
         #expect(Invariant.simulated == shown)
     }

@@ -54,9 +54,12 @@ enum Bench {
         var world: World
         var observations: [Observation] = []
         var ledger: Ledger
+        /// What the world found out about itself.
+        var findings: [WorldFinding] = []
 
         var broken: [String] {
             self.ledger.verdicts.flatMap(\.examples).map { "\($0.invariant.rawValue): \($0.text)" }
+                + self.findings.map { "\($0)" }
         }
 
         func count(_ matches: (Sighting) -> Bool) -> Int { self.observations.count { matches($0.what) } }
@@ -75,6 +78,8 @@ enum Bench {
             for observation in batch { outcome.ledger.saw(observation) }
             outcome.observations += batch
         }
+        outcome.world.closeBooks()
+        outcome.findings = outcome.world.takeFindings()
         outcome.ledger.finish(waitingOnDisk: outcome.world.waitingOnDisk, at: outcome.world.now)
         return outcome
     }

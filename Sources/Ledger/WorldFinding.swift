@@ -1,0 +1,63 @@
+package import SimBase
+
+/// What only the virtual world can see of itself: that something in it did not keep to its bounds. Made in numbers where it
+/// is found; the sentinel puts it into words.
+package struct WorldFinding: Hashable, Sendable {
+    package enum What: Hashable, Sendable {
+        /// Bytes that nobody can account for.
+        case leak(LinkLeg, LeakedBytes)
+    }
+
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var at: Instant
+    package var what: What
+
+    package init(device: DeviceNumber, scan: ScanNumber, at: Instant, what: What) {
+        self.device = device
+        self.scan = scan
+        self.at = at
+        self.what = what
+    }
+
+    var invariant: Invariant {
+        switch self.what {
+        case .leak: .linkConserves
+        }
+    }
+
+    var text: String {
+        switch self.what {
+        case .leak(let leg, let bytes):
+            "\(leg.rawValue): \(bytes.sent) bytes sent, \(bytes.delivered) delivered, \(bytes.destroyed) destroyed, \(bytes.underway) in flight"
+        }
+    }
+}
+
+/// A part of the way between a phone and the server.
+package enum LinkLeg: String, Hashable, Sendable {
+    case phoneToLink = "from the phone to its link"
+    /// What one side handed over is what the other side took.
+    case intoLink = "into the link"
+    case linkUp = "up the link"
+    case linkDown = "down the link"
+    case outOfLink = "out of the link"
+    case linkToPhone = "from the link to the phone"
+    /// All wires together, against what waits in the world.
+    case everywhere = "all wires"
+}
+
+/// What there is of the bytes of one direction.
+package struct LeakedBytes: Hashable, Sendable {
+    package var sent: Int
+    package var delivered: Int
+    package var destroyed: Int
+    package var underway: Int
+
+    package init(sent: Int, delivered: Int, destroyed: Int, underway: Int) {
+        self.sent = sent
+        self.delivered = delivered
+        self.destroyed = destroyed
+        self.underway = underway
+    }
+}

@@ -1,0 +1,122 @@
+import Handset
+package import Ledger
+package import Serving
+import SimBase
+import Talaria
+
+// What the world can say of itself: whether every byte that was sent is accounted for. It changes nothing of what happens.
+
+extension World {
+    /// What was found since the last time.
+    package mutating func takeFindings() -> [WorldFinding] {
+        for leak in self.wires.takeLeaks() {
+            self.find(.leak(leak.leg, leak.bytes), of: leak.phone)
+        }
+        defer { self.findings = [] }
+        return self.findings
+    }
+
+    /// Bytes that did not arrive, by their causes.
+    package var lostBytes: LostBytes { self.lost + self.server.lostBytes }
+
+    mutating func find(_ what: WorldFinding.What, of phone: Int) {
+        self.findings.append(
+            WorldFinding(
+                device: self.phones[phone].handset.number, scan: .none, at: self.now,
+                what: what))
+    }
+
+    // MARK: Bytes
+
+    /// What came off the phone has reached the link: whom it is for, unless it is lost there.
+    mutating func arrived(_ bytes: Int, on wire: WireID) -> ConnectionID? {
+        let connection = self.wires.update(wire) { $0.arrived(bytes) }
+        if connection == nil { self.wires.straggled(bytes) }
+        guard let connection = connection ?? nil else {
+            self.lost.add(bytes, .serverClosed)
+            return nil
+        }
+        return connection
+    }
+
+    /// What came out of the link and finds no reader.
+    mutating func lose(_ bytes: Int, on wire: WireID) {
+        switch self.wires.ask(wire, { $0.phoneSide }) {
+        case .parked?: self.lost.add(bytes, .parked)
+        // Open, and asking for nothing: the rest of an answer that was given up.
+        case .open?, .closed?: self.lost.add(bytes, .phoneClosed)
+        case nil:
+            self.find(.leak(.linkToPhone, .init(sent: bytes, delivered: 0, destroyed: 0, underway: 0)), of: 0)
+        }
+    }
+
+    /// Compares what both sides of a link say once the server is done with a connection. `wire` is how it was before it
+    /// may have ended.
+    mutating func compare(_ wire: WireState?, with connection: ConnectionID) {
+        guard let wire, let account = self.server.account(of: connection) else { return }
+        self.judge(account.up, underway: account.upWaiting, .linkUp, of: wire.phone)
+        self.judge(account.down, underway: account.downWaiting, .linkDown, of: wire.phone)
+        if account.up.sent != wire.up.delivered {
+            self.find(
+                .leak(
+                    .intoLink,
+                    .init(sent: wire.up.delivered, delivered: account.up.sent, destroyed: 0, underway: 0)),
+                of: wire.phone)
+        }
+        if account.down.delivered != wire.down.sent {
+            self.find(
+                .leak(
+                    .outOfLink,
+                    .init(
+                        sent: account.down.delivered, delivered: wire.down.sent, destroyed: 0, underway: 0)),
+                of: wire.phone)
+        }
+    }
+
+    private mutating func judge(_ flow: LinkFlow, underway: Int, _ leg: LinkLeg, of phone: Int) {
+        guard !flow.isConserved(underway: underway) else { return }
+        self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: phone)
+    }
+
+    /// At the end of a run: the wires that are still there, and what is on its way to the link, counted where it waits.
+    package mutating func closeBooks() {
+        for wire in self.wires.all {
+            for (leg, flow, underway) in wire.legs where !flow.isConserved(underway: underway) {
+                self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: wire.phone)
+            }
+            if let connection = wire.connection { self.compare(wire, with: connection) }
+        }
+        var waiting = 0
+        var queue = self.queue
+        while let (_, event) = queue.popFirst() {
+            if case .bytes(_, let bytes) = event { waiting += bytes.count }
+        }
+        let underway = self.wires.underway
+        guard waiting != underway else { return }
+        self.find(
+            .leak(.everywhere, .init(sent: underway, delivered: 0, destroyed: 0, underway: waiting)), of: 0)
+    }
+}
+
+extension LeakedBytes {
+    init(_ flow: LinkFlow, underway: Int) {
+        self.init(sent: flow.sent, delivered: flow.delivered, destroyed: flow.destroyed, underway: underway)
+    }
+}
+
+extension WireState {
+    /// - Returns: The server's connection, if there is one that takes them.
+    mutating func arrived(_ bytes: Int) -> ConnectionID? {
+        self.upWaiting -= bytes
+        guard let connection = self.connection else {
+            self.up.destroyed += bytes
+            return nil
+        }
+        self.up.delivered += bytes
+        return connection
+    }
+
+    var legs: [(leg: LinkLeg, flow: LinkFlow, underway: Int)] {
+        [(.phoneToLink, self.up, self.upWaiting), (.linkToPhone, self.down, 0)]
+    }
+}
