@@ -109,6 +109,8 @@ struct RememberedEvents: Sendable {
     private var digests: [UInt64] = []
     private var oldest = 0
 
+    var count: Int { self.digests.count }
+
     /// Whether it was remembered before; remembers it.
     mutating func meet(_ event: SSEEvent) -> Bool {
         guard event.hasOwnID, !event.id.isEmpty else { return false }

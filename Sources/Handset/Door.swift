@@ -93,8 +93,11 @@ package struct Surroundings: Hashable, Sendable {
     }
 }
 
-/// The times of a run's phones.
+/// The times of a run's phones, and what they hold.
 package enum HandsetLimits {
+    /// Writes that wait for room in a full storage. A phone that has as many unsettled scans as it may, each with eight
+    /// writes, has no more.
+    package static let heldWritesMax = 8 * DeviceLimit.unsettledMax
     /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
     /// goes nowhere.
     package static let oldPathTime = Interval.seconds(30)

@@ -40,6 +40,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case timeSane = "time.sane"
     case requestOneFate = "request.one-fate"
     case linkConserves = "link.conserves"
+    case memoryBounded = "memory.bounded"
+    case authNoLeak = "auth.no-leak"
 
     /// From 0, in the order of `allCases`.
     var ordinal: Int {
@@ -71,6 +73,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .timeSane: 24
         case .requestOneFate: 25
         case .linkConserves: 26
+        case .memoryBounded: 27
+        case .authNoLeak: 28
         }
     }
 
@@ -79,7 +83,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .bookFaithful, .streamIDMonotone,
             .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
             .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
-            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves:
+            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves,
+            .memoryBounded, .authNoLeak:
             .always
         case .streamDeadDetected, .deviceNotStuck: .eventually
         case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
@@ -156,6 +161,10 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "each request is answered, fails, or goes with its app or its path, and only once"
         case .linkConserves:
             "bytes sent are delivered, in flight, or destroyed by a cause that has a name"
+        case .memoryBounded:
+            "no queue is longer than its limit, and a capture without room is refused at once"
+        case .authNoLeak:
+            "a token appears only on the requests of its job"
         }
     }
 
@@ -166,7 +175,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .bookNeverLost, .bookFaithful, .streamNoGap, .serverAgrees: true
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .timersClean, .timeSane, .requestOneFate, .linkConserves:
+            .timersClean, .timeSane, .requestOneFate, .linkConserves,
+            .memoryBounded, .authNoLeak:
             true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:

@@ -67,6 +67,10 @@ package struct Sentinel: Sendable {
         /// Requests of this second, by the number of the second.
         var second: Int64 = -1
         var sent = 0
+        /// Its storage has no room.
+        var isFull = false
+        /// A capture without room for its record, that was not refused so far.
+        var unanswered: (device: DeviceNumber, scan: ScanNumber, at: Instant)?
     }
 
     /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
@@ -124,6 +128,10 @@ package struct Sentinel: Sendable {
     package mutating func finish(_ remains: WorldRemains) {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true
+        for place in self.states.indices {
+            guard let unanswered = self.states[place].unanswered else { continue }
+            self.silent(unanswered.scan, of: unanswered.device, at: self.now)
+        }
         guard self.settings.isSettled else { return }
         for device in remains.stuck {
             self.findings.violate(
@@ -156,7 +164,12 @@ package struct Sentinel: Sendable {
     // MARK: The phone's side
 
     private mutating func phone(_ sighting: PhoneSighting, _ seen: Observation, _ place: Int) {
+        if let unanswered = self.states[place].unanswered { self.answered(unanswered, sighting, seen, place) }
         switch sighting {
+        case .storageFilled: self.states[place].isFull = true
+        case .storageFreed: self.states[place].isFull = false
+        case .captured:
+            if self.states[place].isFull { self.states[place].unanswered = (seen.device, seen.scan, seen.at) }
         case .queued(let cause):
             guard cause == .captured, !self.states[place].uploads.contains(where: { $0.scan == seen.scan })
             else { return }
@@ -195,8 +208,12 @@ package struct Sentinel: Sendable {
         case .killed:
             self.states[place].requests = []
             self.states[place].loose = []
-        case .reinstalled: self.states[place] = Phone()
-        case .completed, .refused: self.settled(seen.scan, place)
+        case .reinstalled:
+            let isFull = self.states[place].isFull
+            self.states[place] = Phone()
+            self.states[place].isFull = isFull
+        case .completed, .refused:
+            self.settled(seen.scan, place)
         default: break
         }
     }
@@ -274,6 +291,25 @@ package struct Sentinel: Sendable {
     private mutating func unreadable(_ what: String, _ seen: Observation, _ place: Int) {
         guard !self.states[place].troubled.contains(seen.scan) else { return }
         self.violate(.streamParseRobust, seen, "\(what) could not be read, and no fault had touched it")
+    }
+
+    /// Something is seen of a phone that has captured without room for the record.
+    private mutating func answered(
+        _ capture: (device: DeviceNumber, scan: ScanNumber, at: Instant), _ sighting: PhoneSighting,
+        _ seen: Observation, _ place: Int
+    ) {
+        if case .refused = sighting, seen.scan == capture.scan {
+            self.states[place].unanswered = nil
+        } else if capture.at < seen.at {
+            self.states[place].unanswered = nil
+            self.silent(capture.scan, of: capture.device, at: seen.at)
+        }
+    }
+
+    private mutating func silent(_ scan: ScanNumber, of device: DeviceNumber, at moment: Instant) {
+        self.findings.violate(
+            .memoryBounded, device: device, scan: scan, at: moment,
+            "captured without room for its record, and not refused at once")
     }
 
     private mutating func settled(_ scan: ScanNumber, _ place: Int) {

@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// What only the virtual world can see of itself: that something in it did not keep to its bounds. Made in numbers where it
 /// is found; the sentinel puts it into words.
@@ -6,6 +7,10 @@ package struct WorldFinding: Hashable, Sendable {
     package enum What: Hashable, Sendable {
         /// Bytes that nobody can account for.
         case leak(LinkLeg, LeakedBytes)
+        /// More of something than its limit allows.
+        case overLimit(Bound)
+        /// A request that shows a token of something else.
+        case strayToken(Operation)
     }
 
     package var device: DeviceNumber
@@ -23,11 +28,15 @@ package struct WorldFinding: Hashable, Sendable {
     var invariant: Invariant {
         switch self.what {
         case .leak: .linkConserves
+        case .overLimit: .memoryBounded
+        case .strayToken: .authNoLeak
         }
     }
 
     var text: String {
         switch self.what {
+        case .overLimit(let bound): "\(bound.count) of them, and \(bound.name) is \(bound.max)"
+        case .strayToken(let operation): "\(operation.name) with a token that is not its job's"
         case .leak(let leg, let bytes):
             "\(leg.rawValue): \(bytes.sent) bytes sent, \(bytes.delivered) delivered, \(bytes.destroyed) destroyed, \(bytes.underway) in flight"
         }

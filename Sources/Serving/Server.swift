@@ -332,6 +332,14 @@ package struct Server: Sendable {
     /// Bytes that did not arrive, by what this side knows of it.
     package var lostBytes: LostBytes { self.registry.lost }
 
+    /// What the backend holds, with the limits that it must keep to.
+    package mutating func eachBound(_ look: (Bound) -> Void) { self.backend?.eachBound(look) }
+
+    /// Whether a request shows a token that is not that of the job it asks for.
+    package mutating func isMisplaced(authorization: String, target: String) -> Bool {
+        self.backend?.isMisplaced(authorization: authorization, target: target) ?? false
+    }
+
     /// Connections that are not over.
     package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }
 

@@ -9,6 +9,8 @@ package enum ServingLimits {
     package static let uploadWaitingMax = 256 * 1_024
     /// Bytes of an answer that wait for the phone; with more the upstream is not read.
     package static let downloadWaitingMax = 256 * 1_024
+    /// Bytes of the simulated backend that are under way to one phone: twice the longest answer that a phone reads.
+    package static let underwayMax = 8 << 20
     /// From the first byte of a request to its last head byte.
     package static let headTime = Interval.seconds(20)
     /// From the head to the end of the body: a deadline, not an idle time, so that a byte a second does not help.

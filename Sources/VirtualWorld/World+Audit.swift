@@ -1,3 +1,4 @@
+import Device
 import Handset
 package import Ledger
 package import Serving
@@ -56,6 +57,13 @@ extension World {
         guard let wire, let account = self.server.account(of: connection) else { return }
         self.judge(account.up, underway: account.upWaiting, .linkUp, of: wire.phone)
         self.judge(account.down, underway: account.downWaiting, .linkDown, of: wire.phone)
+        if account.downWaitingMost > ServingLimits.underwayMax {
+            self.find(
+                .overLimit(
+                    Bound(
+                        "ServingLimits.underwayMax", account.downWaitingMost, max: ServingLimits.underwayMax)),
+                of: wire.phone)
+        }
         if account.up.sent != wire.up.delivered {
             self.find(
                 .leak(
@@ -95,6 +103,33 @@ extension World {
         guard waiting != underway else { return }
         self.find(
             .leak(.everywhere, .init(sent: underway, delivered: 0, destroyed: 0, underway: waiting)), of: 0)
+    }
+}
+
+extension World {
+    // MARK: Queues
+
+    /// A phone after something that may have left it with more than it had.
+    mutating func lookAtBounds(of phone: Int) {
+        var exceeded: Bound?
+        self.phones[phone].handset.eachBound { if $0.isExceeded { exceeded = $0 } }
+        if let exceeded { self.find(.overLimit(exceeded), of: phone) }
+    }
+
+    /// Once in a simulated second.
+    mutating func lookAtBoundsOfServer() {
+        var exceeded: Bound?
+        self.server.eachBound { if $0.isExceeded { exceeded = $0 } }
+        if let exceeded { self.find(.overLimit(exceeded), of: 0) }
+    }
+
+    // MARK: Tokens
+
+    mutating func lookAtToken(of request: DeviceRequest, of phone: Int) {
+        for header in request.headers where header.name == HeaderName.authorization {
+            guard self.server.isMisplaced(authorization: header.value, target: request.target) else { return }
+            self.find(.strayToken(request.operation), of: phone)
+        }
     }
 }
 

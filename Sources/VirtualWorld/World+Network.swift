@@ -54,6 +54,7 @@ extension World {
         if self.isRefused(request, of: phone) {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
         }
+        self.lookAtToken(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
         var bytes: [UInt8] = []
@@ -399,6 +400,7 @@ extension World {
     mutating func gaugeStreams() {
         let streams = self.server.takeStreamsOpen()
         self.streams.samples.append(.init(least: streams.least, most: streams.most, upTo: self.now))
+        self.lookAtBoundsOfServer()
         if self.course.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
     }
 }

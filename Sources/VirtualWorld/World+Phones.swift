@@ -91,6 +91,7 @@ extension World {
             self.phones[phone].isBusy = isBusy
             self.course.busy += isBusy ? 1 : -1
         }
+        if event.mayFill { self.lookAtBounds(of: phone) }
     }
 
     private mutating func carryOut(_ effect: consuming HandsetEffect, of phone: Int) {

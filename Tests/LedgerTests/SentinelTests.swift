@@ -242,12 +242,49 @@ import Testing
             ])
     }
 
+    @Test func `a queue beyond its limit is told with the limit's name`() {
+        #expect(
+            self.told(.overLimit(Bound("DeviceLimit.unsettledMax", 1_001, max: 1_000))) == [
+                "memory.bounded 3: 1001 of them, and DeviceLimit.unsettledMax is 1000"
+            ])
+    }
+
+    @Test func `a capture without room is refused at once, and not in silence`() {
+        func history(_ next: PhoneSighting?, freed: Bool = false) -> History {
+            History {
+                $0.launch()
+                $0.phone(.storageFilled)
+                if freed { $0.phone(.storageFreed) }
+                $0.phone(.captured(scheduled: $0.now))
+                if let next { $0.phone(next) }
+                $0.pass(.milliseconds(1))
+                $0.scan = .none
+                $0.phone(.pathLost)
+            }
+        }
+        #expect(self.broken(history(nil)) == [.memoryBounded])
+        #expect(self.broken(history(.refused(code: "STORAGE_FULL"))) == [])
+        #expect(self.broken(history(nil, freed: true)) == [])
+        let last = History {
+            $0.launch()
+            $0.phone(.storageFilled)
+            $0.phone(.captured(scheduled: $0.now))
+        }
+        #expect(self.broken(last) == [.memoryBounded])
+    }
+
+    @Test func `a token on a request of something else is told`() {
+        #expect(
+            self.told(.strayToken(.stream)) == ["auth.no-leak 3: stream with a token that is not its job's"])
+    }
+
     @Test func `every invariant of the virtual world has its history here`() {
         // Of those above, in their order.
         let shown: [Invariant] = [
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves,
+            .memoryBounded, .authNoLeak,
         ]
         #expect(Invariant.simulated == shown)
     }

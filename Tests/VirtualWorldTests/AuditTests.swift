@@ -6,6 +6,8 @@ import SimBase
 import Talaria
 import Testing
 
+@testable import Device
+@testable import Handset
 @testable import VirtualWorld
 
 /// What a world says of itself: every byte is accounted for, or it is told.
@@ -96,5 +98,106 @@ import Testing
         }
         let legs = found.map { if case .leak(let leg, _) = $0 { leg } else { LinkLeg.everywhere } }
         #expect(!legs.isEmpty && legs.allSatisfy { $0 == .outOfLink })
+    }
+
+    // MARK: Queues
+
+    @Test func `a phone that holds more than it may is told with the limit's name`() throws {
+        let found = try self.findings(after: 40) { world in
+            let write = HeldWrite(
+                change: .lastEventID(ScanNumber(1), ""), ticket: StoreTicket(0))
+            world.phones[0].handset.held = Array(
+                repeating: write, count: HandsetLimits.heldWritesMax + 1)
+            world.tell(0, .healed)
+        }
+        #expect(
+            Set(found) == [
+                .overLimit(
+                    Bound(
+                        "HandsetLimits.heldWritesMax", HandsetLimits.heldWritesMax + 1,
+                        max: HandsetLimits.heldWritesMax))
+            ])
+    }
+
+    @Test func `a queue of scans has its limit, and so have slots and remembered events`() {
+        var device = Device(
+            number: DeviceNumber(1), identity: DeviceIdentity.draw(KeyedRandom(seed: 1), DeviceNumber(1)),
+            profile: .contract, random: KeyedRandom(seed: 1), run: 1, clockZero: 0, wallClockAtZero: 0)
+        func bounds() -> [Bound] {
+            var bounds: [Bound] = []
+            device.eachBound { bounds.append($0) }
+            return bounds
+        }
+        let (unsettled, slots) = ("DeviceLimit.unsettledMax", "ClientProfile.streamsMax")
+        #expect(
+            bounds() == [
+                Bound(unsettled, 0, max: 1_000), Bound(slots, 0, max: 5),
+                Bound("DeviceLimit.rememberedEventsMax", 0, max: 128),
+            ])
+        let record = DurableScan(
+            scan: 1, photo: 0, capturedUnixMs: 0, job: nil, booksApplied: [], cause: "captured",
+            attempts: DurableAttempts(), tokenExpiries: 0, retryableErrors: 0, completed: false, refusal: nil)
+        for number in 1...1_001 {
+            var scan = Scan(record: record, scheduled: .zero, uploadDue: .zero)
+            scan.record.scan = UInt32(number)
+            if number <= 6 {
+                device.journeys.append(Journey(scan: scan, stage: .uploading))
+            } else {
+                device.queue.insert(
+                    WaitingScan(
+                        scan: scan, cause: .captured, hold: .none, floor: .zero, ticket: StoreTicket(0),
+                        isAnnounced: true))
+            }
+        }
+        let exceeded = bounds().filter(\.isExceeded)
+        #expect(exceeded == [Bound(unsettled, 1_001, max: 1_000), Bound(slots, 6, max: 5)])
+    }
+
+    // MARK: Tokens
+
+    @Test func `a token on the request of another job is told`() throws {
+        var swapped = false
+        let found = try self.findings(after: 1) { world in
+            while !swapped, (try? world.step()) == true {
+                for phone in world.phones.indices {
+                    for index in world.phones[phone].handset.device.journeys.indices
+                    where world.phones[phone].handset.device.journeys[index].stage == .streaming {
+                        let foreign = String(repeating: "0", count: 64)
+                        world.phones[phone].handset.device.journeys[index].scan.record.job?.authToken =
+                            foreign
+                        swapped = true
+                    }
+                }
+            }
+        }
+        #expect(swapped)
+        #expect(found.contains(.strayToken(.cleanup)))
+    }
+
+    @Test(arguments: Kinds.all) func `no observation of a run has a token in it`(
+        sample: Kinds.Sample
+    ) throws {
+        var world = World(Bench.plan(Self.scenario(sample.faults)))
+        var tokens: Set<String> = []
+        var seen: [Observation] = []
+        var batch: [Observation] = []
+        while try world.step() {
+            world.take(&batch)
+            seen += batch
+            guard !batch.isEmpty else { continue }
+            for phone in world.phones {
+                for record in phone.handset.stored ?? [] {
+                    if let token = record.job?.authToken { tokens.insert(token) }
+                }
+            }
+        }
+        #expect(!tokens.isEmpty && tokens.allSatisfy { $0.utf8.count == 64 })
+        let text = seen.map { "\($0)" }.joined()
+        let leaked = tokens.filter(text.contains)
+        #expect(leaked.isEmpty)
+        #expect(world.takeFindings().isEmpty)
+        // What would be found.
+        let told = "\(PhoneSighting.jobAbandoned(job: tokens.first ?? "", cause: ""))"
+        #expect(tokens.contains(where: told.contains))
     }
 }

@@ -1,0 +1,31 @@
+package import SimBase
+import Talaria
+
+// What an onlooker may ask. Mutating, so that the backend is asked where it stands and not copied first.
+
+extension Backend {
+    /// What it holds, with the limits that it must keep to.
+    package mutating func eachBound(_ look: (Bound) -> Void) {
+        look(
+            Bound(
+                "BackendConfiguration.jobsMax", self.jobs.count + self.uploads.count,
+                max: self.configuration.jobsMax))
+        look(
+            Bound(
+                "BackendConfiguration.tombstonesMax", self.graves.count,
+                max: self.configuration.tombstonesMax))
+        look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
+    }
+
+    /// Whether a request shows a token that is not that of the job it asks for. Of a job that is gone nobody can say.
+    package mutating func isMisplaced(authorization: String, target: String) -> Bool {
+        let path = target.prefix { $0 != "?" }
+        let jobID: String
+        switch Endpoint(path: String(path)) {
+        case .stream(let id), .results(let id), .cleanup(let id), .job(let id): jobID = id
+        case .upload, nil: return true
+        }
+        guard let key = JobKey(jobID: jobID), let token = self.jobs[key]?.token else { return false }
+        return token.verdict(on: Bearer(authorization: authorization), at: self.now) == .wrong
+    }
+}
