@@ -42,6 +42,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case linkConserves = "link.conserves"
     case memoryBounded = "memory.bounded"
     case authNoLeak = "auth.no-leak"
+    case herdBounded = "herd.bounded"
+    case othersUnharmed = "others-unharmed"
 
     /// From 0, in the order of `allCases`.
     var ordinal: Int {
@@ -75,6 +77,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .linkConserves: 26
         case .memoryBounded: 27
         case .authNoLeak: 28
+        case .herdBounded: 29
+        case .othersUnharmed: 30
         }
     }
 
@@ -84,9 +88,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
             .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
             .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak:
+            .memoryBounded, .authNoLeak, .herdBounded:
             .always
-        case .streamDeadDetected, .deviceNotStuck: .eventually
+        case .streamDeadDetected, .deviceNotStuck, .othersUnharmed: .eventually
         case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
             .finally
         }
@@ -100,7 +104,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// Whether it speaks of an end in peace: trouble over, scans settled, jobs expired.
     var needsSettling: Bool {
         switch self {
-        case .jobEnded, .deviceNotStuck, .timersClean: true
+        case .jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed: true
         default: false
         }
     }
@@ -165,6 +169,10 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "no queue is longer than its limit, and a capture without room is refused at once"
         case .authNoLeak:
             "a token appears only on the requests of its job"
+        case .herdBounded:
+            "after a limit or an outage no phone asks for more at once than it has slots, and the fleet no faster than jitter lets it"
+        case .othersUnharmed:
+            "phones that stay broken keep no healthy one from settling"
         }
     }
 
@@ -176,7 +184,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak:
+            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed:
             true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:

@@ -7,10 +7,13 @@ package struct SentinelSettings: Hashable, Sendable {
     package var idleTimeouts: [Interval]
     /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
     package var isSettled: Bool
+    /// In which the contract has phones spread what they try again when their path returns, whatever their profile does.
+    package var herdTime: Interval
 
-    package init(idleTimeouts: [Interval], isSettled: Bool) {
+    package init(idleTimeouts: [Interval], isSettled: Bool, herdTime: Interval) {
         self.idleTimeouts = idleTimeouts
         self.isSettled = isSettled
+        self.herdTime = herdTime
     }
 }
 
@@ -20,10 +23,13 @@ package struct WorldRemains: Hashable, Sendable {
     package var stuck: [DeviceNumber]
     /// Phones whose app still wants to be woken, though nothing is left to do.
     package var restless: [DeviceNumber]
+    /// Phones that stayed broken, of which nothing is expected.
+    package var broken: [DeviceNumber]
 
-    package init(stuck: [DeviceNumber], restless: [DeviceNumber]) {
+    package init(stuck: [DeviceNumber], restless: [DeviceNumber], broken: [DeviceNumber]) {
         self.stuck = stuck
         self.restless = restless
+        self.broken = broken
     }
 }
 
@@ -69,12 +75,19 @@ package struct Sentinel: Sendable {
         var sent = 0
         /// Its storage has no room.
         var isFull = false
+        /// When it last was let go: its limit ended, its path returned, its app was opened.
+        var releasedAt: Instant?
+        /// It has asked for nothing since its path returned.
+        var isComingBack = false
+        var cameBackAt = Instant.zero
         /// A capture without room for its record, that was not refused so far.
         var unanswered: (device: DeviceNumber, scan: ScanNumber, at: Instant)?
     }
 
     /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
     package static let requestsPerSecondMax = 60
+    /// How long after it was let go a phone is watched.
+    static let releaseTime = Interval.seconds(1)
 
     private let settings: SentinelSettings
     private var findings: Findings
@@ -82,6 +95,8 @@ package struct Sentinel: Sendable {
     private var phones = DevicePlaces()
     private var states: [Phone] = []
     private var now = Instant.zero
+    private let slotsMax: Int
+    private var herds: HerdWatch
     /// Jobs that were accepted and have not ended, by their ids.
     private var alive = OrderedTable<String, Owner>()
     private var isFinished = false
@@ -89,6 +104,8 @@ package struct Sentinel: Sendable {
     package init(_ settings: SentinelSettings, ledger: LedgerSettings) {
         self.settings = settings
         self.fleet = ledger.fleet
+        self.slotsMax = ledger.slotsMax
+        self.herds = HerdWatch(time: settings.herdTime, slots: ledger.slotsMax)
         self.findings = Findings(settings: ledger)
     }
 
@@ -128,6 +145,7 @@ package struct Sentinel: Sendable {
     package mutating func finish(_ remains: WorldRemains) {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true
+        self.tell(self.herds.end(), of: DeviceNumber(0), at: self.now)
         for place in self.states.indices {
             guard let unanswered = self.states[place].unanswered else { continue }
             self.silent(unanswered.scan, of: unanswered.device, at: self.now)
@@ -137,6 +155,11 @@ package struct Sentinel: Sendable {
             self.findings.violate(
                 .deviceNotStuck, device: device, scan: .none, at: self.now,
                 "still at it when its time to settle was over")
+            guard !remains.broken.isEmpty else { continue }
+            self.findings.violate(
+                .othersUnharmed, device: device, scan: .none, at: self.now,
+                "still at it when its time to settle was over, beside \(remains.broken.count) that stay broken"
+            )
         }
         for device in remains.restless {
             self.findings.violate(
@@ -201,7 +224,16 @@ package struct Sentinel: Sendable {
                 .streamDeadDetected, seen,
                 "noticed after \(silence.wholeMilliseconds) ms of silence; \(limit.wholeMilliseconds) ms are enough"
             )
+        case .rateLimited(.upload, let retryAfter):
+            self.released(at: seen.at + retryAfter, place)
+        case .pathReturned: self.comesBack(seen, place)
+        case .resumed, .launched:
+            // By its user, and not because of a path.
+            self.states[place].isComingBack = false
+            self.released(at: seen.at, place)
         case .suspended, .pathLost, .pathChanged:
+            self.states[place].isComingBack = false
+            if sighting == .pathChanged { self.comesBack(seen, place) }
             // What was under way may go with it, without a word.
             self.states[place].loose += self.states[place].requests
             self.states[place].requests = []
@@ -239,9 +271,54 @@ package struct Sentinel: Sendable {
             self.violate(
                 .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
         }
+        if operation != .cleanup, operation != .cancel { self.judgeRelease(seen, place) }
         if operation == .upload { self.uploaded(seen, place) }
         guard let job else { return }
         self.asked(operation, job, seen, place)
+    }
+
+    // MARK: Herds
+
+    /// The latest counts: a limit that ends later is the one that holds.
+    private mutating func released(at moment: Instant, _ place: Int) {
+        self.states[place].releasedAt = self.states[place].releasedAt.map { max($0, moment) } ?? moment
+    }
+
+    private mutating func comesBack(_ seen: Observation, _ place: Int) {
+        self.released(at: seen.at, place)
+        self.states[place].isComingBack = true
+        self.states[place].cameBackAt = seen.at
+        self.tell(self.herds.pathReturned(at: seen.at), of: seen.device, at: seen.at)
+    }
+
+    /// A request that is none for the server's sake alone. Those that are answered make room for others; a phone that lets
+    /// go all that waited has more open than it has slots.
+    private mutating func judgeRelease(_ seen: Observation, _ place: Int) {
+        if self.states[place].isComingBack {
+            self.states[place].isComingBack = false
+            if seen.at - self.states[place].cameBackAt <= self.settings.herdTime {
+                self.tell(self.herds.asked(at: seen.at), of: seen.device, at: seen.at)
+            }
+        }
+        guard let releasedAt = self.states[place].releasedAt, releasedAt <= seen.at else { return }
+        guard seen.at - releasedAt <= Self.releaseTime else {
+            self.states[place].releasedAt = nil
+            return
+        }
+        let open = self.states[place].requests.count { $0.operation != .cleanup && $0.operation != .cancel }
+        guard open == self.slotsMax + 1 else { return }
+        self.violate(
+            .herdBounded, seen,
+            "\(open) requests at once, \((seen.at - releasedAt).wholeMilliseconds) ms after it was let go; it has \(self.slotsMax) slots"
+        )
+    }
+
+    private mutating func tell(_ herd: HerdWatch.Herd?, of device: DeviceNumber, at moment: Instant) {
+        guard let herd else { return }
+        self.findings.violate(
+            .herdBounded, device: device, scan: .none, at: moment,
+            "\(herd.count) phones in one window of \(self.settings.herdTime.wholeMilliseconds / Int64(HerdWatch.windows)) ms, of \(herd.of) whose path had returned"
+        )
     }
 
     private mutating func uploaded(_ seen: Observation, _ place: Int) {

@@ -28,6 +28,20 @@ package enum OptionValues {
         } catch { throw Failure(error) }
     }
 
+    /// Such as `25%`.
+    package static func share(_ text: String) throws(Failure) -> Odds {
+        do throws(ValueError) {
+            return try Values.share(text)
+        } catch { throw Failure(error) }
+    }
+
+    /// `fixed` or `shuffled`.
+    package static func ties(_ text: String) throws(Failure) -> Bool {
+        do throws(ValueError) {
+            return try PlanLoader.ties(text)
+        } catch { throw Failure(error) }
+    }
+
     /// How much more of something is allowed, such as `10%`, in parts per million.
     package static func growth(_ text: String) throws(Failure) -> Int64 {
         do throws(ValueError) {

@@ -7,7 +7,7 @@ package enum PlanLoader {
     private static let keys = [
         "plan", "tool", "note", "scenario", "photos", "captures", "settle", "wall-clock", "splits",
         "heap-max",
-        "instant-max", "digest", "events",
+        "instant-max", "stays-broken", "ties", "digest", "events",
     ]
 
     package static func load(path: String, bytes: [UInt8]) throws(ScenarioErrors) -> SavedPlan {
@@ -52,7 +52,7 @@ package enum PlanLoader {
                 try Values.integer(text, 1...PlanLimit.eventsMax, what: "a number of events")
             }
         }
-        return SavedPlan(
+        var plan = SavedPlan(
             tool: map.value("tool", default: "") { text throws(ValueError) in try self.words(text) },
             note: self.isEmpty(map, "note")
                 ? "" : map.value("note", default: "") { text throws(ValueError) in try self.words(text) },
@@ -69,6 +69,13 @@ package enum PlanLoader {
             },
             heapMax: count("heap-max", default: PlanLimit.eventsMax),
             eventsPerInstantMax: count("instant-max", default: PlanLimit.eventsMax), outcome: outcome)
+        plan.staysBroken = map.value("stays-broken", default: .never) { text throws(ValueError) in
+            try Values.share(text)
+        }
+        plan.shufflesTies = map.value("ties", default: false) { text throws(ValueError) in
+            try self.ties(text)
+        }
+        return plan
     }
 
     private static func isEmpty(_ map: MapReader, _ key: String) -> Bool {
@@ -81,6 +88,14 @@ package enum PlanLoader {
             throw ValueError("more than \(PlanLimit.noteBytesMax) bytes")
         }
         return text
+    }
+
+    static func ties(_ text: String) throws(ValueError) -> Bool {
+        switch text {
+        case "fixed": false
+        case "shuffled": true
+        default: throw ValueError("ties are fixed or shuffled, not \(Findings.quoted(text))")
+        }
     }
 
     private static func digest(_ text: String) throws(ValueError) -> String {

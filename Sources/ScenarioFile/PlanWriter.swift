@@ -17,6 +17,10 @@ package enum PlanWriter {
             ("heap-max", String(plan.heapMax)),
             ("instant-max", String(plan.eventsPerInstantMax)),
         ]
+        if plan.staysBroken > .never {
+            members.append(("stays-broken", self.quoted(Units.percent(Int64(plan.staysBroken.perMillion)))))
+        }
+        if plan.shufflesTies { members.append(("ties", self.quoted("shuffled"))) }
         if let outcome = plan.outcome {
             members.append(("digest", self.quoted(outcome.digest)))
             members.append(("events", String(outcome.events)))

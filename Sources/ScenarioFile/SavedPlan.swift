@@ -18,6 +18,10 @@ package struct SavedPlan: Hashable, Sendable {
     package var captures: [Arrival]?
     /// What phones get to settle what they have once trouble is over; nil is a run that ends in trouble, as live ones do.
     package var settle: Interval?
+    /// How many phones stay without a path after that.
+    package var staysBroken = Odds.never
+    /// Whether what is due at one moment happens in a drawn order.
+    package var shufflesTies = false
     /// Milliseconds since 1970 at the start.
     package var wallClockAtZero: Int64
     /// Whether what a server sends comes in pieces at drawn places.

@@ -41,6 +41,15 @@ public struct EventHeap<Element: Sendable>: Sendable {
         self.siftUp(from: self.entries.count - 1)
     }
 
+    /// Adds an entry behind those of the same moment with the same tie or a lower one: 24 bits of it count. No heap is
+    /// told of more than 2^40 entries.
+    @inlinable public mutating func insert(_ element: Element, at: Instant, tie: UInt64) {
+        let sequence = (tie & 0xFF_FFFF) << 40 | self.inserted
+        self.entries.append(Entry(at: at, sequence: sequence, element: element))
+        self.inserted += 1
+        self.siftUp(from: self.entries.count - 1)
+    }
+
     /// Takes the first entry if it is due at `now` or before.
     @inlinable public mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
         guard !self.entries.isEmpty, self.entries[0].at <= now else { return nil }

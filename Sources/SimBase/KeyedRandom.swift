@@ -28,6 +28,10 @@ public enum DrawDomain: UInt64, Sendable {
     case storage = 25
     /// Sizes of photos that are only sizes.
     case photoSize = 26
+    /// Which phones stay broken when all trouble is over.
+    case staysBroken = 27
+    /// In which order what is due at one moment happens.
+    case ties = 28
     case test = 99
 }
 

@@ -178,7 +178,20 @@ extension World {
         self.refusals = nil
         // Now, so that nobody ends the act before the phones are taken up again.
         self.goOn(to: .settling(until: self.now + settle))
-        for phone in self.phones.indices { self.tell(phone, .healed) }
+        for phone in self.phones.indices {
+            if self.staysBroken(phone) {
+                self.phones[phone].isBroken = true
+                self.tell(phone, .act(.entersTunnel))  // Which it never leaves.
+            } else {
+                self.tell(phone, .healed)
+            }
+        }
+    }
+
+    private func staysBroken(_ phone: Int) -> Bool {
+        guard self.plan.staysBroken > .never else { return false }
+        return self.plan.staysBroken.happens(
+            self.random.draw(.staysBroken, UInt64(self.phones[phone].handset.number.raw)))
     }
 
     /// No job outlives its last event by more.
@@ -226,7 +239,9 @@ extension World {
         WorldRemains(
             stuck: self.course.stuck,
             restless: self.course.isHealed
-                ? self.phones.filter { $0.handset.nextWake != nil }.map(\.handset.number) : [])
+                ? self.phones.filter { $0.handset.nextWake != nil && !$0.isBroken }.map(\.handset.number)
+                : [],
+            broken: self.phones.filter(\.isBroken).map(\.handset.number))
     }
 }
 

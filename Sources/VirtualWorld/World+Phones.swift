@@ -19,6 +19,8 @@ struct WorldPhone: Sendable {
     var photos: [ReadyPhoto] = []
     /// Something is under way, or will be.
     var isBusy = false
+    /// It stays without a path when all trouble is over. Nobody waits for it.
+    var isBroken = false
     /// So many flushes of its storage so far, and pieces of what it was sent.
     var flushes: UInt64 = 0
     var pieces: UInt64 = 0
@@ -86,7 +88,7 @@ extension World {
         swap(&effects, &self.handsetEffects)
         let wake = self.phones[phone].handset.nextWake
         self.wakes.set(key: phone, at: wake)
-        let isBusy = self.phones[phone].handset.isBusy
+        let isBusy = self.phones[phone].handset.isBusy && !self.phones[phone].isBroken
         if isBusy != self.phones[phone].isBusy {
             self.phones[phone].isBusy = isBusy
             self.course.busy += isBusy ? 1 : -1

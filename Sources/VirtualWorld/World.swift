@@ -179,7 +179,11 @@ package struct World: Sendable {
             self.fail(.eventInThePast(by: self.now - moment))
             return
         }
-        self.queue.insert(event, at: moment)
+        if self.plan.shufflesTies {
+            self.queue.insert(event, at: moment, tie: self.tie(of: event, at: moment))
+        } else {
+            self.queue.insert(event, at: moment)
+        }
     }
 
     private mutating func happen(_ event: WorldEvent) {

@@ -20,6 +20,10 @@ package struct WorldPlan: Sendable {
     /// Leaves out the whole layer of faults: an empty list must come to the same.
     package var bypassesFaults: Bool
     package var limits: WorldLimits
+    /// How many of the phones are left without a path when all trouble is over, for good.
+    package var staysBroken: Odds
+    /// Whether what is due at one moment happens in a drawn order, and not in that in which it was brought about.
+    package var shufflesTies: Bool
 
     /// As a scenario says, with photos of drawn sizes.
     package init(_ run: RunPlan) {
@@ -31,6 +35,8 @@ package struct WorldPlan: Sendable {
         self.wallClockAtZero = Self.wallClockUsual
         self.splits = true
         self.bypassesFaults = false
+        self.staysBroken = .never
+        self.shufflesTies = false
         self.limits = WorldLimits(phones: run.devices)
         self.photoSizes = run.groups.indices.map { group in
             (0..<Self.photosPerGroup).map { photo in

@@ -31,7 +31,7 @@ enum PlanFiles {
 
     private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {
         let isScheduled = plan.captures == nil && plan.run.census.scans > Self.capturesWrittenMax
-        return SavedPlan(
+        var saved = SavedPlan(
             tool: "swiftwing-sim \(Main.version)", note: note, scenario: plan.run.scenario,
             photos: plan.photoSizes,
             captures: isScheduled ? nil : plan.captures ?? Array(plan.run.arrivals), settle: plan.settle,
@@ -39,6 +39,9 @@ enum PlanFiles {
             eventsPerInstantMax: plan.limits.eventsPerInstantMax,
             outcome: .init(
                 digest: Hexadecimal.text(outcome.value, digits: 16), events: outcome.events))
+        saved.staysBroken = plan.staysBroken
+        saved.shufflesTies = plan.shufflesTies
+        return saved
     }
 }
 
@@ -50,6 +53,8 @@ extension WorldPlan {
         self.settle = saved.settle
         self.wallClockAtZero = saved.wallClockAtZero
         self.splits = saved.splits
+        self.staysBroken = saved.staysBroken
+        self.shufflesTies = saved.shufflesTies
         self.limits.heapMax = saved.heapMax
         self.limits.eventsPerInstantMax = saved.eventsPerInstantMax
     }

@@ -1,5 +1,6 @@
 import Plan
 import ScenarioFile
+import SimBase
 import VirtualWorld
 
 /// `simulate`: the same run on a simulated clock.
@@ -12,6 +13,12 @@ enum SimulateCommand {
             Option(
                 name: "--settle", value: "D",
                 help: "then end all trouble, and give the phones so long to settle what they have"),
+            Option(
+                name: "--stays-broken", value: "SHARE",
+                help: "then leave so many phones without a path, such as 25%"),
+            Option(
+                name: "--ties", value: "ORDER",
+                help: "of what is due at one moment: fixed (the usual), or shuffled by the seed"),
             Option(
                 name: "--save-plan", value: "FILE", help: "write the run as a plan for 'swiftwing-sim replay'"
             ),
@@ -29,6 +36,13 @@ enum SimulateCommand {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
+        plan.staysBroken = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
+        plan.shufflesTies = try arguments.parsed("--ties", OptionValues.ties) ?? false
+        if plan.staysBroken > .never, plan.settle == nil {
+            throw CommandFailure(
+                .usage, "--stays-broken is about what is left when all trouble is over",
+                hint: "add --settle, such as --settle 10m")
+        }
         let request = VirtualRequest(
             loaded: loaded, plan: plan, output: arguments["--output"], isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"),
@@ -40,7 +54,7 @@ enum SimulateCommand {
     /// The words that run it again: the same scenario and changes, with the seed spelled out.
     private static func command(_ arguments: Arguments) -> [String] {
         var words = ["swiftwing-sim", "simulate", arguments.positionals[0]]
-        for name in ["--devices", "--duration", "--settle"] {
+        for name in ["--devices", "--duration", "--settle", "--stays-broken", "--ties"] {
             if let value = arguments[name] { words += [name, value] }
         }
         for change in arguments.all("--set") { words += ["--set", change] }

@@ -67,7 +67,8 @@ final class VirtualRun {
         self.sentinel = Sentinel(
             SentinelSettings(
                 idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
-                isSettled: request.plan.settle != nil),
+                isSettled: request.plan.settle != nil,
+                herdTime: ClientProfile.contract.pathReturnJitter),
             ledger: settings)
         self.sometimes = SometimesTable(expected: scenario.sometimes, slotsMax: settings.slotsMax)
         self.world = VirtualWorld.World(request.plan)

@@ -7,14 +7,16 @@ import Testing
 /// Each invariant of the virtual world, with a history that breaks it and nothing else, and one like it that does not.
 @Suite struct SentinelTests {
     private func broken(
-        _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = []
+        _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = [],
+        broken: [DeviceNumber] = []
     ) -> [Invariant] {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
         var sentinel = Sentinel(
-            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: true), ledger: settings)
+            SentinelSettings(
+                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
         for observation in history.observations { sentinel.saw(observation) }
-        sentinel.finish(WorldRemains(stuck: stuck, restless: restless))
+        sentinel.finish(WorldRemains(stuck: stuck, restless: restless, broken: broken))
         return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
     }
 
@@ -225,7 +227,9 @@ import Testing
     /// What the world itself finds is told as it is, and counts for the phone.
     private func told(_ what: WorldFinding.What) -> [String] {
         var sentinel = Sentinel(
-            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: true), ledger: .embedded)
+            SentinelSettings(
+                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
+        )
         sentinel.heard(
             WorldFinding(
                 device: DeviceNumber(3), scan: .none, at: .zero + .seconds(1), what: what))
@@ -278,22 +282,103 @@ import Testing
             self.told(.strayToken(.stream)) == ["auth.no-leak 3: stream with a token that is not its job's"])
     }
 
+    @Test func `phones that stay broken harm no others`() {
+        let (one, other) = (DeviceNumber(0), DeviceNumber(1))
+        #expect(self.broken(History(), stuck: [one], broken: [other]) == [.deviceNotStuck, .othersUnharmed])
+        #expect(self.broken(History(), stuck: [], broken: [other]) == [])
+    }
+
+    // MARK: Herds
+
+    /// A phone with scans that wait for a limit, or for its path, asks for so many of them without hearing of any.
+    private static func release(_ count: Int, after cause: PhoneSighting, wait: Interval) -> History {
+        History {
+            $0.launch()
+            for scan in 1...8 {
+                $0.scan = ScanNumber(UInt32(scan))
+                $0.capture()
+            }
+            $0.pass(.seconds(2))
+            $0.scan = ScanNumber(1)
+            $0.phone(cause)
+            $0.pass(wait)
+            for scan in 1...count {
+                $0.scan = ScanNumber(UInt32(scan))
+                $0.send(.upload, job: nil)
+            }
+        }
+    }
+
+    @Test func `a limit's end lets go as many scans as there are slots, and no more`() {
+        let limited = PhoneSighting.rateLimited(.upload, retryAfter: .seconds(3))
+        let all = Self.release(6, after: limited, wait: .seconds(3))
+        #expect(self.broken(all) == [.herdBounded])
+        let asMany = Self.release(5, after: limited, wait: .seconds(3))
+        #expect(self.broken(asMany) == [])
+        let returned = Self.release(6, after: .pathReturned, wait: .milliseconds(200))
+        #expect(self.broken(returned) == [.herdBounded])
+        let longAfter = Self.release(6, after: .pathReturned, wait: .seconds(20))
+        #expect(self.broken(longAfter) == [])
+    }
+
+    /// The paths of so many phones return at once; each asks for something so many milliseconds later.
+    private func fleet(_ phones: Int, _ wait: (Int) -> Int64) -> [Invariant] {
+        var sentinel = Sentinel(
+            SentinelSettings(
+                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+            ledger: .embedded)
+        func see(_ device: Int, _ at: Instant, _ what: PhoneSighting) {
+            sentinel.saw(
+                Observation(
+                    at: at, device: DeviceNumber(UInt32(device)), scan: ScanNumber(1), what: .phone(what)))
+        }
+        let returned = Instant.zero + .seconds(60)
+        for device in 1...phones { see(device, returned, .pathReturned) }
+        let waits = (1...phones).map { (device: $0, wait: wait($0)) }.sorted { $0.wait < $1.wait }
+        for (device, wait) in waits {
+            see(
+                device, returned + .milliseconds(wait),
+                .requestSent(.stream, attempt: 2, job: "job-\(device)", lastEventID: nil))
+        }
+        sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
+        return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test(arguments: [50, 200, 2_000]) func `phones that come back are spread by their jitter`(phones: Int) {
+        let random = KeyedRandom(seed: 11)
+        let spread = self.fleet(phones) { Int64(random.below(501, .test, UInt64($0))) }
+        #expect(spread == [])
+        let atOnce = self.fleet(phones) { _ in 0 }
+        #expect(atOnce == [.herdBounded])
+        let atOnceLater = self.fleet(phones) { _ in 300 }
+        #expect(atOnceLater == [.herdBounded])
+    }
+
+    @Test func `a few phones are no herd`() {
+        #expect(self.fleet(15) { _ in 0 } == [])
+    }
+
     @Test func `every invariant of the virtual world has its history here`() {
         // Of those above, in their order.
         let shown: [Invariant] = [
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak,
+            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
         ]
         #expect(Invariant.simulated == shown)
     }
 
     @Test func `a run that is not settled says nothing of an end in peace`() {
         let sentinel = Sentinel(
-            SentinelSettings(idleTimeouts: [.seconds(2)], isSettled: false), ledger: .embedded)
+            SentinelSettings(
+                idleTimeouts: [.seconds(2)], isSettled: false, herdTime: .milliseconds(500)),
+            ledger: .embedded)
         let judged = sentinel.verdicts.map(\.invariant)
-        #expect(Set(Invariant.simulated).subtracting(judged) == [.jobEnded, .deviceNotStuck, .timersClean])
+        #expect(
+            Set(Invariant.simulated).subtracting(judged) == [
+                .jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed,
+            ])
     }
 
     // MARK: Sometimes

@@ -57,6 +57,21 @@ import Testing
         #expect(PlanWriter.text(read) == text)
     }
 
+    @Test func `ties and phones that stay broken are in a plan where it has them`() throws {
+        var plan = try self.plan()
+        let usual = PlanWriter.text(plan)
+        #expect(!usual.contains("ties") && !usual.contains("stays-broken"))
+        plan.shufflesTies = true
+        plan.staysBroken = .percent(25)
+        let text = PlanWriter.text(plan)
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.contains("  \"ties\": \"shuffled\",") && lines.contains("  \"stays-broken\": \"25%\","))
+        let read = try PlanLoader.load(path: "a.plan.json", bytes: Array(text.utf8))
+        #expect(read == plan)
+        let wrong = try self.complaint(text.replacing("shuffled", with: "random"))
+        #expect(wrong.message == "ties are fixed or shuffled, not `random`")
+    }
+
     @Test func `one capture, one fault and one value stand on a line`() throws {
         let lines = PlanWriter.text(try self.plan()).split(separator: "\n").map(String.init)
         #expect(lines.count { $0.contains("\"do\": ") } == 2)

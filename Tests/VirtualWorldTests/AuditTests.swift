@@ -200,4 +200,79 @@ import Testing
         let told = "\(PhoneSighting.jobAbandoned(job: tokens.first ?? "", cause: ""))"
         #expect(tokens.contains(where: told.contains))
     }
+
+    // MARK: Herds and neighbours
+
+    /// A whole run, as the sentinel judges it.
+    private func judged(_ plan: WorldPlan) throws -> (world: World, broken: [Invariant]) {
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(
+            groups: plan.run.groups.map(\.spec.name),
+            groupOfDevice: plan.run.groups.indices.flatMap { place in
+                plan.run.groups[place].devices.map { _ in UInt16(place) }
+            })
+        var sentinel = Sentinel(
+            SentinelSettings(
+                idleTimeouts: plan.run.groups.map(\.profile.idleTimeout), isSettled: plan.settle != nil,
+                herdTime: ClientProfile.contract.pathReturnJitter), ledger: settings)
+        var world = World(plan)
+        var batch: [Observation] = []
+        while try world.step() {
+            world.take(&batch)
+            for observation in batch { sentinel.saw(observation) }
+        }
+        world.closeBooks()
+        for finding in world.takeFindings() { sentinel.heard(finding) }
+        sentinel.finish(world.remains)
+        return (world, sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant))
+    }
+
+    @Test func `a fleet whose path returns comes back spread by its jitter, and without it as a herd`() throws
+    {
+        func broken(jitter: Interval) throws -> [Invariant] {
+            let outage = Bench.fault(
+                .offline, on: .link, window: FaultWindow(at: .seconds(2), length: .seconds(2)),
+                count: .eachAttempt)
+            let rate = ArrivalRate(arrivals: 100, per: .seconds(1))
+            return try self.judged(
+                Bench.plan(
+                    Bench.scenario(
+                        groups: [
+                            Bench.group(
+                                devices: 150, scans: 1, load: .open(.constant(rate), .uniform),
+                                change: { $0.pathReturnJitter = jitter })
+                        ], faults: [outage], jobTime: .seconds(4)...(.seconds(5))))
+            ).broken
+        }
+        let spread = try broken(jitter: ClientProfile.contract.pathReturnJitter)
+        #expect(spread == [])
+        let herd = try broken(jitter: .zero)
+        #expect(herd == [.herdBounded])
+    }
+
+    private static func halfBroken(jobsMax: Int) -> WorldPlan {
+        var plan = Bench.plan(
+            Bench.scenario(
+                groups: [Bench.group(devices: 12, scans: 2)], jobTime: .seconds(4)...(.seconds(6)),
+                drain: .seconds(1), change: { $0.backend.jobsMax = jobsMax }))
+        plan.settle = .minutes(2)
+        plan.staysBroken = .percent(50)
+        return plan
+    }
+
+    @Test func `phones that stay broken keep no healthy one from settling`() throws {
+        let (world, broken) = try self.judged(Self.halfBroken(jobsMax: 1_000))
+        #expect(broken == [])
+        #expect((3...9).contains(world.remains.broken.count))
+        #expect(world.remains.stuck.isEmpty)
+        #expect(world.waitingOnDisk.map(\.device).allSatisfy(world.remains.broken.contains))
+        #expect(!world.waitingOnDisk.isEmpty)
+    }
+
+    @Test func `broken phones that hold all the jobs there are harm the others, and that is told`() throws {
+        let (world, broken) = try self.judged(Self.halfBroken(jobsMax: 3))
+        #expect(broken.contains(.othersUnharmed))
+        #expect(!world.remains.stuck.isEmpty)
+        #expect(!world.remains.stuck.contains(where: world.remains.broken.contains))
+    }
 }

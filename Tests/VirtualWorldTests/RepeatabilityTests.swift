@@ -37,6 +37,21 @@ import VirtualWorld
         #expect(try with != Bench.run(self.scenario(faults: [])).world.chain)
     }
 
+    @Test func `ties that are shuffled are another run, and the same one every time`() throws {
+        func run(shuffled: Bool) throws -> Bench.Outcome {
+            var plan = Bench.plan(self.scenario())
+            plan.shufflesTies = shuffled
+            return try Bench.run(plan)
+        }
+        let (fixed, first, second) = (
+            try run(shuffled: false), try run(shuffled: true), try run(shuffled: true)
+        )
+        #expect(first.world.chain == second.world.chain && first.observations == second.observations)
+        #expect(first.world.chain != fixed.world.chain)
+        #expect(first.broken == [])
+        #expect(first.ledger.totals.scans.completed == fixed.ledger.totals.scans.completed)
+    }
+
     @Test func `an empty list of faults comes to the same as no layer of faults`() throws {
         var bypassing = Bench.plan(self.scenario(faults: []))
         bypassing.bypassesFaults = true

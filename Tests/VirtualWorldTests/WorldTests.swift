@@ -157,7 +157,7 @@ import Testing
         let healed = try self.troubled(settle: .minutes(5))
         #expect(healed.broken == [])
         #expect(healed.ledger.totals.scans.completed == 4)
-        #expect(healed.world.remains == WorldRemains(stuck: [], restless: []))
+        #expect(healed.world.remains == WorldRemains(stuck: [], restless: [], broken: []))
         // Not before the drain was over.
         let completed = healed.observations.first {
             if case .phone(.completed) = $0.what { true } else { false }
