@@ -1,12 +1,15 @@
 /// A histogram of nanoseconds with three significant digits, from 1 µs to 1 h, in constant memory.
 ///
-/// Recording is O(1) and allocates only when a value is larger than any before it by a power of two: 1,024 counts of 8
-/// bytes for each doubling above 0.5 ms. An empty histogram owns no heap memory; one whose values stay below 1 s takes
-/// 88 KiB, a full one 192 KiB (`HDRLayout.countsLength` counts). `minimum`, `maximum` and the sum are exact.
+/// Recording is O(1) and allocates only when a value is further from those before it than any by a power of two: 1,024
+/// counts of 8 bytes for each doubling between the least and the greatest. An empty histogram owns no heap memory; one
+/// whose values lie between 4 and 6 minutes takes 16 KiB, a full one 192 KiB (`HDRLayout.countsLength` counts).
+/// `minimum`, `maximum` and the sum are exact.
 package struct HDRHistogram: Sendable {
-    /// The counts by `HDRLayout` index, as far as they were ever needed: places beyond the end are 0.
-    package private(set) var counts: [Int64] = []
-    /// How many values were recorded: the sum of `counts`.
+    /// The counts from place `first` on, as far as they were ever needed: places beyond either end are 0.
+    private var counts: [Int64] = []
+    /// A multiple of `HDRLayout.subBucketHalfCount`.
+    private var first = 0
+    /// How many values were recorded: the sum of all counts.
     package private(set) var total: Int64 = 0
     /// How many of them were above `HDRLayout.highestTrackable`; they are counted in its place.
     package private(set) var saturated: Int64 = 0
@@ -42,9 +45,7 @@ package struct HDRHistogram: Sendable {
             self.greatest = HDRLayout.highestValue(at: index)
             self.sum += UInt128(HDRLayout.middleValue(at: index)) * UInt128(count)
             if index > Self.lastPlace { self.saturated += count }
-            let place = Swift.min(index, Self.lastPlace)
-            if place >= self.counts.count { self.grow(toHold: place) }
-            self.counts[place] += count
+            self.count(count, at: Swift.min(index, Self.lastPlace))
         }
     }
 
@@ -66,7 +67,7 @@ package struct HDRHistogram: Sendable {
         exact.least = minimum
         exact.greatest = maximum
         exact.sum = sum
-        if maximum > HDRLayout.highestTrackable { exact.saturated = self.counts[Self.lastPlace] }
+        if maximum > HDRLayout.highestTrackable { exact.saturated = self.count(at: Self.lastPlace) }
         return exact
     }
 
@@ -93,9 +94,7 @@ package struct HDRHistogram: Sendable {
             return
         }
         if nanoseconds > HDRLayout.highestTrackable { self.saturated += times }
-        let index = Self.place(of: nanoseconds)
-        if index >= self.counts.count { self.grow(toHold: index) }
-        self.counts[index] += times
+        self.count(times, at: Self.place(of: nanoseconds))
         self.total += times
         self.sum += UInt128(nanoseconds) * UInt128(times)
         self.least = Swift.min(self.least, nanoseconds)
@@ -107,8 +106,10 @@ package struct HDRHistogram: Sendable {
         self.saturated += other.saturated
         self.negative += other.negative
         guard let places = other.occupied else { return }
-        if places.upperBound >= self.counts.count { self.grow(toHold: places.upperBound) }
-        for index in places { self.counts[index] += other.counts[index] }
+        self.hold(places.lowerBound)
+        self.hold(places.upperBound)
+        let (mine, others) = (self.first, other.first)
+        for place in places { self.counts[place - mine] += other.counts[place - others] }
         self.total += other.total
         self.sum += other.sum
         self.least = Swift.min(self.least, other.least)
@@ -118,7 +119,7 @@ package struct HDRHistogram: Sendable {
     /// Forgets every value and keeps the memory, for the next interval.
     package mutating func reset() {
         if let places = self.occupied {
-            for index in places { self.counts[index] = 0 }
+            for place in places { self.counts[place - self.first] = 0 }
         }
         self.total = 0
         self.saturated = 0
@@ -128,18 +129,55 @@ package struct HDRHistogram: Sendable {
         self.greatest = 0
     }
 
-    private mutating func grow(toHold index: Int) {
-        let half = HDRLayout.subBucketHalfCount
-        let length = (index / half + 1) * half
-        while self.counts.count < length { self.counts.append(contentsOf: Self.zeros) }
+    private mutating func count(_ times: Int64, at place: Int) {
+        if !self.isHeld(place) { self.hold(place) }
+        self.counts[place - self.first] += times
     }
 
-    /// Counts are a multiple of it. Copied as a block, also where nothing is optimized.
+    private func isHeld(_ place: Int) -> Bool {
+        place >= self.first && place - self.first < self.counts.count
+    }
+
+    /// Makes room for a place, in blocks: what lies between is filled up.
+    private mutating func hold(_ place: Int) {
+        guard !self.isHeld(place) else { return }
+        let half = HDRLayout.subBucketHalfCount
+        let start = place / half * half
+        if self.counts.isEmpty {
+            self.first = start
+            self.counts = Self.zeros
+        } else if start < self.first {
+            var counts: [Int64] = []
+            counts.reserveCapacity(self.first - start + self.counts.count)
+            while counts.count < self.first - start { counts += Self.zeros }
+            counts += self.counts
+            self.counts = counts
+            self.first = start
+        } else {
+            while self.first + self.counts.count <= place { self.counts += Self.zeros }
+        }
+    }
+
+    /// A block. Copied as one, also where nothing is optimized.
     private static let zeros = [Int64](repeating: 0, count: HDRLayout.subBucketHalfCount)
 
     // MARK: Reading
 
     package var isEmpty: Bool { self.total == 0 }
+
+    /// For how many places there is room.
+    package var placesHeld: Int { self.counts.count }
+
+    /// How many values were recorded at each place of `HDRLayout` up to the greatest value's, as `init(counts:)` takes them.
+    package var countsByPlace: [Int64] {
+        guard let places = self.occupied else { return [] }
+        return (0...places.upperBound).map { self.count(at: $0) }
+    }
+
+    /// How many values were recorded at a place of `HDRLayout`.
+    package func count(at place: Int) -> Int64 {
+        self.isHeld(place) ? self.counts[place - self.first] : 0
+    }
 
     /// The smallest value recorded, exactly; nil when there is none.
     package var minimum: Int64? { self.isEmpty ? nil : self.least }
@@ -170,9 +208,9 @@ package struct HDRHistogram: Sendable {
         let rank = Swift.max(1, Int64((product + 999_999) / 1_000_000))
         if rank > self.total - self.saturated { return self.greatest }
         var seen: Int64 = 0
-        for index in places {
-            seen += self.counts[index]
-            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: index), self.greatest) }
+        for place in places {
+            seen += self.counts[place - self.first]
+            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: place), self.greatest) }
         }
         return self.greatest
     }
@@ -182,7 +220,7 @@ package struct HDRHistogram: Sendable {
         guard let places = self.occupied, nanoseconds >= self.least else { return 0 }
         guard nanoseconds < self.greatest else { return self.total }
         let last = Self.place(of: nanoseconds)
-        let seen = self.counts[places.lowerBound...last].reduce(0, +)
+        let seen = self.counts[(places.lowerBound - self.first)...(last - self.first)].reduce(0, +)
         // Saturated values share the last place, and which of them is below what cannot be told: only `maximum`
         // is known to cover them.
         return last == Self.lastPlace ? seen - self.saturated : seen
@@ -198,6 +236,6 @@ extension HDRHistogram: Equatable {
             left.occupied == right.occupied
         else { return false }
         guard let places = left.occupied else { return true }
-        return left.counts[places] == right.counts[places]
+        return places.allSatisfy { left.count(at: $0) == right.count(at: $0) }
     }
 }

@@ -16,9 +16,12 @@ enum Deflate {
     /// Nil when it is not of that format, or larger than told.
     static func unpacked(_ bytes: [UInt8], bytesMax: Int) -> [UInt8]? {
         var length = uLong(bytesMax)
-        var unpacked = [UInt8](repeating: 0, count: bytesMax)
-        guard unsafe uncompress(&unpacked, &length, bytes, uLong(bytes.count)) == Z_OK else { return nil }
-        unpacked.removeLast(bytesMax - Int(length))
-        return unpacked
+        var isWhole = false
+        // Written by zlib alone: to clear the room first would cost more than to unpack.
+        let unpacked = unsafe [UInt8](unsafeUninitializedCapacity: bytesMax) { room, count in
+            isWhole = unsafe uncompress(room.baseAddress, &length, bytes, uLong(bytes.count)) == Z_OK
+            count = isWhole ? Int(length) : 0
+        }
+        return isWhole ? unpacked : nil
     }
 }

@@ -16,7 +16,8 @@ package enum HistogramCode {
         var zeros: Int64 = 0
         if let places = histogram.occupied {
             zeros = Int64(places.lowerBound)
-            for count in histogram.counts[places] {
+            for place in places {
+                let count = histogram.count(at: place)
                 guard count != 0 else {
                     zeros += 1
                     continue

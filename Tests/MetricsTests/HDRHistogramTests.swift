@@ -22,7 +22,7 @@ private func seededValues(_ count: UInt64, seed: UInt64) -> [Int64] {
 struct HDRHistogramTests {
     @Test func `an empty histogram knows no value`() {
         let empty = HDRHistogram()
-        #expect(empty.isEmpty && empty.counts.isEmpty && empty.total == 0)
+        #expect(empty.isEmpty && empty.placesHeld == 0 && empty.total == 0)
         #expect(empty.minimum == nil && empty.maximum == nil && empty.mean == nil && empty.occupied == nil)
         #expect(empty.value(at: .p50) == nil)
         #expect(empty.count(atOrBelow: .max) == 0)
@@ -100,7 +100,7 @@ struct HDRHistogramTests {
         let values = histogram([1_000_000, hour, hour + 1, .max])
         #expect(values.saturated == 2 && values.total == 4)
         #expect(values.maximum == .max)
-        #expect(values.counts.count <= HDRLayout.countsLength)
+        #expect(values.placesHeld <= HDRLayout.countsLength)
         #expect(values.value(at: .p50) == HDRLayout.highestValue(at: HDRLayout.index(of: hour)))
         #expect(values.value(at: .p90) == .max)
         #expect(values.count(atOrBelow: hour) == 2)
@@ -130,6 +130,16 @@ struct HDRHistogramTests {
         #expect(merged != histogram(left))
     }
 
+    @Test(
+        arguments: [[1, 2], [1_000_000_000], [hour]], [[3], [5_000_000_000, 70_000_000_000], [hour - 1]])
+    func `what lies apart is merged from either side`(left: [Int64], right: [Int64]) {
+        var merged = histogram(left)
+        merged.add(histogram(right))
+        #expect(merged == histogram(left + right))
+        #expect(merged == histogram(right + left))
+        #expect(merged.countsByPlace.reduce(0, +) == Int64(left.count + right.count))
+    }
+
     @Test func `merging an empty histogram keeps its negatives`() {
         var merged = histogram([1])
         merged.add(histogram([-1]))
@@ -138,10 +148,12 @@ struct HDRHistogramTests {
 
     @Test func `a reset forgets every value and keeps the memory`() {
         var values = histogram([1, 5_000_000_000, hour + 1, -1])
-        let places = values.counts.count
+        let places = values.placesHeld
         values.reset()
         #expect(values == HDRHistogram())
-        #expect(values.counts == [Int64](repeating: 0, count: places))
+        #expect(
+            values.placesHeld == places
+                && (0..<HDRLayout.countsLength).allSatisfy { values.count(at: $0) == 0 })
         values.record(7_000)
         #expect(values == histogram([7_000]))
     }
@@ -155,16 +167,20 @@ struct HDRHistogramTests {
     }
 
     @Test func `memory grows by what is recorded and not beyond the layout`() {
-        #expect(histogram([1]).counts.count == 1_024)
-        #expect(histogram([1_000_000_000]).counts.count == 12 * 1_024)
-        #expect(histogram([.max]).counts.count == HDRLayout.countsLength)
+        #expect(histogram([1]).placesHeld == 1_024)
+        #expect(histogram([1_000_000_000]).placesHeld == 1_024)
+        #expect(histogram([.max]).placesHeld == 1_024)
+        #expect(histogram([240_000_000_000, 360_000_000_000]).placesHeld == 2 * 1_024)
+        #expect(histogram([1, 1_000_000_000]).placesHeld == 12 * 1_024)
+        #expect(histogram([1_000_000_000, 1]).placesHeld == 12 * 1_024)
+        #expect(histogram([1, .max]).placesHeld == HDRLayout.countsLength)
     }
 }
 
 struct RestoredHistogramTests {
     @Test func `counts read back give the same percentiles`() throws {
         let values = histogram(seededValues(3_000, seed: 4))
-        let restored = try #require(HDRHistogram(counts: values.counts))
+        let restored = try #require(HDRHistogram(counts: values.countsByPlace))
         #expect(restored.total == values.total)
         #expect(restored.value(at: .p50) == values.value(at: .p50))
         #expect(restored.value(at: .p99) == values.value(at: .p99))

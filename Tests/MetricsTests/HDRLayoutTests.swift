@@ -79,8 +79,9 @@ struct HDRLayoutTests {
             histogram.record(value)
         }
         #expect(places == 6_088_596_188_549_205_368)
-        let missing = repeatElement(Int64(0), count: HDRLayout.countsLength - histogram.counts.count)
-        let counts = (histogram.counts + missing).reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
+        let counts = (0..<HDRLayout.countsLength).reduce(UInt64(0)) {
+            $0 &* 31 &+ UInt64(histogram.count(at: $1))
+        }
         #expect(counts == 14_078_145_405_096_722_076)
         let layout = (0..<HDRLayout.countsLength).reduce(UInt64(0)) {
             $0 &* 31 &+ UInt64(HDRLayout.lowestValue(at: $1))

@@ -63,7 +63,7 @@ import Testing
         #expect(found.total == histogram.total)
         guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return }
         let exact = HDRHistogram(
-            counts: found.counts, minimum: minimum, maximum: maximum, sum: histogram.sum)
+            counts: found.countsByPlace, minimum: minimum, maximum: maximum, sum: histogram.sum)
         #expect(exact == histogram)
     }
 
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `edges of another histogram are not believed`() {
-        let counts = Self.histogram([5_000_000]).counts
+        let counts = Self.histogram([5_000_000]).countsByPlace
         #expect(HDRHistogram(counts: counts, minimum: 1, maximum: 5_000_000, sum: 5_000_000) == nil)
         #expect(HDRHistogram(counts: counts, minimum: 5_000_000, maximum: 5_000_000, sum: 7_000_000) == nil)
         #expect(

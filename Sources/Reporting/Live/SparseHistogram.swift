@@ -18,9 +18,11 @@ struct SparseHistogram: Equatable, Sendable {
         (self.minimum, self.maximum, self.sum) = (minimum, maximum, histogram.sum)
         self.places = []
         self.counts = []
-        for place in occupied where histogram.counts[place] > 0 {
+        for place in occupied {
+            let count = histogram.count(at: place)
+            guard count > 0 else { continue }
             self.places.append(UInt16(place))
-            self.counts.append(histogram.counts[place])
+            self.counts.append(count)
         }
     }
 
