@@ -86,7 +86,14 @@ struct EventLog: Sendable {
         Self.id(milliseconds, kind.rawValue)
     }
 
-    static func id(_ milliseconds: Int64, _ name: String) -> String { "\(milliseconds)-\(name)" }
+    static func id(_ milliseconds: Int64, _ name: String) -> String {
+        var id: [UInt8] = []
+        id.reserveCapacity(40)
+        Decimal.append(milliseconds, to: &id)
+        id.append(UInt8(ascii: "-"))
+        id.append(text: name)
+        return String(decoding: id, as: UTF8.self)
+    }
 
     // MARK: Writing
 

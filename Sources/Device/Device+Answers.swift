@@ -145,7 +145,7 @@ extension Device {
     }
 
     /// Reports what was wrong with an answer, unless it was its size: that is reported when it is noticed.
-    func observe(
+    mutating func observe(
         bad: BadAnswer?, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         guard let bad, bad != .tooLarge else { return }

@@ -4,7 +4,8 @@ import Talaria
 // How the phone speaks: observations, durable writes, requests.
 
 extension Device {
-    func observe(
+    /// Changes nothing. A phone that were only lent for it would be copied where it is told of its own journeys.
+    mutating func observe(
         _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         effects.append(.observe(Observation(at: now, device: self.number, scan: scan, what: .phone(what))))

@@ -16,9 +16,9 @@ extension Device {
         self.journeys[index].connection?.received(bytes, at: now, into: &items)
         var isOver = false
         // Taken from the end, so that each is moved and none is copied.
-        items.reverse()
+        items.turnRound()
         while let item = items.popLast() {
-            switch item {
+            switch consume item {
             case .comment(let text):
                 self.journeys[index].connection?.commented(text, clockZero: self.clockZero)
             case .retry(let base):
@@ -44,7 +44,7 @@ extension Device {
     ) -> Bool {
         let scan = self.journeys[index].number
         let reading = JobEvent(name: event.type, data: event.data)
-        if reading == .ping {
+        if case .ping = reading {
             let gap = self.journeys[index].connection?.pinged(at: now)
             let id = event.hasOwnID ? event.id : nil
             self.observe(.ping(id: id, gap: gap ?? nil), of: scan, at: now, into: &effects)
@@ -59,7 +59,7 @@ extension Device {
         guard !self.journeys[index].remembered.meet(event) else { return false }
         if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
             self.observe(
-                .firstEvent(job: self.journeys[index].job.jobId, took: took), of: scan, at: now,
+                .firstEvent(job: self.journeys[index].jobID, took: took), of: scan, at: now,
                 into: &effects)
         }
         switch reading {
@@ -136,7 +136,7 @@ extension Device {
         }
         self.observe(
             .eventApplied(
-                job: self.journeys[index].job.jobId, id: event.hasOwnID ? event.id : nil, kind: kind,
+                job: self.journeys[index].jobID, id: event.hasOwnID ? event.id : nil, kind: kind,
                 latency: transit.latency, replayed: transit.isReplayed),
             of: self.journeys[index].number, at: now, into: &effects)
     }

@@ -61,7 +61,9 @@ extension Device {
         for index in self.cleanups.indices { self.cleanups[index].interrupted(at: now) }
     }
 
-    private func observeNoPath(_ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]) {
+    private mutating func observeNoPath(
+        _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
         self.observe(
             .requestFailed(
                 exchange.operation, attempt: exchange.attempt, .noPath, took: now - exchange.sentAt),

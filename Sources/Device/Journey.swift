@@ -59,10 +59,18 @@ struct Journey: Sendable {
 
     /// The running job, in the stages that have one.
     var job: DurableJob {
-        guard let job = self.scan.record.job else {
-            preconditionFailure("scan \(self.scan.record.scan) is in \(self.stage) without a job")
-        }
+        guard let job = self.scan.record.job else { self.lacksJob() }
         return job
+    }
+
+    /// Its id alone, without a copy of the rest.
+    var jobID: String {
+        guard let id = self.scan.record.job?.jobId else { self.lacksJob() }
+        return id
+    }
+
+    private func lacksJob() -> Never {
+        preconditionFailure("scan \(self.scan.record.scan) is in \(self.stage) without a job")
     }
 }
 

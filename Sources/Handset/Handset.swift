@@ -130,9 +130,9 @@ package struct Handset: Sendable {
         // What a write brings about is for the app to hear once it is done with this.
         var failed: [StoreTicket] = []
         // Taken from the end, so that each is moved and none is copied.
-        wanted.reverse()
+        wanted.turnRound()
         while let effect = wanted.popLast() {
-            switch effect {
+            switch consume effect {
             case .observe(let observation): effects.append(.observe(observation))
             case .send(let request): effects.append(.send(request))
             case .abort(let id): effects.append(.abort(id))

@@ -96,7 +96,8 @@ struct PhoneOperations: Sendable {
     var followed: Int { self.scans.count }
 
     private mutating func index(of scan: ScanNumber) -> Int {
-        if let index = self.scans.lastIndex(where: { $0.scan == scan }) { return index }
+        // By index: an element is large to copy.
+        for index in self.scans.indices.reversed() where self.scans[index].scan == scan { return index }
         self.scans.append(ScanOperations(scan: scan))
         return self.scans.count - 1
     }

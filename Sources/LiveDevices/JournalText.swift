@@ -89,7 +89,7 @@ struct JournalText {
         self.raw("\":")
     }
 
-    private mutating func raw(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+    private mutating func raw(_ text: String) { self.bytes.append(text: text) }
 
     private mutating func quoted(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))

@@ -9,13 +9,7 @@ struct JSONBytes {
     init(reserving count: Int) { self.bytes.reserveCapacity(count) }
 
     /// Text of ours that needs no escape: braces, keys, numbers.
-    mutating func raw(_ text: String) {
-        // Nearly always there, and then it is one copy.
-        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
-            unsafe self.bytes.append(contentsOf: $0)
-        }
-        if isDone == nil { self.bytes.append(contentsOf: text.utf8) }
-    }
+    mutating func raw(_ text: String) { self.bytes.append(text: text) }
 
     /// What the program itself says: one copy, and nothing is counted.
     mutating func literal(_ text: StaticString) {
@@ -32,23 +26,22 @@ struct JSONBytes {
     /// that turn a line around are escaped, so that a line stays a line and a terminal that shows it stays itself.
     mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
-        // Nearly all text is plain, and scalars are slow.
-        if Self.isPlain(text) {
-            self.raw(text)
-        } else {
+        // Nearly all text is plain, and scalars are slow: looked for where it lies by now.
+        let start = self.bytes.count
+        self.bytes.append(text: text)
+        if self.plainEnd(from: start) < self.bytes.count {
+            self.bytes.removeLast(self.bytes.count - start)
             for scalar in text.unicodeScalars { self.append(scalar) }
         }
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether nothing in it may need an escape: of what is not ASCII, the marks and separators that do begin with one of
-    /// two bytes.
-    private static func isPlain(_ text: String) -> Bool {
-        for byte in text.utf8
-        where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
-            || byte == 0xC2 || byte == 0xE2
-        { return false }
-        return true
+    /// Where something may need an escape: of what is not ASCII, the marks and separators that do begin with one of two bytes.
+    private func plainEnd(from start: Int) -> Int {
+        self.bytes.place(from: start) {
+            $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\")) | $0.equal(0x7F)
+                | $0.equal(0xC2) | $0.equal(0xE2)
+        }
     }
 
     private mutating func append(_ scalar: Unicode.Scalar) {

@@ -200,7 +200,7 @@ package struct Server: Sendable {
             swap(&effects, &self.backendEffects)
             self.originWake = self.backend?.handle(event, at: now, into: &effects) ?? nil
             // Taken from the end, so that each is moved and none is copied.
-            effects.reverse()
+            effects.turnRound()
             while let effect = effects.popLast() { self.carryOut(effect, of: event.exchange, at: now) }
             swap(&effects, &self.backendEffects)
         }

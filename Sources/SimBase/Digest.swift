@@ -24,20 +24,9 @@ public struct Digest: Hashable, Sendable {
 
     /// The text's UTF-8, eight bytes at a time: another digest than that of its bytes, in less time.
     @inlinable public mutating func absorbInWords(_ text: String) {
-        let bytes = Array(text.utf8)
-        var place = 0
-        while bytes.count - place >= 8 {
-            var word: UInt64 = 0
-            for offset in 0..<8 { word |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
-            self.absorbWord(word)
-            place += 8
-        }
-        var rest = UInt64(bytes.count)
-        while place < bytes.count {
-            rest = rest << 8 | UInt64(bytes[place])
-            place += 1
-        }
-        self.absorbWord(rest)
+        let rest = text.eachWord { self.absorbWord($0) }
+        let count = text.utf8.count
+        self.absorbWord(UInt64(count) << UInt64(8 * (count % 8)) | rest)
     }
 
     @inlinable mutating func absorbWord(_ word: UInt64) {

@@ -215,7 +215,8 @@ enum Base64 {
 
 /// An event as the contract's client reads it.
 package enum JobEvent: Hashable, Sendable {
-    case progress(ProgressData)
+    /// What it says is for a screen: it is only known to be readable.
+    case progress
     case completed(CompletedReading)
     case error(ErrorData)
     case ping
@@ -235,9 +236,8 @@ package enum JobEvent: Hashable, Sendable {
         }
         switch kind {
         case .progress:
-            self =
-                (ProgressData(plain: data) ?? JSON.decode(ProgressData.self, from: data))
-                .map(JobEvent.progress) ?? .malformed(kind)
+            let isReadable = ProgressData.isPlain(data) || JSON.decode(ProgressData.self, from: data) != nil
+            self = isReadable ? .progress : .malformed(kind)
         case .completed:
             self =
                 (CompletedReading(plain: data) ?? JSON.decode(CompletedReading.self, from: data))

@@ -24,6 +24,17 @@ struct PlainObject {
         if !self.take(UInt8(ascii: "}")) { self.fail() }
     }
 
+    /// The same by keys that are not made into texts.
+    mutating func members(_ member: (inout PlainObject, PlainKey) -> Bool) {
+        guard self.isPlain, self.take(UInt8(ascii: "{")) else { return self.fail() }
+        if self.take(UInt8(ascii: "}")) { return }
+        repeat {
+            guard let key = self.readKey(), self.take(UInt8(ascii: ":")), member(&self, key), self.isPlain
+            else { return self.fail() }
+        } while self.take(UInt8(ascii: ","))
+        if !self.take(UInt8(ascii: "}")) { self.fail() }
+    }
+
     /// Reads an array, element by element.
     mutating func array(_ element: (inout PlainObject) -> Bool) {
         guard self.isPlain, self.take(UInt8(ascii: "[")) else { return self.fail() }
@@ -67,14 +78,36 @@ struct PlainObject {
         return true
     }
 
+    private mutating func readKey() -> PlainKey? {
+        guard let key = self.unescapedText(), key.count <= PlainKey.bytesMax else { return nil }
+        return PlainKey(key)
+    }
+
+    /// Whether there is a text; goes behind it.
+    mutating func skipText() -> Bool {
+        let start = self.position + 1
+        if self.unescapedText() != nil { return true }
+        return self.isAtEscape(of: start) && self.readEscaped(from: start) != nil
+    }
+
     private mutating func readText() -> String? {
+        let start = self.position + 1
+        if let text = self.unescapedText() { return String(decoding: text, as: UTF8.self) }
+        return self.isAtEscape(of: start) ? self.readEscaped(from: start) : nil
+    }
+
+    /// Whether an escape is in the way of the text that begins there.
+    private func isAtEscape(of start: Int) -> Bool {
+        self.position >= start && self.isAt(UInt8(ascii: "\\"))
+    }
+
+    /// Goes behind it; or to what is in its way, an escape, a control character or the end, and answers nil.
+    private mutating func unescapedText() -> ArraySlice<UInt8>? {
         guard self.take(UInt8(ascii: "\"")) else { return nil }
         let start = self.position
-        let end = PlainText.end(in: self.bytes, from: start)
-        guard end < self.bytes.count, self.bytes[end] >= 0x20 else { return nil }
-        self.position = end
-        guard self.take(UInt8(ascii: "\"")) else { return self.readEscaped(from: start) }
-        return String(decoding: self.bytes[start..<end], as: UTF8.self)
+        self.position = PlainText.end(in: self.bytes, from: start)
+        let end = self.position
+        return self.take(UInt8(ascii: "\"")) ? self.bytes[start..<end] : nil
     }
 
     /// Goes on with a text at its first escape. Those that spell a character by its number are left to a decoder.
@@ -124,6 +157,16 @@ struct PlainObject {
         return Double(String(decoding: self.bytes[start..<self.position], as: UTF8.self))
     }
 
+    /// Whether there is a decimal number that `decimal` would read; goes behind it.
+    mutating func skipDecimal() -> Bool {
+        let start = self.position
+        guard self.digits() != nil else { return false }
+        guard self.take(UInt8(ascii: ".")) else { return true }
+        let fraction = self.position
+        self.skipDigits()
+        return self.position > fraction && self.position - start <= Self.digitsMax + 2
+    }
+
     /// Digits without a leading zero, and what follows is not more of a number than a decimal point.
     private mutating func digits() -> Int? {
         let start = self.position
@@ -155,38 +198,54 @@ struct PlainObject {
 }
 
 extension ProgressData {
-    /// Nil for what is not plain, or not a progress event: then a decoder decides.
-    init?(plain data: String) {
+    private enum Form { case text, integer, decimal }
+
+    private static let members: [(key: PlainKey, form: Form)] = [
+        (PlainKey("currentItem"), .text), (PlainKey("jobId"), .text), (PlainKey("message"), .text),
+        (PlainKey("processedCount"), .integer), (PlainKey("progress"), .decimal), (PlainKey("status"), .text),
+        (PlainKey("timestamp"), .text), (PlainKey("totalCount"), .integer), (PlainKey("type"), .text),
+    ]
+    /// By place in `members`: `jobId` and `type`.
+    private static let required: UInt = 1 << 1 | 1 << 8
+
+    /// Whether this is plainly a progress event, without making anything of it: most events are, and nobody looks into
+    /// them. False for what is not plain, or none: then a decoder decides.
+    static func isPlain(_ data: String) -> Bool {
         var object = PlainObject(data)
-        var (type, jobId, status, message, currentItem, timestamp):
-            (String?, String?, String?, String?, String?, String?)
-        var (processed, total): (Int?, Int?)
-        var progress: Double?
+        var seen: UInt = 0
         // A key that comes twice is the decoder's to judge, and so is a value of another type.
-        object.object { object, key in
-            switch key {
-            case "type" where type == nil: object.read(&type)
-            case "jobId" where jobId == nil: object.read(&jobId)
-            case "status" where status == nil: object.read(&status)
-            case "message" where message == nil: object.read(&message)
-            case "currentItem" where currentItem == nil: object.read(&currentItem)
-            case "timestamp" where timestamp == nil: object.read(&timestamp)
-            case "processedCount" where processed == nil: object.read(&processed)
-            case "totalCount" where total == nil: object.read(&total)
-            case "progress" where progress == nil: object.read(&progress)
-            default: false
+        object.members { object, key in
+            guard let place = Self.members.firstIndex(where: { $0.key == key }), seen & 1 << UInt(place) == 0
+            else { return false }
+            seen |= 1 << UInt(place)
+            switch Self.members[place].form {
+            case .text: return object.skipText()
+            case .integer: return object.integer() != nil
+            case .decimal: return object.skipDecimal()
             }
         }
-        guard object.isAtEnd, let type, let jobId else { return nil }
-        self.type = type
-        self.jobId = jobId
-        self.status = status
-        self.progress = progress
-        self.processedCount = processed
-        self.totalCount = total
-        self.message = message
-        self.currentItem = currentItem
-        self.timestamp = timestamp
+        return object.isAtEnd && seen & Self.required == Self.required
+    }
+}
+
+/// A key of up to 15 bytes as two words, which are compared at once.
+struct PlainKey: Hashable {
+    private var high: UInt64 = 0
+    /// Its lowest byte is the length, so that no two keys are alike.
+    private var low: UInt64 = 0
+
+    static let bytesMax = 15
+
+    init(_ key: String) { self.init(key.utf8) }
+
+    init(_ bytes: some Collection<UInt8>) {
+        precondition(bytes.count <= Self.bytesMax, "a key that no words hold")
+        for byte in bytes {
+            self.high = self.high << 8 | self.low >> 56
+            self.low = self.low << 8 | UInt64(byte)
+        }
+        self.high = self.high << 8 | self.low >> 56
+        self.low = self.low << 8 | UInt64(bytes.count)
     }
 }
 

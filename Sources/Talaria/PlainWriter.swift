@@ -30,7 +30,7 @@ package struct PlainWriter: Sendable {
     mutating func text(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         let start = self.bytes.count
-        self.bytes.append(contentsOf: text.utf8)
+        self.bytes.append(text: text)
         // Hardly any text needs an escape: looked for where it lies by now.
         if PlainText.end(in: self.bytes, from: start) < self.bytes.count {
             self.bytes.removeLast(self.bytes.count - start)
@@ -117,21 +117,16 @@ package struct PlainWriter: Sendable {
         self.toggle(value)
     }
 
-    private mutating func raw(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+    private mutating func raw(_ text: String) { self.bytes.append(text: text) }
 }
 
 /// The part of a JSON text that stands for itself.
 enum PlainText {
     /// Where the first byte is that is, or needs, an escape, or that ends a text.
     static func end(in bytes: [UInt8], from start: Int) -> Int {
-        let span = bytes.span
-        var place = start
-        while place < span.count {
-            let byte = span[place]
-            guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { break }
-            place += 1
+        bytes.place(from: start) {
+            $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\"))
         }
-        return place
     }
 }
 

@@ -55,8 +55,8 @@ package struct Shelf: Hashable, Sendable {
         let work = self.work(device, scan, ordinal)
         var title: [UInt8] = []
         title.reserveCapacity(96)
-        title.append(contentsOf: work.title.utf8)
-        title.append(contentsOf: ", copy ".utf8)
+        title.append(text: work.title)
+        title.append(text: ", copy ")
         Decimal.append(Int64(device.raw), to: &title)
         title.append(UInt8(ascii: "."))
         Decimal.append(Int64(scan.raw), to: &title)

@@ -32,7 +32,7 @@ package struct TraceContext: Hashable, Sendable {
         Hexadecimal.append(UInt64(self.scan.raw), digits: 8, to: &text)
         text.append(UInt8(ascii: "-"))
         Hexadecimal.append(span, digits: 16, to: &text)
-        text.append(contentsOf: "-01".utf8)
+        text.append(text: "-01")
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -28,19 +28,8 @@ package struct Chain: Hashable, Sendable {
 
     /// Eight bytes at a time, the first the least, so that the value does not depend on the machine.
     mutating func absorb(_ bytes: ArraySlice<UInt8>) {
-        var (place, end) = (bytes.startIndex, bytes.endIndex)
-        while end - place >= 8 {
-            var word: UInt64 = 0
-            for offset in 0..<8 { word |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
-            self.absorb(word)
-            place += 8
-        }
-        var rest = UInt64(bytes.count)
-        while place < end {
-            end -= 1
-            rest = rest << 8 | UInt64(bytes[end])
-        }
-        self.absorb(rest)
+        let rest = bytes.eachWord { self.absorb($0) }
+        self.absorb(UInt64(bytes.count) << UInt64(8 * (bytes.count % 8)) | rest)
     }
 
     mutating func absorb(_ text: String) {

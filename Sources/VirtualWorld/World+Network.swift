@@ -205,7 +205,7 @@ extension World {
         swap(&effects, &self.serverEffects)
         self.server.handle(event, at: self.now, into: &effects)
         // Taken from the end, so that each is moved and none is copied.
-        effects.reverse()
+        effects.turnRound()
         while let effect = effects.popLast() { self.carryOut(effect) }
         swap(&effects, &self.serverEffects)
     }

@@ -83,7 +83,7 @@ extension World {
         swap(&effects, &self.handsetEffects)
         self.phones[phone].handset.handle(event, at: self.now, into: &effects)
         // Taken from the end, so that each is moved and none is copied.
-        effects.reverse()
+        effects.turnRound()
         while let effect = effects.popLast() { self.carryOut(effect, of: phone) }
         swap(&effects, &self.handsetEffects)
         let wake = self.phones[phone].handset.nextWake

@@ -1,3 +1,5 @@
+import SimBase
+
 /// The bytes the formats of this module are made of, by name.
 enum ASCII {
     @inline(__always) static var tab: UInt8 { 0x09 }
@@ -33,28 +35,12 @@ enum ASCII {
 
     /// Where the next line feed is.
     static func lineFeed(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        let span = bytes.span
-        var offset = start - bytes.startIndex
-        while offset < span.count {
-            if span[offset] == Self.lineFeed { return bytes.startIndex + offset }
-            offset += 1
-        }
-        return nil
+        bytes.place(from: start) { $0.equal(Self.lineFeed) }
     }
 
     /// Where the next byte that ends a line is: a line feed or a carriage return.
     static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        let span = bytes.span
-        var offset = start - bytes.startIndex
-        while offset < span.count {
-            let byte = span[offset]
-            // One comparison for nearly every byte.
-            if byte <= Self.carriageReturn, byte == Self.lineFeed || byte == Self.carriageReturn {
-                return bytes.startIndex + offset
-            }
-            offset += 1
-        }
-        return nil
+        bytes.place(from: start) { $0.equal(Self.lineFeed) | $0.equal(Self.carriageReturn) }
     }
 
     /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).

@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// How a request's body is delimited (RFC 9112 section 6).
 package enum BodyFraming: Hashable, Sendable {
     case none
@@ -81,8 +83,8 @@ package enum PercentEncoding {
         while let byte = iterator.next() {
             switch byte {
             case 0x25:
-                guard let high = iterator.next().flatMap(Self.nibble),
-                    let low = iterator.next().flatMap(Self.nibble)
+                guard let high = iterator.next().flatMap(Hexadecimal.nibble),
+                    let low = iterator.next().flatMap(Hexadecimal.nibble)
                 else { return nil }
                 decoded.append(high << 4 | low)
             case 0x2B where plusIsSpace: decoded.append(ASCII.space)
@@ -90,15 +92,5 @@ package enum PercentEncoding {
             }
         }
         return String(decoding: decoded, as: UTF8.self)
-    }
-
-    /// The value of a hexadecimal digit of either case.
-    static func nibble(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }

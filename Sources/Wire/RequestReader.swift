@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// What a connection's bytes mean to a server, in order: a head, any number of body pieces, the end.
 package enum RequestEvent: Hashable, Sendable {
     case head(RequestHead)
@@ -270,7 +272,7 @@ package struct RequestReader: Sendable {
             line = try self.lines.next(in: bytes, at: &position, limit: self.limits.chunkLineBytesMax)
         } catch { throw RequestError(error, tooLong: .chunkLineTooLong) }
         guard let line else { return nil }
-        let digits = line.prefix { PercentEncoding.nibble($0) != nil }
+        let digits = line.prefix { Hexadecimal.nibble($0) != nil }
         let extensions = line[digits.endIndex...].drop { $0 == ASCII.space || $0 == ASCII.tab }
         guard !digits.isEmpty, extensions.isEmpty || extensions.first == 0x3B else { throw .badChunkSize }
         guard FieldLine.isValue(extensions) else { throw .badHeaderValue }
@@ -278,7 +280,7 @@ package struct RequestReader: Sendable {
         var size = 0
         for byte in digits {
             let (product, overflow) = size.multipliedReportingOverflow(by: 16)
-            guard !overflow, let digit = PercentEncoding.nibble(byte) else { throw .badChunkSize }
+            guard !overflow, let digit = Hexadecimal.nibble(byte) else { throw .badChunkSize }
             let (sum, carried) = product.addingReportingOverflow(Int(digit))
             guard !carried else { throw .badChunkSize }
             size = sum

@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// What a connection's bytes mean to a client, in order: a head, any number of body pieces, the end.
 package enum ResponseEvent: Hashable, Sendable {
     /// The final head; 1xx heads are passed over.
@@ -211,10 +213,10 @@ package struct ResponseReader: Sendable {
     }
 
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ResponseError) -> Int {
-        let digits = line.prefix { PercentEncoding.nibble($0) != nil }
+        let digits = line.prefix { Hexadecimal.nibble($0) != nil }
         guard (1...15).contains(digits.count),
             digits.endIndex == line.endIndex || line[digits.endIndex] == 0x3B
         else { throw .badChunk }
-        return digits.reduce(0) { $0 << 4 | Int(PercentEncoding.nibble($1) ?? 0) }
+        return digits.reduce(0) { $0 << 4 | Int(Hexadecimal.nibble($1) ?? 0) }
     }
 }

@@ -21,10 +21,10 @@ package enum ResponseWriter {
         status: Int, headers: HeaderFields, framing: ReplyFraming, into bytes: inout [UInt8]
     ) {
         precondition((100...999).contains(status), "a status of three digits")
-        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
-        bytes.append(contentsOf: String(status).utf8)
+        bytes.append(text: "HTTP/1.1 ")
+        bytes.append(text: String(status))
         bytes.append(ASCII.space)
-        bytes.append(contentsOf: Self.reason(status).utf8)
+        bytes.append(text: Self.reason(status))
         Self.lineEnd(into: &bytes)
         for field in headers.fields { Self.field(field.name, field.value, into: &bytes) }
         switch framing {
@@ -71,16 +71,16 @@ package enum ResponseWriter {
 
     /// Appends the last chunk, without trailers.
     package static func lastChunk(into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: "0\r\n\r\n".utf8)
+        bytes.append(text: "0\r\n\r\n")
     }
 
     private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
         precondition(!name.isEmpty && name.utf8.allSatisfy(ASCII.isToken), "a field name is a token")
-        bytes.append(contentsOf: name.utf8)
+        bytes.append(text: name)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
         let start = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        bytes.append(text: value)
         for place in start..<bytes.count {
             let byte = bytes[place]
             if byte == ASCII.carriageReturn || byte == ASCII.lineFeed || byte == 0 {

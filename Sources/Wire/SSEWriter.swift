@@ -15,7 +15,7 @@ package enum SSEWriter {
         if !type.isEmpty { Self.field("event", type, into: &bytes) }
         if let retry { Self.field("retry", String(max(0, retry.wholeMilliseconds)), into: &bytes) }
         Self.eachLine(of: data) { line in
-            bytes.append(contentsOf: "data: ".utf8)
+            bytes.append(text: "data: ")
             bytes.append(contentsOf: line)
             bytes.append(ASCII.lineFeed)
         }
@@ -52,12 +52,12 @@ package enum SSEWriter {
     ) {
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
-        bytes.append(contentsOf: name.utf8)
+        bytes.append(text: name)
         bytes.append(UInt8(ascii: "="))
         Decimal.append(number, to: &bytes)
         if !remark.isEmpty {
             bytes.append(ASCII.space)
-            bytes.append(contentsOf: remark.utf8)
+            bytes.append(text: remark)
         }
         bytes.append(ASCII.lineFeed)
     }
@@ -74,12 +74,12 @@ package enum SSEWriter {
     }
 
     private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: name.utf8)
+        bytes.append(text: name)
         bytes.append(ASCII.colon)
         if !value.isEmpty {
             let start = bytes.count
             bytes.append(ASCII.space)
-            bytes.append(contentsOf: value.utf8)
+            bytes.append(text: value)
             precondition(
                 ASCII.lineBreak(in: bytes[start...], from: start) == nil,
                 "a field of one line holds a line break")

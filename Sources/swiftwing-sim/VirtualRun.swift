@@ -126,7 +126,7 @@ final class VirtualRun {
         _ batch: inout [Observation], _ recorder: inout RunRecorder, _ sentinel: inout Sentinel,
         _ sometimes: inout SometimesTable, _ directory: RunDirectory
     ) {
-        batch.reverse()
+        batch.turnRound()
         while let observation = batch.popLast() {
             sentinel.saw(observation)
             sometimes.saw(observation)

@@ -99,7 +99,7 @@ import Wire
                 #expect(bad.data == good.data)
                 continue
             }
-            guard case .progress(var expected) = JobEvent(name: good.type, data: good.data) else {
+            guard var expected = JSON.decode(ProgressData.self, from: good.data) else {
                 Issue.record("no progress: \(good)")
                 continue
             }

@@ -25,7 +25,6 @@ import Testing
         ("async ", [], "concurrency is somewhere else"),
         ("Mutex", [], "concurrency is somewhere else"),
         ("@unchecked", [], "pure values are Sendable by themselves"),
-        ("unsafe ", [], "unsafe code stays at the edge"),
     ]
 
     @Test(arguments: pure) func `a pure target has nothing that breaks a replay`(target: String) {
@@ -56,13 +55,13 @@ import Testing
         }
     }
 
-    @Test func `unsafe stands only where C is called`() {
+    @Test func `unsafe stands only where C is called, and where bytes are memory`() {
         let edge: Set = [
             "EventLoop", "CurlLoop", "LiveDevices", "LiveBackend", "Imaging", "ScenarioFile", "Reporting",
         ]
         for file in SourceTree.files(in: "Sources", ending: ".swift") {
             let target = String(file.path.split(separator: "/")[1])
-            guard !edge.contains(target) else { continue }
+            guard !edge.contains(target), file.path != "Sources/SimBase/Bytes.swift" else { continue }
             for (number, text) in file.code where Self.has("unsafe ", in: text) {
                 Issue.record(
                     "\(file.path):\(number): unsafe in \(target): move the call to a target that wraps it")

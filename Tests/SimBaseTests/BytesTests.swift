@@ -1,0 +1,74 @@
+import SimBase
+import SimTestSupport
+import Testing
+
+/// What is done eight bytes at a time must be what it is byte by byte.
+@Suite struct BytesTests {
+    private static let random = KeyedRandom(seed: 31)
+
+    /// Bytes of few values, so that every mark is met next to its neighbours.
+    private static func bytes(_ round: UInt64) -> [UInt8] {
+        let values: [UInt8] = [
+            0, 0x09, 0x0A, 0x0B, 0x0D, 0x1F, 0x20, 0x22, 0x5C, 0x61, 0x7F, 0x80, 0x8A, 0xFF,
+        ]
+        return (0..<Self.random.below(40, .test, round, 0)).map {
+            values[Int(Self.random.below(UInt64(values.count), .test, round, $0 + 1))]
+        }
+    }
+
+    @Test func `the first marked byte is found from every place of every slice`() {
+        for round in 0..<400 as Range<UInt64> {
+            let bytes = Self.bytes(round)
+            for start in 0...bytes.count {
+                let lines = bytes.place(from: start) { $0.equal(0x0A) | $0.equal(0x0D) }
+                #expect(lines == bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count)
+                let json = bytes[start...].place(from: start) {
+                    $0.less(0x20) | $0.equal(0x22) | $0.equal(0x5C)
+                }
+                #expect(json == bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C })
+                let low = bytes[start...].place(from: start) { $0.less(128) }
+                #expect(low == bytes[start...].firstIndex { $0 < 128 })
+            }
+        }
+    }
+
+    @Test func `words hold the bytes in their order, and what is left comes last`() {
+        for round in 0..<200 as Range<UInt64> {
+            let bytes = Self.bytes(round)
+            for start in 0...min(3, bytes.count) {
+                let slice = bytes[start...]
+                var seen: [UInt8] = []
+                var rest = slice.eachWord { word in
+                    for shift in 0..<8 as Range<UInt64> {
+                        seen.append(UInt8(truncatingIfNeeded: word >> (8 * shift)))
+                    }
+                }
+                while seen.count < slice.count {
+                    seen.append(UInt8(truncatingIfNeeded: rest))
+                    rest >>= 8
+                }
+                #expect(seen == Array(slice))
+                #expect(rest == 0)
+            }
+        }
+    }
+
+    @Test(arguments: ["", "a", "short", "exactly fifteen", "längere Texte liegen auf dem Heap, 猫 🌲"])
+    func `a text is appended as its bytes, and its words are theirs`(text: String) {
+        var bytes: [UInt8] = [1, 2]
+        bytes.append(text: text)
+        #expect(bytes == [1, 2] + Array(text.utf8))
+        var (ofText, ofBytes): ([UInt64], [UInt64]) = ([], [])
+        ofText.append(text.eachWord { ofText.append($0) })
+        ofBytes.append(bytes[2...].eachWord { ofBytes.append($0) })
+        #expect(ofText == ofBytes)
+    }
+
+    @Test func `turned round, everything is there once`() {
+        for count in 0..<12 {
+            var texts = (0..<count).map { "element \($0) of some length" }
+            texts.turnRound()
+            #expect(texts == (0..<count).reversed().map { "element \($0) of some length" })
+        }
+    }
+}
