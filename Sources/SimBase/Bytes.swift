@@ -9,11 +9,12 @@ public struct ByteWord: Hashable, Sendable {
 
     @inlinable init(_ bits: UInt64) { self.bits = bits }
 
+    /// The bytes that are this one.
     @inlinable public func equal(_ byte: UInt8) -> UInt64 {
         ByteWord(self.bits ^ (0x0101_0101_0101_0101 &* UInt64(byte))).less(1)
     }
 
-    /// `limit` is at most 128.
+    /// The bytes below `limit`, which is at most 128.
     @inlinable public func less(_ limit: UInt8) -> UInt64 {
         (self.bits &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~self.bits & 0x8080_8080_8080_8080
     }
