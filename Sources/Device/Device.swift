@@ -42,6 +42,9 @@ package struct Device: Sendable {
     /// The earliest moment at which the phone has something to do by itself. It may come to be too early while a stream
     /// brings bytes; a wake-up then changes nothing but this.
     package private(set) var nextWake: Instant?
+    /// Whether nothing more happens without a new event from outside. A suspended phone is then done; a running one has
+    /// settled or parked everything it had. Kept like `nextWake`: to ask a phone of thousands would copy it.
+    package private(set) var isQuiescent = true
 
     enum Phase: Hashable, Sendable {
         /// Leaves to `running` by `launched`.
@@ -135,6 +138,7 @@ package struct Device: Sendable {
         precondition(self.phase != .off, "the first event of a phone is its launch")
         self.proceed(at: now, into: &effects)
         self.nextWake = self.earliestWake(at: now)
+        self.isQuiescent = self.hasNothingToDo
     }
 
     /// Does everything that is due and allowed.
@@ -182,9 +186,7 @@ package struct Device: Sendable {
 
     // MARK: Queries
 
-    /// Whether nothing more happens without a new event from outside. A suspended phone is then done; a running one has
-    /// settled or parked everything it had.
-    package var isQuiescent: Bool {
+    private var hasNothingToDo: Bool {
         switch self.phase {
         case .off:
             true

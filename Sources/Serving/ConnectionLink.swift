@@ -100,8 +100,9 @@ struct ConnectionLink: Sendable {
     /// Nothing more arrives at the phone before.
     mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
 
-    /// When the phone may send on, while its link is too far behind; nil when it is not.
-    func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
+    /// When the phone may send on, while its link is too far behind; nil when it is not. Mutating, so that the link is asked
+    /// where it stands and not copied first; so is what asks it.
+    mutating func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
         guard let idleAt = self.lanes?.up.idleAt else { return nil }
         let idle = max(idleAt, troubles?.idleAt ?? .zero)
         return idle - now > ServingLimits.linkBacklogMax ? idle - ServingLimits.linkBacklogMax : nil

@@ -11,9 +11,9 @@ extension ServedConnection {
     var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
 
     /// Also while the link is behind, so that the sender feels how slow it is.
-    func isReadingPaused(at now: Instant) -> Bool {
+    mutating func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isCut || self.isReaderFull
-            || self.link.upResumes(at: now, self.exchange?.up) != nil
+            || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
             || self.uploadWaiting > ServingLimits.uploadWaitingMax
     }
 

@@ -100,7 +100,7 @@ struct ServedConnection: Sendable {
 
     /// When it wants to be woken. For the same moment as `tellWhetherToRead`: a link that catches up between two readings
     /// of the clock would leave the connection unread by the first and without a wake-up by the second, for good.
-    func nextWake(at now: Instant) -> Instant? {
+    mutating func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
         switch self.state {
         case .open:

@@ -53,7 +53,8 @@ package struct Server: Sendable {
         self.connectionsMade += 1
         let slot = self.freeSlots.popLast() ?? UInt32(self.connections.count)
         let id = ConnectionID(serial: self.connectionsMade, slot: slot)
-        let connection = ServedConnection(id: id, at: now)
+        var connection = ServedConnection(id: id, at: now)
+        let wake = connection.nextWake(at: now)
         if Int(slot) == self.connections.count {
             self.connections.append(connection)
             self.serials.append(id.serial)
@@ -62,7 +63,7 @@ package struct Server: Sendable {
             self.connections[Int(slot)] = connection
             self.serials[Int(slot)] = id.serial
         }
-        self.wakes.set(key: Int(slot), at: connection.nextWake(at: now))
+        self.wakes.set(key: Int(slot), at: wake)
         return id
     }
 
@@ -315,8 +316,11 @@ package struct Server: Sendable {
 
     /// When the server wants to be woken next; it may be too early, which does no harm.
     package var nextWake: Instant? {
-        guard let origin = self.originWake else { return self.wakes.nextAt }
-        return self.wakes.nextAt.map { min($0, origin) } ?? origin
+        // Mutating, so that the server is asked where it stands.
+        mutating get {
+            guard let origin = self.originWake else { return self.wakes.nextAt }
+            return self.wakes.nextAt.map { min($0, origin) } ?? origin
+        }
     }
 
     /// How many event streams were open since this was last asked.
