@@ -11,7 +11,7 @@ BINARY := $(BUILD)/release/swiftwing-sim
 CHECKS := --explicit-target-dependency-import-check error
 # Swift's own libraries within the binary: it runs where no Swift is, and a simulated hour takes a seventh less time. macOS
 # brings them along and has no others.
-STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
+STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)

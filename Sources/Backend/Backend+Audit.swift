@@ -19,13 +19,15 @@ extension Backend {
 
     /// Whether a request shows a token that is not that of the job it asks for. Of a job that is gone nobody can say.
     package mutating func isMisplaced(authorization: String, target: String) -> Bool {
-        let path = target.prefix { $0 != "?" }
+        let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String
         switch Endpoint(path: String(path)) {
         case .stream(let id), .results(let id), .cleanup(let id), .job(let id): jobID = id
         case .upload, nil: return true
         }
-        guard let key = JobKey(jobID: jobID), let token = self.jobs[key]?.token else { return false }
+        guard let key = JobKey(jobID: jobID), let token = self.jobs.with(key, { $0.token }),
+            !token.secret.isShown(by: authorization)
+        else { return false }
         return token.verdict(on: Bearer(authorization: authorization), at: self.now) == .wrong
     }
 }

@@ -1,3 +1,5 @@
+import SimBase
+
 /// Whole numbers of small units as decimal text, by integer arithmetic: what is printed is what was compared.
 package enum DecimalText {
     /// `value` × 10^-`decimals`, with as many digits after the point as needed but within `shown`; what does not fit
@@ -6,13 +8,21 @@ package enum DecimalText {
         let rounded = Self.rounded(
             value.magnitude, decimals: decimals, to: Swift.min(decimals, shown.upperBound))
         let scale = Self.powerOfTen(decimals)
-        let (whole, fraction) = rounded.quotientAndRemainder(dividingBy: scale)
-        var digits = decimals == 0 ? "" : String(fraction)
-        digits = String(repeating: "0", count: decimals - digits.count) + digits
-        while digits.hasSuffix("0"), digits.count > Swift.min(decimals, shown.lowerBound) {
-            digits.removeLast()
+        let (whole, rest) = rounded.quotientAndRemainder(dividingBy: scale)
+        var (fraction, digits) = (rest, decimals)
+        while digits > Swift.min(decimals, shown.lowerBound), fraction.isMultiple(of: 10) {
+            fraction /= 10
+            digits -= 1
         }
-        return (value < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        if value < 0 { text.append(UInt8(ascii: "-")) }
+        text.append(text: String(whole))
+        if digits > 0 {
+            text.append(UInt8(ascii: "."))
+            Decimal.append(fraction, digits: digits, to: &text)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nanoseconds with the unit that suits their size, as the SLO grammar writes it: `312.4ms`.

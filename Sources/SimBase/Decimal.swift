@@ -25,6 +25,7 @@ public enum Decimal {
 
     /// Appends the same in so many digits, with zeros in front; digits in excess are left out.
     @inlinable public static func append(_ value: UInt64, digits count: Int, to bytes: inout [UInt8]) {
+        precondition(count <= 16, "more digits than a word holds")
         var (rest, digits) = (value, UInt64(0))
         for place in 0..<count {
             digits |= (rest % 10) << UInt64(4 * place)
