@@ -139,6 +139,14 @@ package struct Device: Sendable {
         self.proceed(at: now, into: &effects)
         self.nextWake = self.earliestWake(at: now)
         self.isQuiescent = self.hasNothingToDo
+        if self.isQuiescent { self.giveBackRoom() }
+    }
+
+    /// A phone that is done holds nothing of its busiest moment: thousands of them would, more of them the longer a run is.
+    private mutating func giveBackRoom() {
+        if self.journeys.isEmpty, self.journeys.capacity > 0 { self.journeys = [] }
+        if self.exchanges.isEmpty, self.exchanges.capacity > 0 { self.exchanges = [] }
+        if self.cleanups.isEmpty, self.cleanups.capacity > 0 { self.cleanups = [] }
     }
 
     /// Does everything that is due and allowed.

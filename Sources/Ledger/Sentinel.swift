@@ -399,6 +399,16 @@ package struct Sentinel: Sendable {
         guard self.states[place].isOver.count > 16 else { return }
         let gone = self.states[place].isOver.removeFirst()
         self.states[place].jobs.removeAll { $0.scan == gone }
+        self.states[place].loose.removeAll { $0.scan == gone }
+        self.states[place].troubled.removeAll { $0 == gone }
+    }
+
+    /// Requests, jobs and scans of all phones that it still remembers: it must not grow with a run.
+    package var remembered: Int {
+        self.states.reduce(0) {
+            $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.fresh.count + $1.isOver.count
+                + $1.troubled.count + $1.uploads.count + $1.cleaned.count
+        }
     }
 
     // MARK: The backend's side

@@ -47,6 +47,37 @@ import Testing
         #expect(self.broken(history) == [])
     }
 
+    @Test func `what it remembers of a phone does not grow with its scans`() {
+        func remembered(afterScans count: UInt32) -> Int {
+            let history = History {
+                $0.launch()
+                for scan in 1...count {
+                    $0.scan = ScanNumber(scan)
+                    $0.job = "job-\(scan)"
+                    $0.phone(.captured(scheduled: $0.now))
+                    $0.phone(.queued(.captured))
+                    $0.upload()
+                    Self.answered(&$0, .upload, 202)
+                    $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                    $0.open()
+                    Self.answered(&$0, .stream)
+                    $0.terminal(0)
+                    $0.complete()
+                    $0.clean()
+                }
+            }
+            var settings = LedgerSettings.embedded
+            settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+            var sentinel = Sentinel(
+                SentinelSettings(
+                    idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+                ledger: settings)
+            for observation in history.observations { sentinel.saw(observation) }
+            return sentinel.remembered
+        }
+        #expect(remembered(afterScans: 40) == remembered(afterScans: 160))
+    }
+
     @Test func `an older scan that was never uploaded comes first`() {
         func history(first: UInt32) -> History {
             History {
