@@ -4,7 +4,7 @@ import Talaria
 // How the phone speaks: observations, durable writes, requests.
 
 extension Device {
-    /// Changes nothing. A phone that were only lent for it would be copied where it is told of its own journeys.
+    /// Changes nothing. A phone that was only lent for it would be copied wherever something of its own is told.
     mutating func observe(
         _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
     ) {

@@ -15,34 +15,32 @@ struct PlainObject {
 
     /// Reads an object: `member` is told each key and reads its value; false is something that is not plain.
     mutating func object(_ member: (inout PlainObject, String) -> Bool) {
-        guard self.isPlain, self.take(UInt8(ascii: "{")) else { return self.fail() }
-        if self.take(UInt8(ascii: "}")) { return }
-        repeat {
-            guard let key = self.readText(), self.take(UInt8(ascii: ":")), member(&self, key), self.isPlain
-            else { return self.fail() }
-        } while self.take(UInt8(ascii: ","))
-        if !self.take(UInt8(ascii: "}")) { self.fail() }
+        self.list("{", "}") { object in
+            guard let key = object.readText(), object.take(UInt8(ascii: ":")) else { return false }
+            return member(&object, key)
+        }
     }
 
     /// The same by keys that are not made into texts.
     mutating func members(_ member: (inout PlainObject, PlainKey) -> Bool) {
-        guard self.isPlain, self.take(UInt8(ascii: "{")) else { return self.fail() }
-        if self.take(UInt8(ascii: "}")) { return }
-        repeat {
-            guard let key = self.readKey(), self.take(UInt8(ascii: ":")), member(&self, key), self.isPlain
-            else { return self.fail() }
-        } while self.take(UInt8(ascii: ","))
-        if !self.take(UInt8(ascii: "}")) { self.fail() }
+        self.list("{", "}") { object in
+            guard let key = object.readKey(), object.take(UInt8(ascii: ":")) else { return false }
+            return member(&object, key)
+        }
     }
 
     /// Reads an array, element by element.
-    mutating func array(_ element: (inout PlainObject) -> Bool) {
-        guard self.isPlain, self.take(UInt8(ascii: "[")) else { return self.fail() }
-        if self.take(UInt8(ascii: "]")) { return }
+    mutating func array(_ element: (inout PlainObject) -> Bool) { self.list("[", "]", element) }
+
+    @inline(__always) private mutating func list(
+        _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ item: (inout PlainObject) -> Bool
+    ) {
+        guard self.isPlain, self.take(UInt8(ascii: opening)) else { return self.fail() }
+        if self.take(UInt8(ascii: closing)) { return }
         repeat {
-            guard element(&self), self.isPlain else { return self.fail() }
+            guard item(&self), self.isPlain else { return self.fail() }
         } while self.take(UInt8(ascii: ","))
-        if !self.take(UInt8(ascii: "]")) { self.fail() }
+        if !self.take(UInt8(ascii: closing)) { self.fail() }
     }
 
     /// Whether all was plain, and nothing is behind it.
