@@ -83,18 +83,23 @@ extension Backend {
     func progressData(_ facts: Job.Facts, step: Int, at moment: Instant) -> [UInt8] {
         let script = facts.script
         let counts = script.counts(at: step)
-        var currentItem: String?
-        if case .enriched(let book) = script.step(at: step) {
-            let owner = facts.owner
-            currentItem =
-                self.shelf.title(device: owner.device, scan: owner.scan, ordinal: book - 1)
+        let wall = self.wall(at: moment)
+        return JSON.object { writer in
+            if case .enriched(let book) = script.step(at: step) {
+                writer.member("currentItem") {
+                    self.shelf.append(
+                        titleOf: facts.owner.device, facts.owner.scan, ordinal: book - 1, to: &$0)
+                }
+            }
+            writer.member("jobId", facts.id)
+            writer.member("message") { script.append(messageAt: step, to: &$0) }
+            writer.member("processedCount", counts.processed)
+            writer.member("progress", thousandths: script.thousandths(at: step))
+            writer.member("status", script.status(at: step))
+            writer.member("timestamp", timestamp: wall)
+            writer.member("totalCount", counts.total)
+            writer.member("type", EventKind.progress.rawValue)
         }
-        return JSON.encode(
-            ProgressData(
-                jobId: facts.id, status: script.status(at: step),
-                thousandths: script.thousandths(at: step), processedCount: counts.processed,
-                totalCount: counts.total, message: script.message(at: step),
-                currentItem: currentItem, timestamp: self.timestamp(at: moment)))
     }
 
     /// The job reaches its terminal event, and its streams their end.

@@ -193,15 +193,19 @@ extension Backend {
     private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
         let wall = self.wall
         if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }
-        var id: String?
-        if self.configuration.pingIDs {
-            let milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) }
-            id = EventLog.id(milliseconds ?? wall, .ping)
+        let data = JSON.object { writer in
+            writer.member("timestamp", timestamp: wall)
+            writer.member("type", "ping")
         }
-        var bytes: [UInt8] = []
-        SSEWriter.event(
-            id: id, type: EventKind.ping.rawValue, data: JSON.encode(PingData(timestamp: self.timestamp)),
-            into: &bytes)
+        var draft = ByteDraft(reserving: data.count + 96)
+        let name = EventKind.ping.rawValue
+        if self.configuration.pingIDs {
+            let milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
+            SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
+        } else {
+            SSEWriter.event(id: nil, type: name, data: data[...], into: &draft)
+        }
+        let bytes = draft.bytes
         self.lastPing = (wall, bytes)
         return bytes
     }

@@ -87,12 +87,11 @@ struct EventLog: Sendable {
     }
 
     static func id(_ milliseconds: Int64, _ name: String) -> String {
-        var id: [UInt8] = []
-        id.reserveCapacity(40)
+        var id = ByteDraft(reserving: 40)
         Decimal.append(milliseconds, to: &id)
         id.append(UInt8(ascii: "-"))
         id.append(text: name)
-        return String(decoding: id, as: UTF8.self)
+        return id.text
     }
 
     // MARK: Writing
@@ -145,12 +144,11 @@ struct EventLog: Sendable {
         position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8],
         hasBooks: Bool, step: Int?
     ) -> Entry {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(data.count + 80)
-        SSEWriter.event(
-            id: Self.id(milliseconds, kind), type: kind.rawValue, data: data, into: &bytes)
+        var draft = ByteDraft(reserving: data.count + 96)
+        let name = kind.rawValue
+        SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
         return Entry(
-            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,
+            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: draft.bytes,
             hasBooks: hasBooks, step: step)
     }
 

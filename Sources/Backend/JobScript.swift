@@ -87,13 +87,26 @@ struct JobScript: Hashable, Sendable {
         }
     }
 
-    func message(at position: Int) -> String {
+    func append(messageAt position: Int, to text: inout ByteDraft) {
         switch self.step(at: position) {
-        case .initialized: "Starting scan of \(self.photos) photos..."
-        case .analyzing: "Processing photo 1 of \(self.photos)..."
-        case .identified: "Identified \(self.books) books"
-        case .enriched(let book): "Enriched book \(book) of \(self.books)"
-        case .completed: "Finalizing..."
+        case .initialized:
+            text.append(literal: "Starting scan of ")
+            Decimal.append(Int64(self.photos), to: &text)
+            text.append(literal: " photos...")
+        case .analyzing:
+            text.append(literal: "Processing photo 1 of ")
+            Decimal.append(Int64(self.photos), to: &text)
+            text.append(literal: "...")
+        case .identified:
+            text.append(literal: "Identified ")
+            Decimal.append(Int64(self.books), to: &text)
+            text.append(literal: " books")
+        case .enriched(let book):
+            text.append(literal: "Enriched book ")
+            Decimal.append(Int64(book), to: &text)
+            text.append(literal: " of ")
+            Decimal.append(Int64(self.books), to: &text)
+        case .completed: text.append(literal: "Finalizing...")
         }
     }
 }

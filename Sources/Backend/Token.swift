@@ -28,8 +28,11 @@ struct TokenSecret: Hashable, Sendable {
     }
 
     var text: String {
-        Hexadecimal.text(self.words.0, digits: 16) + Hexadecimal.text(self.words.1, digits: 16)
-            + Hexadecimal.text(self.words.2, digits: 16) + Hexadecimal.text(self.words.3, digits: 16)
+        var text = ByteDraft(reserving: 64)
+        for word in [self.words.0, self.words.1, self.words.2, self.words.3] {
+            Hexadecimal.append(word, digits: 16, to: &text)
+        }
+        return text.text
     }
 
     /// Whether this is what the header shows, as phones write it; in less time than it takes to read what it shows.
@@ -47,8 +50,7 @@ struct TokenSecret: Hashable, Sendable {
                 default: self.words.3
                 }
             let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (place % 16)) & 15)
-            let digit = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble
-            guard shown.next() == digit else { return false }
+            guard shown.next() == Hexadecimal.digit(nibble) else { return false }
         }
         return shown.next() == nil
     }

@@ -1,44 +1,44 @@
 import SimBase
 
 /// JSON text, written byte by byte: an encoder per line would cost more than the run that it tells of.
-struct JSONBytes {
-    private(set) var bytes: [UInt8] = []
+struct JSONBytes: ~Copyable {
+    private var draft: ByteDraft
 
-    init() {}
+    init() { self.init(reserving: 512) }
 
-    init(reserving count: Int) { self.bytes.reserveCapacity(count) }
+    init(reserving count: Int) { self.draft = ByteDraft(reserving: count) }
+
+    var bytes: [UInt8] { self.draft.bytes }
+    var text: String { self.draft.text }
 
     /// Text of ours that needs no escape: braces, keys, numbers.
-    mutating func raw(_ text: String) { self.bytes.append(text: text) }
+    mutating func raw(_ text: String) { self.draft.append(text: text) }
 
     /// What the program itself says: one copy, and nothing is counted.
-    mutating func literal(_ text: StaticString) {
-        unsafe self.bytes.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
+    mutating func literal(_ text: StaticString) { self.draft.append(literal: text) }
 
     mutating func number(_ value: some FixedWidthInteger) {
         guard let number = Int64(exactly: value) else { return self.raw(String(value)) }
-        Decimal.append(number, to: &self.bytes)
+        Decimal.append(number, to: &self.draft)
     }
 
     /// A quoted string. Control characters, the separators of lines that JavaScript once stumbled over and the marks
     /// that turn a line around are escaped, so that a line stays a line and a terminal that shows it stays itself.
     mutating func string(_ text: String) {
-        self.bytes.append(UInt8(ascii: "\""))
+        self.draft.append(UInt8(ascii: "\""))
         // Nearly all text is plain, and scalars are slow: looked for where it lies by now.
-        let start = self.bytes.count
-        self.bytes.append(text: text)
-        if self.plainEnd(from: start) < self.bytes.count {
-            self.bytes.removeLast(self.bytes.count - start)
+        let start = self.draft.count
+        self.draft.append(text: text)
+        if self.plainEnd(from: start) != nil {
+            self.draft.shorten(to: start)
             for scalar in text.unicodeScalars { self.append(scalar) }
         }
-        self.bytes.append(UInt8(ascii: "\""))
+        self.draft.append(UInt8(ascii: "\""))
     }
 
     /// Where something may need an escape: of what is not ASCII, the marks and separators that do begin with one of two bytes.
-    private func plainEnd(from start: Int) -> Int {
-        self.bytes.place(from: start) {
+    private func plainEnd(from start: Int) -> Int? {
+        self.draft.place(from: start) {
             $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\")) | $0.equal(0x7F)
                 | $0.equal(0xC2) | $0.equal(0xE2)
         }
@@ -54,14 +54,12 @@ struct JSONBytes {
         case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}":
             self.raw("\\u")
             for shift: UInt32 in [12, 8, 4, 0] {
-                self.bytes.append(Self.digits[Int(scalar.value >> shift & 15)])
+                self.draft.append(Hexadecimal.digit(UInt8(scalar.value >> shift & 15)))
             }
-        default: for byte in UTF8.encode(scalar) ?? .init() { self.bytes.append(byte) }
+        default: for byte in UTF8.encode(scalar) ?? .init() { self.draft.append(byte) }
         }
     }
 
-    private static let digits = Array("0123456789abcdef".utf8)
-
     /// Empties it and keeps the memory.
-    mutating func removeAll() { self.bytes.removeAll(keepingCapacity: true) }
+    mutating func removeAll() { self.draft.shorten(to: 0) }
 }

@@ -2,12 +2,12 @@ import SimBase
 import Talaria
 
 /// One line in the making: when and whose, who saw what, and its fields.
-struct ObservationFields {
+struct ObservationFields: ~Copyable {
     private var line: JSONBytes
     /// By place in the scenario.
     private let faults: [String]
 
-    init(line: JSONBytes, faults: [String]) {
+    init(line: consuming JSONBytes, faults: [String]) {
         self.line = line
         self.faults = faults
     }

@@ -53,7 +53,7 @@ package final class RunDirectory {
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
 
-    private init(path: String, log: ObservationLog, eventBytesMax: Int) throws(OutputError) {
+    private init(path: String, log: consuming ObservationLog, eventBytesMax: Int) throws(OutputError) {
         self.path = path
         self.log = log
         self.eventBytesMax = eventBytesMax
@@ -70,11 +70,11 @@ package final class RunDirectory {
 
     /// Makes the folder, and begins the log. Where the folder existed, reports of an earlier run are taken away: a
     /// folder never holds two runs.
-    package static func create(_ place: RunPlace, log: ObservationLog) throws(OutputError) -> RunDirectory {
+    package static func create(_ place: RunPlace, log: consuming ObservationLog) throws(OutputError) -> RunDirectory {
         try Self.create(place, log: log, eventBytesMax: Self.eventBytesMax)
     }
 
-    static func create(_ place: RunPlace, log: ObservationLog, eventBytesMax: Int)
+    static func create(_ place: RunPlace, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError) -> RunDirectory
     {
         do {

@@ -55,7 +55,7 @@ enum SeriesLog {
                     + "\(histogram.maximum ?? 0),\(histogram.sum)]")
         }
         line.raw("}}\n")
-        return String(decoding: line.bytes, as: UTF8.self)
+        return line.text
     }
 
     /// One line that was read back; the latencies are still without their histograms.

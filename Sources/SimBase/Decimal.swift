@@ -1,7 +1,7 @@
 /// Whole numbers in decimal digits, without a text in between.
 public enum Decimal {
     /// Appends the digits, behind a minus where there is one.
-    @inlinable public static func append(_ value: Int64, to bytes: inout [UInt8]) {
+    @inlinable public static func append(_ value: Int64, to bytes: inout some ByteSink & ~Copyable) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
         if rest < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)) }
@@ -24,7 +24,9 @@ public enum Decimal {
     }
 
     /// Appends the same in so many digits, with zeros in front; digits in excess are left out.
-    @inlinable public static func append(_ value: UInt64, digits count: Int, to bytes: inout [UInt8]) {
+    @inlinable public static func append(
+        _ value: UInt64, digits count: Int, to bytes: inout some ByteSink & ~Copyable
+    ) {
         precondition(count <= 16, "more digits than a word holds")
         var (rest, digits) = (value, UInt64(0))
         for place in 0..<count {

@@ -2,19 +2,24 @@
 package enum Hexadecimal {
     /// `digits` characters, most significant first; higher bits are cut off.
     package static func text(_ value: UInt64, digits count: Int) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(count)
+        var text = ByteDraft(reserving: count)
         self.append(value, digits: count, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        return text.text
     }
 
     /// The same behind what is there.
-    package static func append(_ value: UInt64, digits count: Int, to text: inout [UInt8]) {
+    @inlinable package static func append(
+        _ value: UInt64, digits count: Int, to text: inout some ByteSink & ~Copyable
+    ) {
         for place in (0..<count).reversed() {
             // A shift by 64 or more leaves nothing.
-            let nibble = UInt8(truncatingIfNeeded: value >> UInt64(4 * place) & 15)
-            text.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble)
+            text.append(self.digit(UInt8(truncatingIfNeeded: value >> UInt64(4 * place) & 15)))
         }
+    }
+
+    /// The digit of 0 to 15.
+    @inlinable package static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble
     }
 
     /// The value of up to 16 hexadecimal digits of either case, or nil.

@@ -25,6 +25,13 @@ package enum JSON {
         return writer.bytes
     }
 
+    /// An object whose members are written where they are to stand.
+    package static func object(_ members: (inout PlainWriter) -> Void) -> [UInt8] {
+        var writer = PlainWriter(reserving: 512)
+        writer.object(members)
+        return writer.bytes
+    }
+
     /// What an encoder makes of it, for the test that holds both to the same.
     static func encodeByEncoder(_ value: some Encodable) -> [UInt8] { self.encode(Whole(value)) }
 

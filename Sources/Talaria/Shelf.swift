@@ -52,17 +52,22 @@ package struct Shelf: Hashable, Sendable {
 
     /// The title of the book at one place.
     package func title(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> String {
-        let work = self.work(device, scan, ordinal)
-        var title: [UInt8] = []
-        title.reserveCapacity(96)
-        title.append(text: work.title)
-        title.append(text: ", copy ")
-        Decimal.append(Int64(device.raw), to: &title)
-        title.append(UInt8(ascii: "."))
-        Decimal.append(Int64(scan.raw), to: &title)
-        title.append(UInt8(ascii: "."))
-        Decimal.append(Int64(ordinal + 1), to: &title)
-        return String(decoding: title, as: UTF8.self)
+        var title = ByteDraft(reserving: 96)
+        self.append(titleOf: device, scan, ordinal: ordinal, to: &title)
+        return title.text
+    }
+
+    /// The same behind what is there.
+    package func append(
+        titleOf device: DeviceNumber, _ scan: ScanNumber, ordinal: Int, to text: inout ByteDraft
+    ) {
+        text.append(text: self.work(device, scan, ordinal).title)
+        text.append(literal: ", copy ")
+        Decimal.append(Int64(device.raw), to: &text)
+        text.append(UInt8(ascii: "."))
+        Decimal.append(Int64(scan.raw), to: &text)
+        text.append(UInt8(ascii: "."))
+        Decimal.append(Int64(ordinal + 1), to: &text)
     }
 
     private func work(

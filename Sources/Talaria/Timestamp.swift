@@ -1,32 +1,39 @@
-import SimBase
+package import SimBase
 
 /// Wall-clock text for bodies, made from a number so that no clock is asked.
 package enum Timestamp {
     /// `2026-02-01T12:00:00.000Z` for milliseconds since 1970 (proleptic Gregorian, civil-from-days).
     package static func iso8601(unixMilliseconds: Int64) -> String {
+        var text = ByteDraft(reserving: 24)
+        self.append(unixMilliseconds: unixMilliseconds, to: &text)
+        return text.text
+    }
+
+    /// The same behind what is there.
+    package static func append(unixMilliseconds: Int64, to text: inout ByteDraft) {
         let milliseconds = unixMilliseconds.flooredRemainder(1_000)
         let seconds = (unixMilliseconds - milliseconds) / 1_000
         let ofDay = seconds.flooredRemainder(86_400)
         let date = Self.civil(days: (seconds - ofDay) / 86_400)
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        func append(_ value: Int64, _ width: Int, _ mark: Unicode.Scalar) {
-            Decimal.append(UInt64(value), digits: width, to: &text)
-            text.append(UInt8(ascii: mark))
-        }
         if (0...9_999).contains(date.year) {
-            append(date.year, 4, "-")
+            Decimal.append(UInt64(date.year), digits: 4, to: &text)
         } else {
             Decimal.append(date.year, to: &text)
-            text.append(UInt8(ascii: "-"))
         }
-        append(date.month, 2, "-")
-        append(date.day, 2, "T")
-        append(ofDay / 3_600, 2, ":")
-        append(ofDay / 60 % 60, 2, ":")
-        append(ofDay % 60, 2, ".")
-        append(milliseconds, 3, "Z")
-        return String(decoding: text, as: UTF8.self)
+        Self.append("-", date.month, 2, to: &text)
+        Self.append("-", date.day, 2, to: &text)
+        Self.append("T", ofDay / 3_600, 2, to: &text)
+        Self.append(":", ofDay / 60 % 60, 2, to: &text)
+        Self.append(":", ofDay % 60, 2, to: &text)
+        Self.append(".", milliseconds, 3, to: &text)
+        text.append(UInt8(ascii: "Z"))
+    }
+
+    private static func append(
+        _ mark: Unicode.Scalar, _ value: Int64, _ width: Int, to text: inout ByteDraft
+    ) {
+        text.append(UInt8(ascii: mark))
+        Decimal.append(UInt64(value), digits: width, to: &text)
     }
 
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

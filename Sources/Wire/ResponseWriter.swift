@@ -1,4 +1,4 @@
-import SimBase
+package import SimBase
 
 /// How a reply's body is delimited.
 package enum ReplyFraming: Hashable, Sendable {
@@ -62,10 +62,24 @@ package enum ResponseWriter {
     /// Appends one chunk. An empty one is not written, since it would end the body.
     package static func chunk(_ piece: ArraySlice<UInt8>, into bytes: inout [UInt8]) {
         guard !piece.isEmpty else { return }
-        let bits = Int.bitWidth - piece.count.leadingZeroBitCount
-        Hexadecimal.append(UInt64(piece.count), digits: (bits + 3) / 4, to: &bytes)
-        Self.lineEnd(into: &bytes)
+        Self.chunkSize(piece.count, into: &bytes)
         bytes.append(contentsOf: piece)
+        Self.lineEnd(into: &bytes)
+    }
+
+    /// A chunk of two parts, which are not both empty.
+    package static func chunk(_ head: borrowing ByteDraft, _ tail: [UInt8]) -> [UInt8] {
+        var draft = ByteDraft(reserving: head.count + tail.count + 16)
+        Self.chunkSize(head.count + tail.count, into: &draft)
+        draft.append(contentsOf: head)
+        draft.append(contentsOf: tail)
+        Self.lineEnd(into: &draft)
+        return draft.bytes
+    }
+
+    private static func chunkSize(_ count: Int, into bytes: inout some ByteSink & ~Copyable) {
+        let bits = Int.bitWidth - count.leadingZeroBitCount
+        Hexadecimal.append(UInt64(count), digits: (bits + 3) / 4, to: &bytes)
         Self.lineEnd(into: &bytes)
     }
 
@@ -90,7 +104,7 @@ package enum ResponseWriter {
         Self.lineEnd(into: &bytes)
     }
 
-    private static func lineEnd(into bytes: inout [UInt8]) {
+    private static func lineEnd(into bytes: inout some ByteSink & ~Copyable) {
         bytes.append(ASCII.carriageReturn)
         bytes.append(ASCII.lineFeed)
     }

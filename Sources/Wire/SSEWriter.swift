@@ -6,20 +6,51 @@ package enum SSEWriter {
     /// Appends a whole event, its blank line included. An empty `type` writes no `event` line; data is split at
     /// CR, LF and CRLF, and empty data still makes an event.
     package static func event(
-        id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>, into bytes: inout [UInt8]
+        id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>,
+        into draft: inout ByteDraft
     ) {
         if let id {
-            precondition(!id.utf8.contains(0), "a reader ignores an id with a NUL")
-            Self.field("id", id, into: &bytes)
+            draft.append(literal: "id")
+            Self.value(id, into: &draft)
         }
-        if !type.isEmpty { Self.field("event", type, into: &bytes) }
-        if let retry { Self.field("retry", String(max(0, retry.wholeMilliseconds)), into: &bytes) }
-        Self.eachLine(of: data) { line in
-            bytes.append(text: "data: ")
-            bytes.append(contentsOf: line)
-            bytes.append(ASCII.lineFeed)
+        Self.rest(type, retry, data, into: &draft)
+    }
+
+    /// The same with an id of a number and a word: `1700000000000-progress`.
+    package static func event(
+        id: (number: Int64, word: String), type: String, data: ArraySlice<UInt8>, into draft: inout ByteDraft
+    ) {
+        draft.append(literal: "id: ")
+        let start = draft.count
+        Decimal.append(id.number, to: &draft)
+        draft.append(UInt8(ascii: "-"))
+        draft.append(text: id.word)
+        Self.endLine(from: start, into: &draft)
+        Self.rest(type, nil, data, into: &draft)
+    }
+
+    private static func rest(
+        _ type: String, _ retry: Interval?, _ data: ArraySlice<UInt8>, into draft: inout ByteDraft
+    ) {
+        if !type.isEmpty {
+            draft.append(literal: "event")
+            Self.value(type, into: &draft)
         }
-        bytes.append(ASCII.lineFeed)
+        if let retry { Self.field(retry: retry, into: &draft) }
+        Self.eachLine(of: data, into: &draft) { line, draft in
+            draft.append(literal: "data: ")
+            draft.append(contentsOf: line)
+            draft.append(ASCII.lineFeed)
+        }
+        draft.append(ASCII.lineFeed)
+    }
+
+    package static func event(
+        id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>, into bytes: inout [UInt8]
+    ) {
+        var draft = ByteDraft(reserving: data.count + 96)
+        Self.event(id: id, type: type, retry: retry, data: data, into: &draft)
+        bytes.append(contentsOf: draft.bytes)
     }
 
     package static func event(
@@ -36,36 +67,39 @@ package enum SSEWriter {
 
     /// Appends a comment; a text of several lines becomes as many comments. No blank line follows.
     package static func comment(_ text: String, into bytes: inout [UInt8]) {
-        Self.eachLine(of: Array(text.utf8)[...]) { line in
-            bytes.append(ASCII.colon)
+        var draft = ByteDraft(reserving: text.utf8.count + 8)
+        Self.eachLine(of: Array(text.utf8)[...], into: &draft) { line, draft in
+            draft.append(ASCII.colon)
             if !line.isEmpty {
-                bytes.append(ASCII.space)
-                bytes.append(contentsOf: line)
+                draft.append(ASCII.space)
+                draft.append(contentsOf: line)
             }
-            bytes.append(ASCII.lineFeed)
+            draft.append(ASCII.lineFeed)
         }
+        bytes.append(contentsOf: draft.bytes)
     }
 
     /// Appends a comment of a name, a number and a remark: `: t=42 replayed`.
     package static func comment(
-        _ name: String, _ number: Int64, _ remark: String = "", into bytes: inout [UInt8]
+        _ name: StaticString, _ number: Int64, _ remark: String = "", into draft: inout ByteDraft
     ) {
-        bytes.append(ASCII.colon)
-        bytes.append(ASCII.space)
-        bytes.append(text: name)
-        bytes.append(UInt8(ascii: "="))
-        Decimal.append(number, to: &bytes)
+        draft.append(literal: ": ")
+        draft.append(literal: name)
+        draft.append(UInt8(ascii: "="))
+        Decimal.append(number, to: &draft)
         if !remark.isEmpty {
-            bytes.append(ASCII.space)
-            bytes.append(text: remark)
+            draft.append(ASCII.space)
+            draft.append(text: remark)
         }
-        bytes.append(ASCII.lineFeed)
+        draft.append(ASCII.lineFeed)
     }
 
     /// Appends a `retry` line of its own and a blank line.
     package static func retry(_ wait: Interval, into bytes: inout [UInt8]) {
-        Self.field("retry", String(max(0, wait.wholeMilliseconds)), into: &bytes)
-        bytes.append(ASCII.lineFeed)
+        var draft = ByteDraft(reserving: 32)
+        Self.field(retry: wait, into: &draft)
+        draft.append(ASCII.lineFeed)
+        bytes.append(contentsOf: draft.bytes)
     }
 
     /// Appends a `ping` event: without an id it leaves the resume point where it was.
@@ -73,29 +107,43 @@ package enum SSEWriter {
         Self.event(id: id, type: "ping", data: data, into: &bytes)
     }
 
-    private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
-        bytes.append(text: name)
-        bytes.append(ASCII.colon)
-        if !value.isEmpty {
-            let start = bytes.count
-            bytes.append(ASCII.space)
-            bytes.append(text: value)
-            precondition(
-                ASCII.lineBreak(in: bytes[start...], from: start) == nil,
-                "a field of one line holds a line break")
-        }
-        bytes.append(ASCII.lineFeed)
+    private static func field(retry: Interval, into draft: inout ByteDraft) {
+        draft.append(literal: "retry: ")
+        Decimal.append(max(0, retry.wholeMilliseconds), to: &draft)
+        draft.append(ASCII.lineFeed)
     }
 
-    private static func eachLine(of text: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
+    /// What stands behind a field's name.
+    private static func value(_ value: String, into draft: inout ByteDraft) {
+        draft.append(ASCII.colon)
+        let start = draft.count
+        if !value.isEmpty {
+            draft.append(ASCII.space)
+            draft.append(text: value)
+        }
+        Self.endLine(from: start, into: &draft)
+    }
+
+    private static func endLine(from start: Int, into draft: inout ByteDraft) {
+        let flaw = draft.place(from: start) {
+            $0.equal(ASCII.lineFeed) | $0.equal(ASCII.carriageReturn) | $0.equal(0)
+        }
+        precondition(flaw == nil, "a field is one line, and a reader ignores an id with a NUL")
+        draft.append(ASCII.lineFeed)
+    }
+
+    private static func eachLine(
+        of text: ArraySlice<UInt8>, into draft: inout ByteDraft,
+        _ body: (ArraySlice<UInt8>, inout ByteDraft) -> Void
+    ) {
         var rest = text
         while let end = ASCII.lineBreak(in: rest, from: rest.startIndex) {
-            body(rest[..<end])
+            body(rest[..<end], &draft)
             let isPair =
                 rest[end] == ASCII.carriageReturn && end + 1 < rest.endIndex
                 && rest[end + 1] == ASCII.lineFeed
             rest = rest[(end + (isPair ? 2 : 1))...]
         }
-        body(rest)
+        body(rest, &draft)
     }
 }

@@ -32,7 +32,7 @@ final class Scratch {
 
     init() throws { self.scratch = try Scratch() }
 
-    private static let log = ObservationLog(isTracing: false, faults: [])
+    private static var log: ObservationLog { ObservationLog(isTracing: false, faults: []) }
 
     private func dated(_ seed: UInt64) -> RunPlace {
         .dated(

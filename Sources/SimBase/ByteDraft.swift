@@ -1,0 +1,104 @@
+/// What bytes are written to, one after the other.
+public protocol ByteSink: ~Copyable {
+    mutating func append(_ byte: UInt8)
+}
+
+extension [UInt8]: ByteSink {}
+
+/// Bytes in the making, in room of their own that grows. To append costs hardly more than the bytes, where an array asks each
+/// time who else may hold it: what is written thousands of times a second is written here, and made an array of its exact
+/// length at the end.
+@safe public struct ByteDraft: ~Copyable, ByteSink, @unchecked Sendable {
+    @usableFromInline var room: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var used = 0
+
+    /// How many bytes there are.
+    @inlinable public var count: Int { self.used }
+
+    /// Without a byte.
+    @inlinable public init(reserving capacity: Int) {
+        unsafe self.room = .allocate(capacity: max(capacity, 16))
+        self.capacity = max(capacity, 16)
+    }
+
+    deinit { unsafe self.room.deallocate() }
+
+    /// All of them.
+    @inlinable public var bytes: [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: self.room, count: self.used))
+    }
+
+    /// The same as text; what is no UTF-8 is repaired.
+    @inlinable public var text: String {
+        unsafe String(decoding: UnsafeBufferPointer(start: self.room, count: self.used), as: UTF8.self)
+    }
+
+    // MARK: Writing
+
+    @inlinable public mutating func append(_ byte: UInt8) {
+        if self.used == self.capacity { self.grow(by: 1) }
+        unsafe self.room[self.used] = byte
+        self.used += 1
+    }
+
+    /// Appends what the program itself says.
+    @inlinable public mutating func append(literal text: StaticString) {
+        precondition(text.hasPointerRepresentation, "a literal of one scalar is a byte")
+        unsafe self.append(text.utf8Start, text.utf8CodeUnitCount)
+    }
+
+    /// Appends the text's UTF-8.
+    @inlinable public mutating func append(text: String) {
+        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+        if isDone == nil { for byte in text.utf8 { self.append(byte) } }
+    }
+
+    @inlinable public mutating func append(contentsOf bytes: borrowing [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+    }
+
+    @inlinable public mutating func append(contentsOf bytes: ArraySlice<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+    }
+
+    @inlinable public mutating func append(contentsOf other: borrowing ByteDraft) {
+        unsafe self.append(UnsafePointer(other.room), other.used)
+    }
+
+    /// Takes everything behind the first `count` away.
+    @inlinable public mutating func shorten(to count: Int) {
+        precondition((0...self.used).contains(count), "shortened to more than there is")
+        self.used = count
+    }
+
+    /// The place of the first byte at or behind `start` that `marks` marks.
+    @inlinable public func place(from start: Int, _ marks: (ByteWord) -> UInt64) -> Int? {
+        unsafe Memory.place(
+            in: UnsafeRawBufferPointer(start: self.room, count: self.used), from: start, marks)
+    }
+
+    @inlinable mutating func append(_ start: UnsafePointer<UInt8>, _ count: Int) {
+        if count > self.capacity - self.used { self.grow(by: count) }
+        unsafe (self.room + self.used).update(from: start, count: count)
+        self.used += count
+    }
+
+    @usableFromInline mutating func grow(by count: Int) {
+        let capacity = max(2 * self.capacity, self.used + count)
+        let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        unsafe room.update(from: self.room, count: self.used)
+        unsafe self.room.deallocate()
+        unsafe self.room = room
+        self.capacity = capacity
+    }
+}
