@@ -16,11 +16,12 @@ extension Backend {
         }
     }
 
-    private func isLive(_ deadline: Agenda.Deadline, _ at: Instant) -> Bool {
+    /// Mutating, so that the tables remember where the job or the stream stands that is looked at next.
+    private mutating func isLive(_ deadline: Agenda.Deadline, _ at: Instant) -> Bool {
         switch deadline {
-        case .job(let key): self.jobs.with(key) { $0.due } == at
-        case .ping(let exchange): self.streams.with(exchange) { $0.nextPing } == at
-        case .fault(let exchange): (self.streams.with(exchange) { $0.alarm } ?? nil) == at
+        case .job(let key): self.jobs.update(key) { $0.due } == at
+        case .ping(let exchange): self.streams.update(exchange) { $0.nextPing } == at
+        case .fault(let exchange): (self.streams.update(exchange) { $0.alarm } ?? nil) == at
         }
     }
 

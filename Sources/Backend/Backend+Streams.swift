@@ -197,15 +197,18 @@ extension Backend {
             writer.member("timestamp", timestamp: wall)
             writer.member("type", "ping")
         }
-        var draft = ByteDraft(reserving: data.count + 96)
         let name = EventKind.ping.rawValue
+        var milliseconds: Int64?
         if self.configuration.pingIDs {
-            let milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
-            SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
-        } else {
-            SSEWriter.event(id: nil, type: name, data: data[...], into: &draft)
+            milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
-        let bytes = draft.bytes
+        let bytes = ByteDraft.bytes(upTo: data.count + 96) { draft in
+            if let milliseconds {
+                SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
+            } else {
+                SSEWriter.event(id: nil, type: name, data: data[...], into: &draft)
+            }
+        }
         self.lastPing = (wall, bytes)
         return bytes
     }

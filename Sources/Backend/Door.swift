@@ -85,7 +85,7 @@ package enum UploadFault: Hashable, Sendable {
 
 /// What happens to the backend.
 package enum BackendEvent: Sendable {
-    case requested(ExchangeID, BackendRequest, Caller, connection: UInt64, faults: [ArmedFault])
+    indirect case requested(ExchangeID, BackendRequest, Caller, connection: UInt64, faults: [ArmedFault])
     /// The body of an upload that `.readUpload` asked for is complete.
     case uploaded(ExchangeID, [UploadPart])
     case uploadFailed(ExchangeID, UploadFault)

@@ -87,11 +87,11 @@ struct EventLog: Sendable {
     }
 
     static func id(_ milliseconds: Int64, _ name: String) -> String {
-        var id = ByteDraft(reserving: 40)
-        Decimal.append(milliseconds, to: &id)
-        id.append(UInt8(ascii: "-"))
-        id.append(text: name)
-        return id.text
+        ByteDraft.text(upTo: 40) { id in
+            Decimal.append(milliseconds, to: &id)
+            id.append(UInt8(ascii: "-"))
+            id.append(text: name)
+        }
     }
 
     // MARK: Writing
@@ -144,11 +144,12 @@ struct EventLog: Sendable {
         position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8],
         hasBooks: Bool, step: Int?
     ) -> Entry {
-        var draft = ByteDraft(reserving: data.count + 96)
         let name = kind.rawValue
-        SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
+        let bytes = ByteDraft.bytes(upTo: data.count + 96) {
+            SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &$0)
+        }
         return Entry(
-            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: draft.bytes,
+            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,
             hasBooks: hasBooks, step: step)
     }
 

@@ -14,20 +14,15 @@ struct UUIDBits: Hashable, Sendable {
     /// Nil when the text is not 8-4-4-4-12 hexadecimal digits of either case.
     init?(_ text: String) {
         guard text.utf8.count == 36 else { return nil }
+        let bytes = Array(text.utf8)
         var high: UInt64 = 0
         var low: UInt64 = 0
-        for (place, byte) in text.utf8.enumerated() {
+        for place in bytes.indices {
             if place == 8 || place == 13 || place == 18 || place == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
+                guard bytes[place] == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let digit = Hexadecimal.nibble(bytes[place]) else { return nil }
             if place < 18 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
         }
         self.high = high
@@ -38,15 +33,17 @@ struct UUIDBits: Hashable, Sendable {
 
     /// In lower case.
     var text: String {
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for place in 0..<32 {
-            if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
-            let word = place < 16 ? self.high : self.low
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
-            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        ByteDraft.text(upTo: 36) { text in
+            Hexadecimal.append(self.high >> 32, digits: 8, to: &text)
+            text.append(UInt8(ascii: "-"))
+            Hexadecimal.append(self.high >> 16, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            Hexadecimal.append(self.high, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            Hexadecimal.append(self.low >> 48, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            Hexadecimal.append(self.low, digits: 12, to: &text)
         }
-        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -4,8 +4,8 @@ internal import Talaria
 
 /// One accepted upload and all that came of it.
 struct Job: Sendable {
-    /// What never changes.
-    struct Facts: Sendable {
+    /// What never changes: a class, so that to hand it on counts one reference.
+    final class Facts: Sendable {
         let key: JobKey
         /// `jobId` on the wire.
         let id: String
@@ -14,6 +14,17 @@ struct Job: Sendable {
         let device: DeviceKey
         let accepted: Instant
         let script: JobScript
+
+        init(
+            key: JobKey, id: String, owner: Caller, device: DeviceKey, accepted: Instant, script: JobScript
+        ) {
+            self.key = key
+            self.id = id
+            self.owner = owner
+            self.device = device
+            self.accepted = accepted
+            self.script = script
+        }
     }
 
     enum Phase: Hashable, Sendable {

@@ -8,11 +8,12 @@ struct TokenSecret: Hashable, Sendable {
     init(draw: (UInt64) -> UInt64) { self.words = (draw(0), draw(1), draw(2), draw(3)) }
 
     init?(text: Substring) {
+        let bytes = Array(text.utf8)
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var digits = 0
-        for byte in text.utf8 {
+        for byte in bytes {
             // Upper case is somebody else's.
-            guard digits < 64, !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte),
+            guard digits < 64, byte >= UInt8(ascii: "a") || byte <= UInt8(ascii: "9"),
                 let nibble = Hexadecimal.nibble(byte).map(UInt64.init)
             else { return nil }
             switch digits / 16 {
@@ -28,11 +29,12 @@ struct TokenSecret: Hashable, Sendable {
     }
 
     var text: String {
-        var text = ByteDraft(reserving: 64)
-        for word in [self.words.0, self.words.1, self.words.2, self.words.3] {
-            Hexadecimal.append(word, digits: 16, to: &text)
+        ByteDraft.text(upTo: 64) { text in
+            Hexadecimal.append(self.words.0, digits: 16, to: &text)
+            Hexadecimal.append(self.words.1, digits: 16, to: &text)
+            Hexadecimal.append(self.words.2, digits: 16, to: &text)
+            Hexadecimal.append(self.words.3, digits: 16, to: &text)
         }
-        return text.text
     }
 
     /// Whether this is what the header shows, as phones write it; in less time than it takes to read what it shows.

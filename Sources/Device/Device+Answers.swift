@@ -41,7 +41,7 @@ extension Device {
 
     /// - Returns: Whether anything changed beyond the stream that the bytes belong to.
     mutating func replyBytes(
-        _ id: RequestID, _ bytes: [UInt8], at now: Instant, into effects: inout [DeviceEffect]
+        _ id: RequestID, _ bytes: ArraySlice<UInt8>, at now: Instant, into effects: inout [DeviceEffect]
     ) -> Bool {
         guard let index = self.exchangeIndex(id) else { return false }
         guard let head = self.exchanges[index].head else {

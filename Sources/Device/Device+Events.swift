@@ -7,7 +7,7 @@ import Wire
 extension Device {
     /// - Returns: Whether anything changed beyond the stream itself.
     mutating func streamBytes(
-        _ bytes: [UInt8], exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ bytes: ArraySlice<UInt8>, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) -> Bool {
         let scan = self.exchanges[exchange].scan
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
@@ -15,10 +15,8 @@ extension Device {
         swap(&items, &self.items)
         self.journeys[index].connection?.received(bytes, at: now, into: &items)
         var isOver = false
-        // Taken from the end, so that each is moved and none is copied.
-        items.turnRound()
-        while let item = items.popLast() {
-            switch consume item {
+        for place in items.indices {
+            switch items.take(place, leaving: .retry(.zero)) {
             case .comment(let text):
                 self.journeys[index].connection?.commented(text, clockZero: self.clockZero)
             case .retry(let base):

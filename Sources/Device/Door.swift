@@ -41,7 +41,7 @@ package enum DeviceEvent: Sendable {
     /// The head of the answer. A 1xx never comes here.
     case replyHead(RequestID, ReplyHead)
     /// Bytes of the body, in any split. The buffer is the driver's and is not to be kept.
-    case replyBytes(RequestID, [UInt8])
+    case replyBytes(RequestID, ArraySlice<UInt8>)
     /// The body is complete.
     case replyEnded(RequestID)
     case replyFailed(RequestID, TransportFailure)
@@ -204,14 +204,15 @@ package struct DurableAttempts: Hashable, Sendable, Codable {
     package init() {}
 }
 
-/// One durable write. The driver appends it to the phone's journal, in order.
+/// One durable write. The driver appends it to the phone's journal, in order. What is large is kept aside: most writes only
+/// move an id, and each is handed on many times.
 package enum StoreChange: Hashable, Sendable {
     /// Puts or replaces the record of a scan.
-    case put(DurableScan)
+    indirect case put(DurableScan)
     /// Moves the last event id of a scan's job, without waiting for the disk.
     case lastEventID(ScanNumber, String)
     /// Adds a book to the library and its ordinal to the record's `booksApplied`, in one write (`DurableState`).
-    case book(ResultKey, Book)
+    indirect case book(ResultKey, Book)
     /// The scan is settled: its record goes, its number stays used.
     case settled(ScanNumber, SettledOutcome)
 }

@@ -13,17 +13,13 @@ package struct DurableState: Sendable {
     /// Settled scans in the order in which they were settled.
     package private(set) var settled: [(scan: ScanNumber, outcome: SettledOutcome)] = []
 
-    package init() {}
+    /// Whether the library and the settled scans are kept, or only what a fresh phone starts from.
+    private let keepsHistory: Bool
+
+    package init(keepsHistory: Bool = true) { self.keepsHistory = keepsHistory }
 
     /// What `.launched` hands to a fresh phone, in no particular order.
     package var scans: [DurableScan] { self.records.values }
-
-    /// Lets go of the library and of the settled scans. What a fresh phone starts from stays.
-    package mutating func forgetHistory() {
-        self.books = OrderedTable()
-        self.booksDoubled = 0
-        self.settled = []
-    }
 
     package mutating func apply(_ change: StoreChange) {
         switch change {
@@ -34,14 +30,16 @@ package struct DurableState: Sendable {
         case .lastEventID(let scan, let id):
             self.records.update(scan) { $0.job?.lastEventID = id }
         case .book(let key, let book):
-            if self.books[key] != nil { self.booksDoubled += 1 }
-            self.books[key] = book
+            if self.keepsHistory {
+                if self.books[key] != nil { self.booksDoubled += 1 }
+                self.books[key] = book
+            }
             self.records.update(key.scan) { record in
                 if !record.booksApplied.contains(key.ordinal) { record.booksApplied.append(key.ordinal) }
             }
         case .settled(let scan, let outcome):
             self.records[scan] = nil
-            self.settled.append((scan, outcome))
+            if self.keepsHistory { self.settled.append((scan, outcome)) }
         }
     }
 }

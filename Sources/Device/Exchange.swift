@@ -49,7 +49,7 @@ struct Exchange: Sendable {
     /// Keeps more of the body, up to the limit of its kind.
     ///
     /// - Returns: Whether it is still within that limit.
-    mutating func collect(_ bytes: [UInt8]) -> Bool {
+    mutating func collect(_ bytes: ArraySlice<UInt8>) -> Bool {
         let limit =
             switch self.purpose {
             case .results: DeviceLimit.resultsBytesMax

@@ -36,7 +36,7 @@ struct StreamConnection: Sendable {
         self.awaitsFirstEvent = !resumed
     }
 
-    mutating func received(_ bytes: [UInt8], at now: Instant, into items: inout [SSEItem]) {
+    mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, into items: inout [SSEItem]) {
         self.lastByteAt = now
         self.reader.receive(bytes, into: &items)
     }

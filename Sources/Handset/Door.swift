@@ -11,7 +11,7 @@ package import Talaria
 package enum HandsetEvent: Sendable {
     /// It is switched on for the first time in this run, with what its storage holds.
     case switchedOn(restored: [DurableScan])
-    case act(LifeAct)
+    indirect case act(LifeAct)
     /// The schedule wants a capture.
     case captureDue(Arrival, PhotoReference)
     /// The run is over for its user: the app is sent away, and nobody takes it up again.
@@ -23,7 +23,7 @@ package enum HandsetEvent: Sendable {
     case photoPrepared(ScanNumber, process: UInt32, bytes: Int, took: Interval?)
     case photoRejected(ScanNumber, process: UInt32, reason: String)
     case replyHead(RequestID, ReplyHead)
-    case replyBytes(RequestID, [UInt8])
+    case replyBytes(RequestID, ArraySlice<UInt8>)
     case replyEnded(RequestID)
     case replyFailed(RequestID, TransportFailure)
     /// The moment that `nextWake` asked for has come, or another.
@@ -59,7 +59,7 @@ package enum HandsetEffect: Sendable {
     /// Whatever the process had in the driver's hands is gone: prepared photos.
     case forgetProcess
     /// The act is to come then.
-    case schedule(LifeAct, at: Instant)
+    indirect case schedule(LifeAct, at: Instant)
     /// The scan for which the user of a closed group waited is settled, or gone with its process.
     case awaitedSettled
 }

@@ -129,10 +129,8 @@ package struct Handset: Sendable {
         self.device.handle(event, at: now, into: &wanted)
         // What a write brings about is for the app to hear once it is done with this.
         var failed: [StoreTicket] = []
-        // Taken from the end, so that each is moved and none is copied.
-        wanted.turnRound()
-        while let effect = wanted.popLast() {
-            switch consume effect {
+        for place in wanted.indices {
+            switch wanted.take(place, leaving: .releasePhoto(.none)) {
             case .observe(let observation): effects.append(.observe(observation))
             case .send(let request): effects.append(.send(request))
             case .abort(let id): effects.append(.abort(id))
@@ -150,7 +148,10 @@ package struct Handset: Sendable {
             }
         }
         // A burst must not stay with each of thousands of phones.
-        if wanted.capacity <= Self.effectsKeptMax { swap(&wanted, &self.deviceEffects) }
+        if wanted.capacity <= Self.effectsKeptMax {
+            wanted.removeAll(keepingCapacity: true)
+            swap(&wanted, &self.deviceEffects)
+        }
         for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
     }
 

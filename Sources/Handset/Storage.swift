@@ -2,7 +2,7 @@ import Device
 
 /// What a phone has stored, and what it has written that is not known to be durable.
 struct Storage: Sendable {
-    private var durable = DurableState()
+    private var durable = DurableState(keepsHistory: false)
     /// In order.
     private(set) var unflushed: [StoreChange] = []
 
@@ -18,10 +18,7 @@ struct Storage: Sendable {
     /// Everything written is durable from now on.
     mutating func flush() {
         guard !self.unflushed.isEmpty else { return }
-        for change in self.unflushed {
-            self.durable.apply(change)
-            self.durable.forgetHistory()
-        }
+        for change in self.unflushed { self.durable.apply(change) }
         self.unflushed.removeAll(keepingCapacity: true)
     }
 
@@ -29,7 +26,7 @@ struct Storage: Sendable {
     mutating func loseUnflushed() { self.unflushed = [] }
 
     mutating func wipe() {
-        self.durable = DurableState()
+        self.durable = DurableState(keepsHistory: false)
         self.unflushed = []
     }
 }

@@ -17,7 +17,7 @@ package struct Chronicle: Sendable {
     package private(set) var troubles = Troubles()
     /// By the place of the fault in the scenario.
     package private(set) var faults: [FaultStory]
-    private var places: [DeviceNumber: Int] = [:]
+    private var places = DevicePlaces()
     /// In the order of their first observation.
     package private(set) var phones: [PhoneMark] = []
     /// The time of the last one.
@@ -31,6 +31,8 @@ package struct Chronicle: Sendable {
     // MARK: Events
 
     package mutating func saw(_ observation: Observation) {
+        // What the log leaves out unless it is traced is counted elsewhere.
+        guard !observation.isRoutine else { return }
         guard observation.at >= .zero || observation.at.nanoseconds > -1_000_000_000 else { return }
         switch observation.what {
         case .phone(let sighting): self.saw(sighting, observation)
@@ -68,7 +70,6 @@ package struct Chronicle: Sendable {
 
     private mutating func saw(_ sighting: PhoneSighting, _ observation: Observation) {
         switch sighting {
-        // What the log leaves out unless it is traced is counted elsewhere.
         case .ping: return
         case .eventApplied(_, _, let kind, _, _) where kind == .progress || kind == .ping: return
         default: break
@@ -144,7 +145,7 @@ package struct Chronicle: Sendable {
     package var withoutPhones: Chronicle {
         var copy = self
         copy.phones = []
-        copy.places = [:]
+        copy.places = DevicePlaces()
         return copy
     }
 

@@ -84,21 +84,24 @@ package struct Ledger: Sendable {
         var moment = self.past
         self.past = []
         swap(&moment, &self.present)
-        self.judgeBySide(moment.span)
+        self.judgeBySide(&moment)
         // What the network did there is only measured, by `Tally`.
         moment.removeAll(keepingCapacity: true)
         self.past = moment
     }
 
-    private mutating func judgeBySide(_ moment: Span<Observation>) {
+    private mutating func judgeBySide(_ moment: inout [Observation]) {
         for place in moment.indices {
-            if case .backend = moment[place].what { self.judge(moment[place]) }
+            guard case .backend = moment[place].what else { continue }
+            self.judge(moment.take(place, leaving: .nothing))
         }
         for place in moment.indices {
-            if case .fault = moment[place].what { self.judge(moment[place]) }
+            guard case .fault = moment[place].what else { continue }
+            self.judge(moment.take(place, leaving: .nothing))
         }
         for place in moment.indices {
-            if case .phone = moment[place].what { self.judge(moment[place]) }
+            guard case .phone = moment[place].what else { continue }
+            self.judge(moment.take(place, leaving: .nothing))
         }
     }
 

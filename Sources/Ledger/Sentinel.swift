@@ -99,6 +99,8 @@ package struct Sentinel: Sendable {
     private var herds: HerdWatch
     /// Jobs that were accepted and have not ended, by their ids.
     private var alive = OrderedTable<String, Owner>()
+    /// A storage was full: what a phone does next answers a capture.
+    private var awaitsAnswers = false
     private var isFinished = false
 
     package init(_ settings: SentinelSettings, ledger: LedgerSettings) {
@@ -125,6 +127,7 @@ package struct Sentinel: Sendable {
                 "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
         }
         self.now = max(self.now, observation.at)
+        guard self.awaitsAnswers || !observation.isRoutine else { return }
         switch observation.what {
         case .phone(let sighting):
             self.phone(sighting, observation, self.place(of: observation.device))
@@ -189,7 +192,9 @@ package struct Sentinel: Sendable {
     private mutating func phone(_ sighting: PhoneSighting, _ seen: Observation, _ place: Int) {
         if let unanswered = self.states[place].unanswered { self.answered(unanswered, sighting, seen, place) }
         switch sighting {
-        case .storageFilled: self.states[place].isFull = true
+        case .storageFilled:
+            self.states[place].isFull = true
+            self.awaitsAnswers = true
         case .storageFreed: self.states[place].isFull = false
         case .captured:
             if self.states[place].isFull { self.states[place].unanswered = (seen.device, seen.scan, seen.at) }

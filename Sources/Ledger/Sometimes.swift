@@ -34,6 +34,7 @@ package struct SometimesTable: Sendable {
     }
 
     package mutating func saw(_ observation: Observation) {
+        guard !observation.isRoutine else { return }
         switch observation.what {
         case .phone(let sighting): self.phone(sighting, observation.device)
         case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)

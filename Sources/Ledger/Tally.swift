@@ -16,7 +16,7 @@ package struct Tally: Sendable {
     private let faultIDs: [String]
     /// Since the start, or since the last `drain`.
     package private(set) var measured: Measurements
-    private var places: [DeviceNumber: Int] = [:]
+    private var places = DevicePlaces()
     /// In the order of their first operation.
     private var phones: [(group: MetricGroup, operations: PhoneOperations)] = []
 

@@ -184,7 +184,7 @@ extension Fleet: TransferDelegate {
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         guard let id = self.request(transfer, of: phone) else { return }
-        self.tell(phone, .replyBytes(id, bytes))
+        self.tell(phone, .replyBytes(id, bytes[...]))
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {

@@ -10,6 +10,10 @@ struct JSONBytes: ~Copyable {
 
     var bytes: [UInt8] { self.draft.bytes }
     var text: String { self.draft.text }
+    var count: Int { self.draft.count }
+
+    /// Appends all of it to others.
+    func copy(to others: inout [UInt8]) { self.draft.copy(to: &others) }
 
     /// Text of ours that needs no escape: braces, keys, numbers.
     mutating func raw(_ text: String) { self.draft.append(text: text) }

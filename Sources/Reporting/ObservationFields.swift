@@ -3,7 +3,7 @@ import Talaria
 
 /// One line in the making: when and whose, who saw what, and its fields.
 struct ObservationFields: ~Copyable {
-    private var line: JSONBytes
+    private(set) var line: JSONBytes
     /// By place in the scenario.
     private let faults: [String]
 
@@ -22,10 +22,7 @@ struct ObservationFields: ~Copyable {
         if scan == .none { self.line.literal("null") } else { self.line.number(scan.raw) }
     }
 
-    mutating func end() -> [UInt8] {
-        self.line.literal("}\n")
-        return self.line.bytes
-    }
+    mutating func end() { self.line.literal("}\n") }
 
     mutating func write(_ sighting: PhoneSighting) {
         switch sighting {

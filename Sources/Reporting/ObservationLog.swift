@@ -24,7 +24,22 @@ package struct ObservationLog: ~Copyable, Sendable {
 
     /// The line of an observation with its line feed; nil when it is not to be written.
     package mutating func line(_ observation: Observation) -> [UInt8]? {
-        guard self.isTracing || !Self.isTraceOnly(observation.what) else { return nil }
+        self.write(observation) ? self.fields.line.bytes : nil
+    }
+
+    /// Appends the same to a file, unless it is too long by then; false when it is.
+    mutating func append(_ observation: Observation, to file: inout OutputFile, bytesMax: Int) -> Bool {
+        guard self.write(observation) else { return true }
+        guard file.bytes + self.fields.line.count <= bytesMax else { return false }
+        file.append(self.fields.line)
+        return true
+    }
+
+    /// Whether there is a line now.
+    private mutating func write(_ observation: Observation) -> Bool {
+        guard self.isTracing || !observation.isRoutine && !Self.isTraceOnly(observation.what) else {
+            return false
+        }
         self.fields.begin(at: observation.at, device: observation.device, scan: observation.scan)
         switch observation.what {
         case .phone(let sighting): self.fields.write(sighting)
@@ -32,7 +47,8 @@ package struct ObservationLog: ~Copyable, Sendable {
         case .fault(let sighting): self.fields.write(sighting)
         case .network(let sighting): self.fields.write(sighting)
         }
-        return self.fields.end()
+        self.fields.end()
+        return true
     }
 
     /// What there is so much of that it would hide the rest.

@@ -28,7 +28,17 @@ struct OutputFile {
     mutating func append(_ bytes: [UInt8]) {
         guard self.failure == nil else { return }
         self.buffer.append(contentsOf: bytes)
-        self.bytes += bytes.count
+        self.appended(bytes.count)
+    }
+
+    mutating func append(_ line: borrowing JSONBytes) {
+        guard self.failure == nil else { return }
+        line.copy(to: &self.buffer)
+        self.appended(line.count)
+    }
+
+    private mutating func appended(_ count: Int) {
+        self.bytes += count
         if self.buffer.count >= Self.bufferBytesMax { self.flush() }
     }
 

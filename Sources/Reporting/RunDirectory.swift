@@ -42,23 +42,19 @@ package final class RunDirectory {
     package let path: String
     /// What went wrong without costing any result; `finish` adds them to the result's own where they are not yet.
     package private(set) var warnings: [String] = []
-    private var log: ObservationLog
-    private var events: OutputFile
+    private var events: ObservationFile
     private var latency: OutputFile
     private var series: OutputFile
     private var head: RunHead?
-    private var flushedAt = Instant.zero
-    private var isFull = false
-    private let eventBytesMax: Int
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
 
     private init(path: String, log: consuming ObservationLog, eventBytesMax: Int) throws(OutputError) {
         self.path = path
-        self.log = log
-        self.eventBytesMax = eventBytesMax
         do {
-            self.events = try OutputFile(creating: Self.joined(path, FileName.events))
+            self.events = ObservationFile(
+                file: try OutputFile(creating: Self.joined(path, FileName.events)), log: log,
+                bytesMax: eventBytesMax)
             self.latency = try OutputFile(creating: Self.joined(path, FileName.latency))
             self.series = try OutputFile(creating: Self.joined(path, FileName.series))
         } catch {
@@ -121,7 +117,7 @@ package final class RunDirectory {
                 self.log(table, metric, of: .group(group), group: group, from: from, length: length)
             }
         }
-        self.events.flush()
+        self.events.file.flush()
         self.series.flush()
         self.latency.flush()
     }
@@ -139,22 +135,13 @@ package final class RunDirectory {
 
     /// Takes one observation into the log.
     package func log(_ observation: Observation) {
-        guard !self.isFull, let line = self.log.line(observation) else { return }
-        guard self.events.bytes + line.count <= self.eventBytesMax else {
-            self.isFull = true
-            self.warnings.append(
-                "\(FileName.events) is full at \(self.eventBytesMax) bytes: later observations are not in it")
-            return
-        }
-        self.events.append(line)
-        if observation.at - self.flushedAt >= Self.flushEvery {
-            self.flushedAt = observation.at
-            self.events.flush()
-        }
+        guard !self.events.append(observation) else { return }
+        self.warnings.append(
+            "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are not in it")
     }
 
     /// Hands the log to the system, for moments when nothing happens.
-    package func flush() { self.events.flush() }
+    package func flush() { self.events.file.flush() }
 
     /// The scenario as it runs, before it runs.
     package func write(scenarioResolved text: String) {
@@ -164,10 +151,10 @@ package final class RunDirectory {
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others.
     package func finish(_ result: RunResult, _ chronicle: Chronicle) throws(OutputError) -> [String] {
-        self.events.close()
+        self.events.file.close()
         self.latency.close()
         self.series.close()
-        for file in [self.events, self.latency, self.series] {
+        for file in [self.events.file, self.latency, self.series] {
             if let reason = file.failure {
                 self.failures.append(.init(path: file.path, reason: reason))
             } else {

@@ -55,9 +55,12 @@ package enum ServerEffect: Sendable {
     case read(ConnectionID, Bool)
     case observe(Observation)
     /// Of a gateway only.
-    case upstream(UpstreamEffect)
+    indirect case upstream(UpstreamEffect)
     /// A request is over. Only where somebody looks on (`ServingSetup.tellsRequests`).
-    case served(ServedRequest)
+    indirect case served(ServedRequest)
+
+    /// What stands where an effect was taken from.
+    package static var nothing: ServerEffect { .read(ConnectionID(serial: 0, slot: 0), true) }
 }
 
 /// One request and what became of it, for people who look on.

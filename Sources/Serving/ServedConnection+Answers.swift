@@ -181,7 +181,7 @@ extension ServedConnection {
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant, _ registry: inout Registry
     ) {
         guard self.exchange?.id == id, !self.isCut, case .streaming? = self.exchange?.answer else { return }
-        var head = ByteDraft(reserving: 48)
+        var head: [UInt8] = []
         let kind: StreamPiece
         switch mark {
         case .preamble: kind = .preamble
@@ -192,13 +192,15 @@ extension ServedConnection {
             // backend did.
             if !registry.isGateway {
                 let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
-                SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &head)
+                head = ByteDraft.bytes(upTo: 48) {
+                    SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)
+                }
             }
         }
         if !self.isArmed, self.exchange?.head.version == .http11 {
             return self.send(ResponseWriter.chunk(head, bytes), at: now, &registry)
         }
-        let piece = head.bytes + bytes
+        let piece = head + bytes
         for index in 0..<(self.exchange?.cutters.count ?? 0) {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]

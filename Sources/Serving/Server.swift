@@ -200,9 +200,11 @@ package struct Server: Sendable {
             var effects: [BackendEffect] = []
             swap(&effects, &self.backendEffects)
             self.originWake = self.backend?.handle(event, at: now, into: &effects) ?? nil
-            // Taken from the end, so that each is moved and none is copied.
-            effects.turnRound()
-            while let effect = effects.popLast() { self.carryOut(effect, of: event.exchange, at: now) }
+            for place in effects.indices {
+                self.carryOut(
+                    effects.take(place, leaving: .readUpload(ExchangeID(0))), of: event.exchange, at: now)
+            }
+            effects.removeAll(keepingCapacity: true)
             swap(&effects, &self.backendEffects)
         }
         self.registry.events.removeAll(keepingCapacity: true)

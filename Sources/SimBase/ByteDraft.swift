@@ -12,6 +12,8 @@ extension [UInt8]: ByteSink {}
     @usableFromInline var room: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var used = 0
+    /// The room is somebody else's, who takes it back.
+    @usableFromInline var isLent = false
 
     /// How many bytes there are.
     @inlinable public var count: Int { self.used }
@@ -22,11 +24,52 @@ extension [UInt8]: ByteSink {}
         self.capacity = max(capacity, 16)
     }
 
-    deinit { unsafe self.room.deallocate() }
+    @inlinable init(lent room: UnsafeMutableBufferPointer<UInt8>) {
+        // Of an empty room there may be no address; whatever is written then has room of its own.
+        if let start = room.baseAddress, room.count > 0 {
+            unsafe self.room = start
+            self.capacity = room.count
+            self.isLent = true
+        } else {
+            unsafe self.room = .allocate(capacity: 16)
+            self.capacity = 16
+        }
+    }
+
+    deinit { if !self.isLent { unsafe self.room.deallocate() } }
+
+    /// What `write` writes, in one allocation if there is no more of it than announced.
+    @inlinable public static func bytes(upTo count: Int, _ write: (inout ByteDraft) -> Void) -> [UInt8] {
+        var excess: [UInt8]?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { room, used in
+            var draft = unsafe ByteDraft(lent: room)
+            write(&draft)
+            if draft.isLent { used = draft.used } else { excess = draft.bytes }
+        }
+        return excess ?? bytes
+    }
+
+    /// The same as text; what is no UTF-8 is repaired.
+    @inlinable public static func text(upTo count: Int, _ write: (inout ByteDraft) -> Void) -> String {
+        var excess: String?
+        let text = unsafe String(unsafeUninitializedCapacity: count) { room in
+            var draft = unsafe ByteDraft(lent: room)
+            write(&draft)
+            if draft.isLent { return draft.used }
+            excess = draft.text
+            return 0
+        }
+        return excess ?? text
+    }
 
     /// All of them.
     @inlinable public var bytes: [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: self.room, count: self.used))
+    }
+
+    /// Appends all of them to others.
+    @inlinable public func copy(to others: inout [UInt8]) {
+        unsafe others.append(contentsOf: UnsafeBufferPointer(start: self.room, count: self.used))
     }
 
     /// The same as text; what is no UTF-8 is repaired.
@@ -97,7 +140,8 @@ extension [UInt8]: ByteSink {}
         let capacity = max(2 * self.capacity, self.used + count)
         let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         unsafe room.update(from: self.room, count: self.used)
-        unsafe self.room.deallocate()
+        if !self.isLent { unsafe self.room.deallocate() }
+        self.isLent = false
         unsafe self.room = room
         self.capacity = capacity
     }

@@ -21,6 +21,8 @@ public struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     @usableFromInline var places: [Key: Int] = [:]
     @usableFromInline var slots: [Slot?] = []
     @usableFromInline var free: [Int] = []
+    /// The place that was last changed: what is done to a value comes in a row, and to look for its key costs more.
+    @usableFromInline var recent: (key: Key, place: Int)?
 
     /// Of nothing.
     @inlinable public init() {}
@@ -32,14 +34,15 @@ public struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
     /// The value of a key; nil takes it out.
     @inlinable public subscript(key: Key) -> Value? {
-        get { self.places[key].flatMap { self.slots[$0]?.value } }
+        get { self.place(of: key).flatMap { self.slots[$0]?.value } }
         set {
-            switch (self.places[key], newValue) {
+            switch (self.place(of: key), newValue) {
             case (let place?, let value?):
                 self.slots[place]?.value = value
             case (let place?, nil):
                 self.slots[place] = nil
                 self.places[key] = nil
+                self.recent = nil
                 self.free.append(place)
             case (nil, let value?):
                 let place = self.free.popLast() ?? self.slots.count
@@ -55,14 +58,20 @@ public struct OrderedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// Changes a value where it stands, without copying it; returns nil when the key is absent.
     @discardableResult
     @inlinable public mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
-        guard let place = self.places[key] else { return nil }
+        guard let place = self.place(of: key) else { return nil }
+        if self.recent?.place != place { self.recent = (key, place) }
         return self.slots[place]?.change(change)
     }
 
     /// Looks at a value where it stands, without copying it; returns nil when the key is absent.
     @inlinable public func with<Result>(_ key: Key, _ look: (borrowing Value) -> Result) -> Result? {
-        guard let place = self.places[key] else { return nil }
+        guard let place = self.place(of: key) else { return nil }
         return self.slots[place]?.look(look)
+    }
+
+    @inlinable func place(of key: Key) -> Int? {
+        if let recent = self.recent, recent.key == key { return recent.place }
+        return self.places[key]
     }
 
     /// Keys and values in the table's order.

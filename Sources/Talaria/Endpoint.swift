@@ -7,7 +7,7 @@ package enum Endpoint: Hashable, Sendable {
     case job(jobId: String)
 
     package static let scans = "/v3/jobs/scans"
-    private static let scansFolder = scans + "/"
+    private static let scansFolder = Array((scans + "/").utf8)
 
     /// The path without a query.
     package var path: String {
@@ -26,17 +26,17 @@ package enum Endpoint: Hashable, Sendable {
             self = .upload
             return
         }
-        let bytes = path.utf8
-        guard bytes.starts(with: Self.scansFolder.utf8) else { return nil }
-        let rest = bytes.dropFirst(Self.scansFolder.utf8.count)
+        let bytes = Array(path.utf8)
+        guard bytes.starts(with: Self.scansFolder) else { return nil }
+        let rest = bytes[Self.scansFolder.count...]
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-        let jobId = String(path[rest.startIndex..<slash])
-        guard Self.isJobID(jobId) else { return nil }
+        guard Self.isJobID(rest[..<slash]) else { return nil }
+        let jobId = String(decoding: rest[..<slash], as: UTF8.self)
         guard slash < rest.endIndex else {
             self = .job(jobId: jobId)
             return
         }
-        switch String(path[bytes.index(after: slash)...]) {
+        switch String(decoding: rest[(slash + 1)...], as: UTF8.self) {
         case "stream": self = .stream(jobId: jobId)
         case "results": self = .results(jobId: jobId)
         case "cleanup": self = .cleanup(jobId: jobId)
@@ -46,18 +46,20 @@ package enum Endpoint: Hashable, Sendable {
 
     /// Whether a text may stand as a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and `..` are
     /// taken out of a path by whoever normalizes it (section 5.2.4).
-    package static func isJobID(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count) && text != "." && text != ".."
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                    UInt8(ascii: "."),
-                    UInt8(ascii: "~"):
-                    true
-                default: false
-                }
+    package static func isJobID(_ text: String) -> Bool { self.isJobID(Array(text.utf8)[...]) }
+
+    private static func isJobID(_ text: ArraySlice<UInt8>) -> Bool {
+        guard (1...128).contains(text.count), text != [0x2E], text != [0x2E, 0x2E] else { return false }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "."), UInt8(ascii: "~"):
+                continue
+            default: return false
             }
+        }
+        return true
     }
 }
 

@@ -62,9 +62,15 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
 
     /// Nil for a name that the contract does not have. `complete` is the accepted alias of `completed` (C3).
     package init?(eventName: String) {
-        switch eventName {
-        case "complete": self = .completed
-        default: self.init(rawValue: eventName)
+        // The most frequent come first.
+        if eventName == EventKind.progress.rawValue {
+            self = .progress
+        } else if eventName == EventKind.ping.rawValue {
+            self = .ping
+        } else if eventName == "complete" {
+            self = .completed
+        } else {
+            self.init(rawValue: eventName)
         }
     }
 

@@ -20,16 +20,12 @@ package enum JSON {
 
     /// The same bytes, without an encoder.
     package static func encode(_ value: some PlainEncodable) -> [UInt8] {
-        var writer = PlainWriter(reserving: 512)
-        value.write(to: &writer)
-        return writer.bytes
+        PlainWriter.bytes { value.write(to: &$0) }
     }
 
     /// An object whose members are written where they are to stand.
     package static func object(_ members: (inout PlainWriter) -> Void) -> [UInt8] {
-        var writer = PlainWriter(reserving: 512)
-        writer.object(members)
-        return writer.bytes
+        PlainWriter.bytes { $0.object(members) }
     }
 
     /// What an encoder makes of it, for the test that holds both to the same.

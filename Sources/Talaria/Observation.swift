@@ -9,13 +9,23 @@ package struct Observation: Hashable, Sendable {
     package var device: DeviceNumber
     /// `ScanNumber.none` where it speaks of no scan.
     package var scan: ScanNumber
-    package var what: Sighting
+    package let what: Sighting
+    /// A ping, or a `progress` event under way as it should be: half of all there is. Known from the start, for those whom
+    /// it does not concern: to look into `what` copies it.
+    package let isRoutine: Bool
 
     package init(at: Instant, device: DeviceNumber, scan: ScanNumber, what: Sighting) {
         self.at = at
         self.device = device
         self.scan = scan
+        self.isRoutine = what.isRoutine
         self.what = what
+    }
+
+    /// What stands where an observation was taken from.
+    package static var nothing: Observation {
+        let unmeasured = NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: nil)
+        return Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(unmeasured))
     }
 }
 
@@ -25,6 +35,16 @@ package enum Sighting: Hashable, Sendable {
     case backend(BackendSighting)
     case fault(FaultSighting)
     case network(NetworkSighting)
+
+    fileprivate var isRoutine: Bool {
+        switch self {
+        case .phone(.ping), .backend(.pingWritten): true
+        case .phone(.eventApplied(_, _, .progress, let latency, replayed: false)):
+            latency.map { $0 >= .zero } ?? true
+        case .backend(.eventWritten(_, _, _, .progress, replayed: false)): true
+        case .phone, .backend, .fault, .network: false
+        }
+    }
 }
 
 /// What the HTTP client measured of the network below one request, so that a slow handshake is not taken for a slow
@@ -77,7 +97,7 @@ package enum PhoneSighting: Hashable, Sendable {
     /// One of the five stream slots.
     case slotTaken, slotGiven
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
-    case bookAdded(ordinal: Int, book: Book)
+    indirect case bookAdded(ordinal: Int, book: Book)
     /// A book that was already in the library came again and was not added.
     case bookRepeated(ordinal: Int)
     /// All books of the scan are durable in the library.

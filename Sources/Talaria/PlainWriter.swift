@@ -6,9 +6,16 @@ package struct PlainWriter: ~Copyable {
     private var draft: ByteDraft
     private var isFirst = true
 
-    init(reserving count: Int) { self.draft = ByteDraft(reserving: count) }
+    private init(_ draft: consuming ByteDraft) { self.draft = draft }
 
-    var bytes: [UInt8] { self.draft.bytes }
+    /// What `write` writes, in one allocation if it is no more than most bodies are.
+    static func bytes(_ write: (inout PlainWriter) -> Void) -> [UInt8] {
+        ByteDraft.bytes(upTo: 512) { draft in
+            var writer = PlainWriter(draft)
+            write(&writer)
+            draft = writer.draft
+        }
+    }
 
     // MARK: Values
 

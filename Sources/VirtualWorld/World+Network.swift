@@ -204,9 +204,10 @@ extension World {
         var effects: [ServerEffect] = []
         swap(&effects, &self.serverEffects)
         self.server.handle(event, at: self.now, into: &effects)
-        // Taken from the end, so that each is moved and none is copied.
-        effects.turnRound()
-        while let effect = effects.popLast() { self.carryOut(effect) }
+        for place in effects.indices {
+            self.carryOut(effects.take(place, leaving: .nothing))
+        }
+        effects.removeAll(keepingCapacity: true)
         swap(&effects, &self.serverEffects)
     }
 
@@ -360,7 +361,7 @@ extension World {
                         status: status, contentType: headers["Content-Type"],
                         contentEncoding: headers["Content-Encoding"],
                         retryAfter: headers[HeaderName.retryAfter])))
-        case .body(let piece): self.tell(phone, .replyBytes(request, Array(piece)))
+        case .body(let piece): self.tell(phone, .replyBytes(request, piece))
         case .end:
             if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
                 self.wires.update(wire) { $0.request = nil }

@@ -82,9 +82,8 @@ extension World {
         var effects: [HandsetEffect] = []
         swap(&effects, &self.handsetEffects)
         self.phones[phone].handset.handle(event, at: self.now, into: &effects)
-        // Taken from the end, so that each is moved and none is copied.
-        effects.turnRound()
-        while let effect = effects.popLast() { self.carryOut(effect, of: phone) }
+        for place in effects.indices { self.carryOut(effects.take(place, leaving: .flushNow), of: phone) }
+        effects.removeAll(keepingCapacity: true)
         swap(&effects, &self.handsetEffects)
         let wake = self.phones[phone].handset.nextWake
         self.wakes.set(key: phone, at: wake)

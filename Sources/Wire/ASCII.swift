@@ -45,11 +45,16 @@ enum ASCII {
 
     /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
-        default: false
-        }
+        // A bit for each byte below 64, and one for each from there on.
+        guard byte < 0x80 else { return false }
+        let tokens: UInt64 = byte < 0x40 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+        return tokens >> UInt64(byte & 0x3F) & 1 == 1
+    }
+
+    /// Whether all of it is a token, and there is any of it.
+    static func isToken(_ bytes: ArraySlice<UInt8>) -> Bool {
+        for byte in bytes where !Self.isToken(byte) { return false }
+        return !bytes.isEmpty
     }
 
     /// The text without spaces and tabs at its ends.

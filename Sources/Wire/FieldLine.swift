@@ -1,3 +1,5 @@
+import SimBase
+
 /// What is wrong with one line of a head.
 enum LineFlaw: Error, Hashable, Sendable {
     case tooLong
@@ -52,8 +54,8 @@ struct LineCollector: Sendable {
 enum FieldLine {
     static func parse(_ line: ArraySlice<UInt8>) throws(LineFlaw) -> HeaderFields.Field {
         guard line.first != ASCII.space, line.first != ASCII.tab else { throw .folded }
-        guard let colon = line.firstIndex(of: ASCII.colon), colon > line.startIndex,
-            line[..<colon].allSatisfy(ASCII.isToken)
+        guard let colon = line.place(from: line.startIndex, { $0.equal(ASCII.colon) }),
+            colon > line.startIndex, ASCII.isToken(line[..<colon])
         else { throw .badName }
         let value = ASCII.trimmed(line[(colon + 1)...])
         guard Self.isValue(value) else { throw .badValue }
@@ -62,6 +64,11 @@ enum FieldLine {
 
     /// Whether no control character but a tab is in it; bytes from 0x80 on are let through.
     static func isValue(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.allSatisfy { $0 >= ASCII.space && $0 != 0x7F || $0 == ASCII.tab }
+        var place = bytes.startIndex
+        while let control = bytes.place(from: place, { $0.less(ASCII.space) | $0.equal(0x7F) }) {
+            guard bytes[control] == ASCII.tab else { return false }
+            place = control + 1
+        }
+        return true
     }
 }

@@ -12,8 +12,8 @@ struct RequestLine: Sendable {
         else { throw .badRequestLine }
         let (method, target) = (line[..<first], line[(first + 1)..<second])
         let version = line[(second + 1)...]
-        guard !version.contains(ASCII.space), !method.isEmpty, method.allSatisfy(ASCII.isToken),
-            !target.isEmpty, target.allSatisfy({ $0 > ASCII.space && $0 < 0x7F })
+        guard !version.contains(ASCII.space), ASCII.isToken(method), !target.isEmpty,
+            target.allSatisfy({ $0 > ASCII.space && $0 < 0x7F })
         else { throw .badRequestLine }
         self.version = try Self.version(version)
         self.method = ASCII.text(method)

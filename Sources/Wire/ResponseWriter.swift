@@ -1,4 +1,4 @@
-package import SimBase
+import SimBase
 
 /// How a reply's body is delimited.
 package enum ReplyFraming: Hashable, Sendable {
@@ -68,13 +68,14 @@ package enum ResponseWriter {
     }
 
     /// A chunk of two parts, which are not both empty.
-    package static func chunk(_ head: borrowing ByteDraft, _ tail: [UInt8]) -> [UInt8] {
-        var draft = ByteDraft(reserving: head.count + tail.count + 16)
-        Self.chunkSize(head.count + tail.count, into: &draft)
-        draft.append(contentsOf: head)
-        draft.append(contentsOf: tail)
-        Self.lineEnd(into: &draft)
-        return draft.bytes
+    package static func chunk(_ head: [UInt8], _ tail: [UInt8]) -> [UInt8] {
+        let count = head.count + tail.count
+        return ByteDraft.bytes(upTo: count + 16) { draft in
+            Self.chunkSize(count, into: &draft)
+            draft.append(contentsOf: head)
+            draft.append(contentsOf: tail)
+            Self.lineEnd(into: &draft)
+        }
     }
 
     private static func chunkSize(_ count: Int, into bytes: inout some ByteSink & ~Copyable) {

@@ -264,7 +264,7 @@ package struct SSEReader: Sendable {
             self.data.removeAll(keepingCapacity: self.data.capacity <= Self.keptBytesMax)
         }
         self.hasData = false
-        self.type = ""
-        self.pendingID = nil
+        if !self.type.isEmpty { self.type = "" }
+        if self.pendingID != nil { self.pendingID = nil }
     }
 }

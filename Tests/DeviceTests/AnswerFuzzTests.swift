@@ -57,7 +57,7 @@ import Testing
             phone.tell(.replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: wait)))
             for piece in Self.pieces(mutator.input(drawn), way, drawn)
             where phone.open.contains(where: { $0.id == request.id }) {
-                phone.tell(.replyBytes(request.id, piece))
+                phone.tell(.replyBytes(request.id, piece[...]))
             }
             guard phone.open.contains(where: { $0.id == request.id }) else { continue }
             phone.open.removeAll { $0.id == request.id }

@@ -31,7 +31,7 @@ struct LimitTests {
             return
         }
         phone.head(.upload, 202)
-        phone.tell(.replyBytes(request.id, self.padded(json, to: DeviceLimit.answerBytesMax + 1)))
+        phone.tell(.replyBytes(request.id, self.padded(json, to: DeviceLimit.answerBytesMax + 1)[...]))
         #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .tooLarge)))
         #expect(phone.waiting == ["1 server-error"])
     }
@@ -46,7 +46,7 @@ struct LimitTests {
         }
         phone.head(.results, 200)
         let body = self.padded(Wording.results(books: 3), to: DeviceLimit.resultsBytesMax + beyond)
-        phone.tell(.replyBytes(request.id, body))
+        phone.tell(.replyBytes(request.id, body[...]))
         if beyond == 0 { phone.tell(.replyEnded(request.id)) }
         #expect(phone.store.books.count == (beyond == 0 ? 3 : 0))
         #expect(phone.sightings.contains(.badAnswer(.results, attempt: 1, .tooLarge)) == (beyond == 1))

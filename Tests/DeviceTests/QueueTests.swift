@@ -110,7 +110,7 @@ struct QueueTests {
         _ = phone.take()
         let before = phone.device.waiting.map(\.0)
         phone.tell(.replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
-        phone.tell(.replyBytes(id, Wording.accepted(job: "late")))
+        phone.tell(.replyBytes(id, Wording.accepted(job: "late")[...]))
         phone.tell(.replyEnded(id))
         phone.tell(.replyFailed(id, .reset))
         #expect(phone.take() == [])

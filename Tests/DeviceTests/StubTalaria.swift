@@ -61,7 +61,7 @@ struct StubTalaria {
 
     private func answer(_ request: DeviceRequest, _ status: Int, _ body: [UInt8]) -> [DeviceEvent] {
         let head = ReplyHead(status: status, contentType: "application/json", retryAfter: nil)
-        return [.replyHead(request.id, head)] + (body.isEmpty ? [] : [.replyBytes(request.id, body)])
+        return [.replyHead(request.id, head)] + (body.isEmpty ? [] : [.replyBytes(request.id, body[...])])
             + [.replyEnded(request.id)]
     }
 
@@ -94,10 +94,10 @@ struct StubTalaria {
         var steps = [DeviceEvent.replyHead(request.id, head)]
         if let limit = self.resetsAfter, !self.jobs[job].wasReset {
             self.jobs[job].wasReset = true
-            steps += log.prefix(limit).map { .replyBytes(request.id, Array($0.1.utf8)) }
+            steps += log.prefix(limit).map { .replyBytes(request.id, Array($0.1.utf8)[...]) }
             return steps + [.replyFailed(request.id, .reset)]
         }
-        steps += log.map { .replyBytes(request.id, Array($0.1.utf8)) }
+        steps += log.map { .replyBytes(request.id, Array($0.1.utf8)[...]) }
         return steps + [.replyEnded(request.id)]
     }
 }

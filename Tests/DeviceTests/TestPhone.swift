@@ -132,7 +132,7 @@ struct TestPhone {
         }
         self.tell(
             .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: retryAfter)))
-        if !body.isEmpty { self.tell(.replyBytes(request.id, body)) }
+        if !body.isEmpty { self.tell(.replyBytes(request.id, body[...])) }
         self.open.removeAll { $0.id == request.id }
         self.tell(.replyEnded(request.id))
     }
@@ -159,7 +159,7 @@ struct TestPhone {
             Issue.record("no stream of scan \(scan) is open")
             return
         }
-        self.tell(.replyBytes(request.id, Array(text.utf8)))
+        self.tell(.replyBytes(request.id, Array(text.utf8)[...]))
     }
 
     /// From the shutter to an open stream.

@@ -98,9 +98,9 @@ struct UploadTests {
         var phone = uploading()
         phone.head(.upload, 202)
         let id = RequestID(1)
-        for _ in 0..<16 { phone.tell(.replyBytes(id, [UInt8](repeating: 0x20, count: 4_096))) }
+        for _ in 0..<16 { phone.tell(.replyBytes(id, [UInt8](repeating: 0x20, count: 4_096)[...])) }
         #expect(phone.request(.upload) != nil)
-        phone.tell(.replyBytes(id, [0x20]))
+        phone.tell(.replyBytes(id, [0x20][...]))
         #expect(phone.request(.upload) == nil)
         #expect(phone.effects.contains(.abort(id)))
         #expect(phone.sightings.filter { $0 == .badAnswer(.upload, attempt: 1, .tooLarge) }.count == 1)
@@ -121,7 +121,7 @@ struct UploadTests {
     @Test func `a refusal whose body breaks off is a refusal still`() {
         var phone = uploading()
         phone.head(.upload, 400)
-        phone.tell(.replyBytes(RequestID(1), Array(#"{"code":"#.utf8)))
+        phone.tell(.replyBytes(RequestID(1), Array(#"{"code":"#.utf8)[...]))
         phone.fail(.upload, .reset)
         #expect(phone.store.settled.map(\.outcome) == [.refused(code: "HTTP_400")])
     }

@@ -75,7 +75,7 @@ struct WholeTests {
         switch request.operation {
         case .upload: phone.accept(scan, job: job)
         case .stream where !isOpenStream: phone.openStream(scan)
-        case .stream: phone.tell(.replyBytes(request.id, Array(event(luck, job: job).utf8)))
+        case .stream: phone.tell(.replyBytes(request.id, Array(event(luck, job: job).utf8)[...]))
         case .results: phone.answer(.results, 200, Wording.results(job: job, books: 2), scan: scan)
         case .cleanup: phone.answer(.cleanup, luck.isMultiple(of: 3) ? 404 : 204, scan: scan)
         case .status, .cancel: break

@@ -293,7 +293,7 @@ struct SmallWorld {
         let id = self.exchanges[index].request.id
         switch answer {
         case .head(let head): self.tell(.replyHead(id, head))
-        case .bytes(let bytes): self.tell(.replyBytes(id, bytes))
+        case .bytes(let bytes): self.tell(.replyBytes(id, bytes[...]))
         case .ended:
             self.exchanges[index].isAlive = false
             self.tell(.replyEnded(id))

@@ -64,11 +64,10 @@ import Testing
         #expect(ofText == ofBytes)
     }
 
-    @Test func `turned round, everything is there once`() {
-        for count in 0..<12 {
-            var texts = (0..<count).map { "element \($0) of some length" }
-            texts.turnRound()
-            #expect(texts == (0..<count).reversed().map { "element \($0) of some length" })
-        }
+    @Test func `what is taken is what stood there, and the other stands there then`() {
+        var texts = (0..<5).map { "element \($0) of some length" }
+        let taken = texts.indices.map { texts.take($0, leaving: "other") }
+        #expect(taken == (0..<5).map { "element \($0) of some length" })
+        #expect(texts == Array(repeating: "other", count: 5))
     }
 }

@@ -52,6 +52,32 @@ import Testing
                 job: .init(jobId: text, authToken: nil, sseUrl: text, statusUrl: text), links: nil,
                 metadata: nil))
     }
+
+    @Test(arguments: texts) func `a text that is written where it stands is escaped as any other`(text: String) {
+        let written = JSON.object { writer in
+            writer.member("message") { draft in
+                draft.append(text: text)
+                draft.append(literal: "!")
+            }
+        }
+        let encoded = JSON.encodeByEncoder(["message": text + "!"])
+        #expect(String(decoding: written, as: UTF8.self) == String(decoding: encoded, as: UTF8.self))
+    }
+
+    @Test func `a share is written as the number it is`() {
+        for thousandths in 0...1_000 {
+            let written = JSON.object { $0.member("progress", thousandths: thousandths) }
+            let encoded = JSON.encodeByEncoder(["progress": Double(thousandths) / 1_000])
+            #expect(written == encoded)
+        }
+    }
+
+    @Test(arguments: [0, 999, 1_770_000_000_123, -1, -62_135_596_800_000, 253_402_300_800_000] as [Int64])
+    func `a timestamp is written as its text`(milliseconds: Int64) {
+        let written = JSON.object { $0.member("timestamp", timestamp: milliseconds) }
+        let text = Timestamp.iso8601(unixMilliseconds: milliseconds)
+        #expect(written == JSON.encodeByEncoder(["timestamp": text]))
+    }
 }
 
 /// What is read by hand must be what the decoder reads, or left to it.
