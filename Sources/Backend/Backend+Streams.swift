@@ -202,7 +202,7 @@ extension Backend {
         if self.configuration.pingIDs {
             milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
-        let bytes = ByteDraft.bytes(upTo: data.count + 96) { draft in
+        let bytes = ByteDraft.bytes { draft in
             if let milliseconds {
                 SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
             } else {

@@ -87,7 +87,7 @@ struct EventLog: Sendable {
     }
 
     static func id(_ milliseconds: Int64, _ name: String) -> String {
-        ByteDraft.text(upTo: 40) { id in
+        ByteDraft.text { id in
             Decimal.append(milliseconds, to: &id)
             id.append(UInt8(ascii: "-"))
             id.append(text: name)
@@ -145,7 +145,7 @@ struct EventLog: Sendable {
         hasBooks: Bool, step: Int?
     ) -> Entry {
         let name = kind.rawValue
-        let bytes = ByteDraft.bytes(upTo: data.count + 96) {
+        let bytes = ByteDraft.bytes {
             SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &$0)
         }
         return Entry(

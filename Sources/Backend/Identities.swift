@@ -33,7 +33,7 @@ struct UUIDBits: Hashable, Sendable {
 
     /// In lower case.
     var text: String {
-        ByteDraft.text(upTo: 36) { text in
+        ByteDraft.text { text in
             Hexadecimal.append(self.high >> 32, digits: 8, to: &text)
             text.append(UInt8(ascii: "-"))
             Hexadecimal.append(self.high >> 16, digits: 4, to: &text)

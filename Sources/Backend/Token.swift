@@ -29,7 +29,7 @@ struct TokenSecret: Hashable, Sendable {
     }
 
     var text: String {
-        ByteDraft.text(upTo: 64) { text in
+        ByteDraft.text { text in
             Hexadecimal.append(self.words.0, digits: 16, to: &text)
             Hexadecimal.append(self.words.1, digits: 16, to: &text)
             Hexadecimal.append(self.words.2, digits: 16, to: &text)

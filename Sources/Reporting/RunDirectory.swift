@@ -66,7 +66,9 @@ package final class RunDirectory {
 
     /// Makes the folder, and begins the log. Where the folder existed, reports of an earlier run are taken away: a
     /// folder never holds two runs.
-    package static func create(_ place: RunPlace, log: consuming ObservationLog) throws(OutputError) -> RunDirectory {
+    package static func create(_ place: RunPlace, log: consuming ObservationLog) throws(OutputError)
+        -> RunDirectory
+    {
         try Self.create(place, log: log, eventBytesMax: Self.eventBytesMax)
     }
 

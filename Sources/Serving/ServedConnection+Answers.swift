@@ -192,7 +192,7 @@ extension ServedConnection {
             // backend did.
             if !registry.isGateway {
                 let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
-                head = ByteDraft.bytes(upTo: 48) {
+                head = ByteDraft.bytes {
                     SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)
                 }
             }

@@ -25,42 +25,34 @@ extension [UInt8]: ByteSink {}
     }
 
     @inlinable init(lent room: UnsafeMutableBufferPointer<UInt8>) {
-        // Of an empty room there may be no address; whatever is written then has room of its own.
-        if let start = room.baseAddress, room.count > 0 {
-            unsafe self.room = start
-            self.capacity = room.count
-            self.isLent = true
-        } else {
-            unsafe self.room = .allocate(capacity: 16)
-            self.capacity = 16
-        }
+        precondition(room.count > 0, "a draft needs room")
+        unsafe self.room = room.baseAddress.unsafelyUnwrapped
+        self.capacity = room.count
+        self.isLent = true
     }
 
     deinit { if !self.isLent { unsafe self.room.deallocate() } }
 
-    /// What `write` writes, in one allocation if there is no more of it than announced.
-    @inlinable public static func bytes(upTo count: Int, _ write: (inout ByteDraft) -> Void) -> [UInt8] {
-        var excess: [UInt8]?
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { room, used in
+    /// What `write` writes. It is made on the stack as long as it is short.
+    @inlinable public static func bytes(_ write: (inout ByteDraft) -> Void) -> [UInt8] {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
             var draft = unsafe ByteDraft(lent: room)
             write(&draft)
-            if draft.isLent { used = draft.used } else { excess = draft.bytes }
+            return draft.bytes
         }
-        return excess ?? bytes
     }
 
     /// The same as text; what is no UTF-8 is repaired.
-    @inlinable public static func text(upTo count: Int, _ write: (inout ByteDraft) -> Void) -> String {
-        var excess: String?
-        let text = unsafe String(unsafeUninitializedCapacity: count) { room in
+    @inlinable public static func text(_ write: (inout ByteDraft) -> Void) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
             var draft = unsafe ByteDraft(lent: room)
             write(&draft)
-            if draft.isLent { return draft.used }
-            excess = draft.text
-            return 0
+            return draft.text
         }
-        return excess ?? text
     }
+
+    /// As much as always has room on a stack.
+    @usableFromInline static var shortMax: Int { @inlinable get { 1_024 } }
 
     /// All of them.
     @inlinable public var bytes: [UInt8] {

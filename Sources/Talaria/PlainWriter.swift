@@ -10,7 +10,7 @@ package struct PlainWriter: ~Copyable {
 
     /// What `write` writes, in one allocation if it is no more than most bodies are.
     static func bytes(_ write: (inout PlainWriter) -> Void) -> [UInt8] {
-        ByteDraft.bytes(upTo: 512) { draft in
+        ByteDraft.bytes { draft in
             var writer = PlainWriter(draft)
             write(&writer)
             draft = writer.draft

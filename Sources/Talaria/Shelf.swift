@@ -52,7 +52,7 @@ package struct Shelf: Hashable, Sendable {
 
     /// The title of the book at one place.
     package func title(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> String {
-        ByteDraft.text(upTo: 96) { self.append(titleOf: device, scan, ordinal: ordinal, to: &$0) }
+        ByteDraft.text { self.append(titleOf: device, scan, ordinal: ordinal, to: &$0) }
     }
 
     /// The same behind what is there.

@@ -4,7 +4,7 @@ package import SimBase
 package enum Timestamp {
     /// `2026-02-01T12:00:00.000Z` for milliseconds since 1970 (proleptic Gregorian, civil-from-days).
     package static func iso8601(unixMilliseconds: Int64) -> String {
-        ByteDraft.text(upTo: 24) { self.append(unixMilliseconds: unixMilliseconds, to: &$0) }
+        ByteDraft.text { self.append(unixMilliseconds: unixMilliseconds, to: &$0) }
     }
 
     /// The same behind what is there.

@@ -70,7 +70,7 @@ package enum ResponseWriter {
     /// A chunk of two parts, which are not both empty.
     package static func chunk(_ head: [UInt8], _ tail: [UInt8]) -> [UInt8] {
         let count = head.count + tail.count
-        return ByteDraft.bytes(upTo: count + 16) { draft in
+        return ByteDraft.bytes { draft in
             Self.chunkSize(count, into: &draft)
             draft.append(contentsOf: head)
             draft.append(contentsOf: tail)

@@ -53,7 +53,9 @@ import Testing
                 metadata: nil))
     }
 
-    @Test(arguments: texts) func `a text that is written where it stands is escaped as any other`(text: String) {
+    @Test(arguments: texts) func `a text that is written where it stands is escaped as any other`(
+        text: String
+    ) {
         let written = JSON.object { writer in
             writer.member("message") { draft in
                 draft.append(text: text)
