@@ -31,13 +31,13 @@ package struct Chronicle: Sendable {
     // MARK: Events
 
     package mutating func saw(_ observation: Observation) {
-        // What the log leaves out unless it is traced is counted elsewhere.
-        guard !observation.isRoutine else { return }
+        // What users would notice, phones notice; what the log leaves out unless it is traced is counted elsewhere.
+        guard observation.side != .backend, !observation.isRoutine else { return }
         guard observation.at >= .zero || observation.at.nanoseconds > -1_000_000_000 else { return }
         switch observation.what {
         case .phone(let sighting): self.saw(sighting, observation)
         case .fault(let sighting): self.saw(sighting, observation)
-        case .backend, .network: break  // What users would notice, phones notice.
+        case .backend, .network: break
         }
     }
 

@@ -92,20 +92,20 @@ package struct Ledger: Sendable {
 
     private mutating func judgeBySide(_ moment: inout [Observation]) {
         for place in moment.indices {
-            guard case .backend = moment[place].what else { continue }
+            guard moment[place].side == .backend else { continue }
             self.judge(moment.take(place, leaving: .nothing))
         }
         for place in moment.indices {
-            guard case .fault = moment[place].what else { continue }
+            guard moment[place].side == .fault else { continue }
             self.judge(moment.take(place, leaving: .nothing))
         }
         for place in moment.indices {
-            guard case .phone = moment[place].what else { continue }
+            guard moment[place].side == .phone else { continue }
             self.judge(moment.take(place, leaving: .nothing))
         }
     }
 
-    private mutating func judge(_ observation: Observation) {
+    private mutating func judge(_ observation: consuming Observation) {
         let place = self.place(of: observation.device)
         switch observation.what {
         case .phone(let sighting):

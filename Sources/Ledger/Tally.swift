@@ -35,6 +35,8 @@ package struct Tally: Sendable {
     // MARK: Events
 
     package mutating func saw(_ observation: Observation) {
+        // Everything that is measured is measured where the user would notice it: at the phone.
+        guard observation.side != .backend else { return }
         let group = self.fleet.metricGroup(of: observation.device)
         switch observation.what {
         case .phone(let sighting):
@@ -43,8 +45,7 @@ package struct Tally: Sendable {
             let place = self.place(of: observation.device, group)
             self.phones[place].operations.saw(
                 sighting, scan: observation.scan, at: observation.at, into: &self.measured, group)
-        case .backend:
-            break  // Everything that is measured is measured where the user would notice it: at the phone.
+        case .backend: break
         case .fault(let sighting):
             self.measure(sighting, group)
         case .network(let sighting):

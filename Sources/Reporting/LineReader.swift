@@ -1,4 +1,5 @@
 import Foundation
+import SimBase
 
 /// The lines of a file, one after the other, in constant memory.
 struct LineReader {
@@ -26,7 +27,8 @@ struct LineReader {
     mutating func next() -> ArraySlice<UInt8>? {
         var searched = self.place
         while true {
-            if let end = self.buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            let end = self.buffer.place(from: searched) { $0.equal(UInt8(ascii: "\n")) }
+            if end < self.buffer.count {
                 let line = self.buffer[self.place..<end]
                 self.place = end + 1
                 return line

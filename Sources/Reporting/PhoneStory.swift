@@ -48,11 +48,12 @@ package struct PhoneStory: Equatable, Sendable {
 
     /// Without reading the rest of the line: `{"t":…,"device":7,`.
     static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
-        guard let comma = line.firstIndex(of: UInt8(ascii: ",")) else { return nil }
-        let rest = line[(comma + 1)...]
-        guard rest.starts(with: Self.key) else { return nil }
+        guard let comma = line.place(from: line.startIndex, { $0.equal(UInt8(ascii: ",")) }),
+            line.endIndex - comma > Self.key.count,
+            line[(comma + 1)...(comma + Self.key.count)] == Self.key[...]
+        else { return nil }
         var device: UInt32 = 0
-        for byte in rest.dropFirst(Self.key.count) {
+        for byte in line[(comma + 1 + Self.key.count)...] {
             guard (0x30...0x39).contains(byte), device < 400_000_000 else { break }
             device = device * 10 + UInt32(byte - 0x30)
         }

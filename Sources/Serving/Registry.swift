@@ -211,8 +211,9 @@ struct Registry: Sendable {
     }
 
     mutating func observe(_ observation: consuming Observation) {
-        self.callers.saw(observation)
-        if case .fault(.fired(let fault, _, attempt: _)) = observation.what,
+        if !observation.isRoutine { self.callers.saw(observation) }
+        if observation.side == .fault,
+            case .fault(.fired(let fault, _, attempt: _)) = observation.what,
             self.firings.indices.contains(fault)
         {
             self.firings[fault] = (self.firings[fault].count + 1, self.now)

@@ -291,7 +291,9 @@ package struct Server: Sendable {
             guard let slot = self.touch(id) else { return }
             self.connections[slot]?.endStream(id, at: now, &self.registry)
         case .observe(let observation):
-            if case .fault(.fired(let fault, let operation, let attempt)) = observation.what {
+            if observation.side == .fault,
+                case .fault(.fired(let fault, let operation, let attempt)) = observation.what
+            {
                 self.registry.faultConsumed(
                     fault,
                     ExchangeKey(

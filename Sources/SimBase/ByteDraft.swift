@@ -1,9 +1,15 @@
 /// What bytes are written to, one after the other.
 public protocol ByteSink: ~Copyable {
     mutating func append(_ byte: UInt8)
+    /// Appends the least bytes of a word, up to eight, the least first.
+    mutating func append(word: UInt64, count: Int)
 }
 
-extension [UInt8]: ByteSink {}
+extension [UInt8]: ByteSink {
+    @inlinable public mutating func append(word: UInt64, count: Int) {
+        for place in 0..<count { self.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
+    }
+}
 
 /// Bytes in the making, in room of their own that grows. To append costs hardly more than the bytes, where an array asks each
 /// time who else may hold it: what is written thousands of times a second is written here, and made an array of its exact
@@ -75,6 +81,14 @@ extension [UInt8]: ByteSink {}
         if self.used == self.capacity { self.grow(by: 1) }
         unsafe self.room[self.used] = byte
         self.used += 1
+    }
+
+    @inlinable public mutating func append(word: UInt64, count: Int) {
+        precondition((0...8).contains(count), "more bytes than a word has")
+        if self.capacity - self.used < 8 { self.grow(by: 8) }
+        unsafe UnsafeMutableRawPointer(self.room + self.used).storeBytes(
+            of: word.littleEndian, as: UInt64.self)
+        self.used += count
     }
 
     /// Appends what the program itself says.

@@ -3,38 +3,48 @@ public enum Decimal {
     /// Appends the digits, behind a minus where there is one.
     @inlinable public static func append(_ value: Int64, to bytes: inout some ByteSink & ~Copyable) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        if rest < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)) }
-        // Twenty digits at most, the least first: two words hold them, four bits each.
-        var (low, high, count) = (UInt64(0), UInt64(0), 0)
-        repeat {
-            if count < 16 {
-                low |= (rest % 10) << UInt64(4 * count)
-            } else {
-                high |= (rest % 10) << UInt64(4 * (count - 16))
-            }
-            rest /= 10
-            count += 1
-        } while rest > 0
-        while count > 0 {
-            count -= 1
-            let digit = count < 16 ? low >> UInt64(4 * count) : high >> UInt64(4 * (count - 16))
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit & 15))
+        let magnitude = value.magnitude
+        guard magnitude >= Self.eighth else { return Self.append(leading: magnitude, to: &bytes) }
+        let (high, low) = magnitude.quotientAndRemainder(dividingBy: Self.eighth)
+        if high < Self.eighth {
+            Self.append(leading: high, to: &bytes)
+        } else {
+            Self.append(leading: high / Self.eighth, to: &bytes)
+            bytes.append(word: Self.digits(high % Self.eighth) | Self.zeros, count: 8)
         }
+        bytes.append(word: Self.digits(low) | Self.zeros, count: 8)
     }
 
     /// Appends the same in so many digits, with zeros in front; digits in excess are left out.
     @inlinable public static func append(
         _ value: UInt64, digits count: Int, to bytes: inout some ByteSink & ~Copyable
     ) {
-        precondition(count <= 16, "more digits than a word holds")
-        var (rest, digits) = (value, UInt64(0))
-        for place in 0..<count {
-            digits |= (rest % 10) << UInt64(4 * place)
-            rest /= 10
+        precondition((0...16).contains(count), "more digits than two words hold")
+        if count > 8 {
+            let high = Self.digits(value / Self.eighth % Self.eighth) | Self.zeros
+            bytes.append(word: high >> UInt64(8 * (16 - count)), count: count - 8)
         }
-        for place in (0..<count).reversed() {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digits >> UInt64(4 * place) & 15))
-        }
+        let low = Self.digits(value % Self.eighth) | Self.zeros
+        bytes.append(word: count < 8 ? low >> UInt64(8 * (8 - count)) : low, count: min(count, 8))
+    }
+
+    /// Ten to the power of eight.
+    @usableFromInline static var eighth: UInt64 { @inlinable get { 100_000_000 } }
+    @usableFromInline static var zeros: UInt64 { @inlinable get { 0x3030_3030_3030_3030 } }
+
+    /// At least one digit of a number below 10^8, and none of its leading zeros.
+    @inlinable static func append(leading value: UInt64, to bytes: inout some ByteSink & ~Copyable) {
+        let digits = Self.digits(value)
+        let zeros = min(digits.trailingZeroBitCount / 8, 7)
+        bytes.append(word: (digits | Self.zeros) >> UInt64(8 * zeros), count: 8 - zeros)
+    }
+
+    /// The eight digits of a number below 10^8, the first in the least byte: halved three times, all parts of a word at once.
+    @inlinable static func digits(_ value: UInt64) -> UInt64 {
+        let fours = value / 10_000 | (value % 10_000) << 32
+        let hundreds = (fours &* 10_486) >> 20 & 0x7F_0000_007F
+        let twos = hundreds | (fours &- hundreds &* 100) << 16
+        let tens = (twos &* 103) >> 10 & 0xF_000F_000F_000F
+        return tens | (twos &- tens &* 10) << 8
     }
 }

@@ -13,12 +13,15 @@ package struct Observation: Hashable, Sendable {
     /// A ping, or a `progress` event under way as it should be: half of all there is. Known from the start, for those whom
     /// it does not concern: to look into `what` copies it.
     package let isRoutine: Bool
+    /// Who saw it, for the same reason.
+    package let side: Side
 
     package init(at: Instant, device: DeviceNumber, scan: ScanNumber, what: Sighting) {
         self.at = at
         self.device = device
         self.scan = scan
         self.isRoutine = what.isRoutine
+        self.side = what.side
         self.what = what
     }
 
@@ -29,12 +32,24 @@ package struct Observation: Hashable, Sendable {
     }
 }
 
-/// Who saw it.
+/// Who saw something.
+package enum Side: Hashable, Sendable { case phone, backend, fault, network }
+
+/// What who saw.
 package enum Sighting: Hashable, Sendable {
     case phone(PhoneSighting)
     case backend(BackendSighting)
     case fault(FaultSighting)
     case network(NetworkSighting)
+
+    fileprivate var side: Side {
+        switch self {
+        case .phone: .phone
+        case .backend: .backend
+        case .fault: .fault
+        case .network: .network
+        }
+    }
 
     fileprivate var isRoutine: Bool {
         switch self {

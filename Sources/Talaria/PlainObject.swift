@@ -226,24 +226,23 @@ extension ProgressData {
     }
 }
 
-/// A key of up to 15 bytes as two words, which are compared at once.
+/// A key of up to 16 bytes as two words, which are compared at once.
 struct PlainKey: Hashable {
     private var high: UInt64 = 0
-    /// Its lowest byte is the length, so that no two keys are alike.
     private var low: UInt64 = 0
+    private let count: Int
 
-    static let bytesMax = 15
+    static let bytesMax = 16
 
     init(_ key: String) { self.init(key.utf8) }
 
     init(_ bytes: some Collection<UInt8>) {
         precondition(bytes.count <= Self.bytesMax, "a key that no words hold")
+        self.count = bytes.count
         for byte in bytes {
             self.high = self.high << 8 | self.low >> 56
             self.low = self.low << 8 | UInt64(byte)
         }
-        self.high = self.high << 8 | self.low >> 56
-        self.low = self.low << 8 | UInt64(bytes.count)
     }
 }
 
@@ -271,18 +270,24 @@ extension PlainObject {
 }
 
 extension Book {
+    private enum Key {
+        static let (title, author, isbn) = (PlainKey("title"), PlainKey("author"), PlainKey("isbn"))
+        static let (confidence, cover) = (PlainKey("confidence"), PlainKey("coverUrl"))
+        static let status = PlainKey("enrichmentStatus")
+    }
+
     /// Nil for what is not plain, or no book.
     init?(plain object: inout PlainObject) {
         var (title, author, isbn, status, cover): (String?, String?, String?, String?, String?)
         var confidence: Double?
-        object.object { object, key in
+        object.members { object, key in
             switch key {
-            case "title" where title == nil: object.read(&title)
-            case "author" where author == nil: object.read(&author)
-            case "isbn" where isbn == nil: object.read(&isbn)
-            case "confidence" where confidence == nil: object.read(&confidence)
-            case "enrichmentStatus" where status == nil: object.read(&status)
-            case "coverUrl" where cover == nil: object.read(&cover)
+            case Key.title where title == nil: object.read(&title)
+            case Key.author where author == nil: object.read(&author)
+            case Key.isbn where isbn == nil: object.read(&isbn)
+            case Key.confidence where confidence == nil: object.read(&confidence)
+            case Key.status where status == nil: object.read(&status)
+            case Key.cover where cover == nil: object.read(&cover)
             default: false
             }
         }

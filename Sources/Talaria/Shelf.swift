@@ -47,7 +47,13 @@ package struct Shelf: Hashable, Sendable {
             isbn: isbn,
             confidence: Double(hundredths) / 100,
             enrichmentStatus: isbn == nil ? .notFound : .success,
-            coverUrl: isbn.map { "https://covers.example/\($0).jpg" })
+            coverUrl: isbn.map { isbn in
+                ByteDraft.text { cover in
+                    cover.append(literal: "https://covers.example/")
+                    cover.append(text: isbn)
+                    cover.append(literal: ".jpg")
+                }
+            })
     }
 
     /// The title of the book at one place.
@@ -78,14 +84,13 @@ package struct Shelf: Hashable, Sendable {
 
     /// Thirteen digits with the right check digit (ISO 2108: weights 1 and 3, sum divisible by 10).
     private static func isbn13(_ draw: UInt64) -> String {
-        var digits = Array("978".utf8)
-        Decimal.append(draw % 1_000_000_000, digits: 9, to: &digits)
-        var sum = 0
-        for place in digits.indices {
-            sum += Int(digits[place] - UInt8(ascii: "0")) * (place.isMultiple(of: 2) ? 1 : 3)
+        let digits = 978_000_000_000 + draw % 1_000_000_000
+        var (rest, sum, weight) = (digits, UInt64(0), UInt64(3))
+        while rest > 0 {
+            sum += rest % 10 * weight
+            (rest, weight) = (rest / 10, 4 - weight)
         }
-        digits.append(UInt8(ascii: "0") + UInt8((10 - sum % 10) % 10))
-        return String(decoding: digits, as: UTF8.self)
+        return ByteDraft.text { Decimal.append(digits * 10 + (10 - sum % 10) % 10, digits: 13, to: &$0) }
     }
 
     /// Old works in several scripts, so that titles hold every length of UTF-8 sequence.

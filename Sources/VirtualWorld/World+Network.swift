@@ -332,10 +332,10 @@ extension World {
         guard let (phone, request, isReadable) = read ?? nil else {
             return self.lose(bytes.count, on: wire)  // Nobody reads it.
         }
-        for event in events {
+        for place in events.indices {
             // The phone may have given the request up meanwhile.
             guard self.request(on: wire) == request else { break }
-            self.answer(event, to: request, on: wire, of: phone)
+            self.answer(events.take(place, leaving: .end), to: request, on: wire, of: phone)
         }
         if !isReadable, self.request(on: wire) == request {
             self.close(wire)
@@ -349,7 +349,7 @@ extension World {
     func connection(of wire: WireID) -> ConnectionID? { self.wires.ask(wire) { $0.connection } ?? nil }
 
     private mutating func answer(
-        _ event: ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
+        _ event: consuming ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
     ) {
         switch event {
         case .head(let status, let headers):

@@ -125,6 +125,10 @@ package struct ResponseReader: Sendable {
             position = bytes.endIndex
             return false
         case .chunkSize:
+            if self.lines.isEmpty, let size = Self.plainChunkSize(bytes, &position) {
+                self.state = .chunkData(remaining: size)
+                return false
+            }
             guard let line = try self.chunkLine(bytes, &position) else { return false }
             let size = try Self.chunkSize(line)
             self.state = size == 0 ? .trailers : .chunkData(remaining: size)
@@ -136,6 +140,11 @@ package struct ResponseReader: Sendable {
             self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
             return false
         case .chunkEnd:
+            if self.lines.isEmpty, Self.isLineEnd(bytes, position) {
+                position += 2
+                self.state = .chunkSize
+                return false
+            }
             guard let line = try self.chunkLine(bytes, &position) else { return false }
             guard line.isEmpty else { throw .badChunk }
             self.state = .chunkSize
@@ -210,6 +219,24 @@ package struct ResponseReader: Sendable {
             throw .badStatusLine
         }
         return status
+    }
+
+    /// The size of a chunk that is not the last, as it is nearly always written, whole and without an extension: goes behind
+    /// its line. Nil leaves anything else to be read as a line.
+    private static func plainChunkSize(_ bytes: ArraySlice<UInt8>, _ position: inout Int) -> Int? {
+        var (place, size) = (position, 0)
+        while place < bytes.endIndex, place - position < 15, let digit = Hexadecimal.nibble(bytes[place]) {
+            size = size << 4 | Int(digit)
+            place += 1
+        }
+        guard size > 0, Self.isLineEnd(bytes, place) else { return nil }
+        position = place + 2
+        return size
+    }
+
+    private static func isLineEnd(_ bytes: ArraySlice<UInt8>, _ place: Int) -> Bool {
+        place + 1 < bytes.endIndex && bytes[place] == ASCII.carriageReturn
+            && bytes[place + 1] == ASCII.lineFeed
     }
 
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ResponseError) -> Int {
