@@ -73,7 +73,9 @@ extension Device {
             job: plan.job?.jobId, lastEventID: plan.lastEventID, purpose: plan.purpose,
             deadline: now + plan.timeout)
         self.exchanges.append(exchange)
-        var headers = [HeaderLine(HeaderName.deviceID, self.identity.text)]
+        var headers: [HeaderLine] = []
+        headers.reserveCapacity(plan.headers.count + 4)
+        headers.append(HeaderLine(HeaderName.deviceID, self.identity.text))
         headers += plan.headers
         if let token = plan.job?.authToken {
             headers.append(HeaderLine(HeaderName.authorization, "Bearer \(token)"))

@@ -31,7 +31,7 @@ extension Device {
             }
             if isOver { break }  // Nothing is applied after a terminal event.
         }
-        if !items.isEmpty { items.removeAll(keepingCapacity: true) }
+        items.clear()
         swap(&items, &self.items)
         return isOver
     }

@@ -149,7 +149,7 @@ package struct Handset: Sendable {
         }
         // A burst must not stay with each of thousands of phones.
         if wanted.capacity <= Self.effectsKeptMax {
-            wanted.removeAll(keepingCapacity: true)
+            wanted.clear()
             swap(&wanted, &self.deviceEffects)
         }
         for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }

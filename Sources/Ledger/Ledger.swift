@@ -86,7 +86,7 @@ package struct Ledger: Sendable {
         swap(&moment, &self.present)
         self.judgeBySide(&moment)
         // What the network did there is only measured, by `Tally`.
-        moment.removeAll(keepingCapacity: true)
+        moment.clear()
         self.past = moment
     }
 

@@ -179,7 +179,7 @@ package struct Server: Sendable {
             case .until(let moment)?: self.wakes.set(key: slot, at: moment)
             }
         }
-        self.touched.removeAll(keepingCapacity: true)
+        self.touched.clear()
     }
 
     // MARK: The backend
@@ -204,10 +204,10 @@ package struct Server: Sendable {
                 self.carryOut(
                     effects.take(place, leaving: .readUpload(ExchangeID(0))), of: event.exchange, at: now)
             }
-            effects.removeAll(keepingCapacity: true)
+            effects.clear()
             swap(&effects, &self.backendEffects)
         }
-        self.registry.events.removeAll(keepingCapacity: true)
+        self.registry.events.clear()
     }
 
     private mutating func tellStatus(at now: Instant) {

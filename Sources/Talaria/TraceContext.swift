@@ -25,15 +25,15 @@ package struct TraceContext: Hashable, Sendable {
     /// `00-<32 hex>-<16 hex>-01`.
     package var headerValue: String {
         let span = UInt64(self.operation.rawValue) << 56 | UInt64(self.attempt)
-        var text = Array("00-".utf8)
-        text.reserveCapacity(55)
-        Hexadecimal.append(self.run, digits: 16, to: &text)
-        Hexadecimal.append(UInt64(self.device.raw), digits: 8, to: &text)
-        Hexadecimal.append(UInt64(self.scan.raw), digits: 8, to: &text)
-        text.append(UInt8(ascii: "-"))
-        Hexadecimal.append(span, digits: 16, to: &text)
-        text.append(text: "-01")
-        return String(decoding: text, as: UTF8.self)
+        return ByteDraft.text { text in
+            text.append(literal: "00-")
+            Hexadecimal.append(self.run, digits: 16, to: &text)
+            Hexadecimal.append(UInt64(self.device.raw), digits: 8, to: &text)
+            Hexadecimal.append(UInt64(self.scan.raw), digits: 8, to: &text)
+            text.append(UInt8(ascii: "-"))
+            Hexadecimal.append(span, digits: 16, to: &text)
+            text.append(literal: "-01")
+        }
     }
 
     /// Nil when the value is not a `traceparent` of ours.

@@ -207,7 +207,7 @@ extension World {
         for place in effects.indices {
             self.carryOut(effects.take(place, leaving: .nothing))
         }
-        effects.removeAll(keepingCapacity: true)
+        effects.clear()
         swap(&effects, &self.serverEffects)
     }
 
@@ -312,7 +312,7 @@ extension World {
         var events: [ResponseEvent] = []
         swap(&events, &self.responseEvents)
         defer {
-            if !events.isEmpty { events.removeAll(keepingCapacity: true) }
+            events.clear()
             swap(&events, &self.responseEvents)
         }
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in

@@ -83,7 +83,7 @@ extension World {
         swap(&effects, &self.handsetEffects)
         self.phones[phone].handset.handle(event, at: self.now, into: &effects)
         for place in effects.indices { self.carryOut(effects.take(place, leaving: .flushNow), of: phone) }
-        effects.removeAll(keepingCapacity: true)
+        effects.clear()
         swap(&effects, &self.handsetEffects)
         let wake = self.phones[phone].handset.nextWake
         self.wakes.set(key: phone, at: wake)

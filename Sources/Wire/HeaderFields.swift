@@ -25,6 +25,8 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     /// Adds a field, even if one of that name is there.
     package mutating func append(_ name: String, _ value: String) {
+        // As many as most heads have.
+        if self.fields.isEmpty { self.fields.reserveCapacity(8) }
         self.fields.append(Field(name: name, value: value))
     }
 

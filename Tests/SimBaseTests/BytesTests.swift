@@ -69,5 +69,12 @@ import Testing
         let taken = texts.indices.map { texts.take($0, leaving: "other") }
         #expect(taken == (0..<5).map { "element \($0) of some length" })
         #expect(texts == Array(repeating: "other", count: 5))
+        texts.reserveCapacity(20)
+        texts.clear()
+        #expect(texts.isEmpty)
+        #expect(texts.capacity >= 20)
+        texts = ["one", "two"]
+        texts.clear()
+        #expect(texts.isEmpty)
     }
 }
