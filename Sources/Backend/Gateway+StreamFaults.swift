@@ -13,7 +13,7 @@ extension Gateway {
         into effects: inout [GatewayEffect]
     ) -> [UInt8] {
         guard let kind, let stream = self.streams[id] else { return block.bytes }
-        let original = Array(event.data.utf8)
+        let original = event.bytes
         var data = original
         if kind == .completed, let body = self.degraded(data, id, stream, into: &effects) { data = body }
         if let bad = EventDistortion.badJSONPlace(of: kind),
@@ -138,7 +138,7 @@ extension Gateway {
         else { return }
         let own = event.hasOwnID ? Self.neighbor(of: event.id, by: 1, kind.rawValue) : nil
         if let own { self.jobs.update(stream.job) { $0.alias(own, behind: event.id) } }
-        let data = Array(event.data.utf8)
+        let data = event.bytes
         var bytes: [UInt8] = []
         SSEWriter.event(
             id: own, type: event.type,

@@ -145,7 +145,7 @@ extension Gateway {
 
     private static func withoutID(_ event: SSEEvent) -> [UInt8] {
         var bytes: [UInt8] = []
-        SSEWriter.event(id: nil, type: event.type, data: event.data, into: &bytes)
+        SSEWriter.event(id: nil, type: event.type, data: event.bytes, into: &bytes)
         return bytes
     }
 

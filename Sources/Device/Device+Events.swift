@@ -41,7 +41,7 @@ extension Device {
         _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) -> Bool {
         let scan = self.journeys[index].number
-        let reading = JobEvent(name: event.type, data: event.data)
+        let reading = JobEvent(name: event.type, bytes: event.bytes)
         if case .ping = reading {
             let gap = self.journeys[index].connection?.pinged(at: now)
             let id = event.hasOwnID ? event.id : nil

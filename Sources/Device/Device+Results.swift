@@ -147,17 +147,19 @@ extension Device {
     }
 
     mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
-        guard let first = self.journeys[index].unobservedBooks.first, first.ticket <= self.durable else {
-            return
-        }
-        let books = self.journeys[index].unobservedBooks
+        guard !self.journeys[index].unobservedBooks.isEmpty else { return }
         let scan = self.journeys[index].number
-        let durable = books.prefix { $0.ticket <= self.durable }
-        for written in durable {
+        var books: [Journey.UnobservedBook] = []
+        swap(&books, &self.journeys[index].unobservedBooks)
+        var observed = 0
+        while observed < books.count, books[observed].ticket <= self.durable {
             self.observe(
-                .bookAdded(ordinal: written.ordinal, book: written.book), of: scan, at: now, into: &effects)
+                .bookAdded(ordinal: books[observed].ordinal, book: books[observed].book), of: scan, at: now,
+                into: &effects)
+            observed += 1
         }
-        self.journeys[index].unobservedBooks.removeFirst(durable.count)
+        books.removeFirst(observed)
+        swap(&books, &self.journeys[index].unobservedBooks)
     }
 
     /// The outcome is durable: it counts from here on, whatever becomes of the DELETE.

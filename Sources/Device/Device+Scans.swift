@@ -101,8 +101,9 @@ extension Device {
             ahead += 1
             guard self.queue.scans[index].scan.photo == .absent else { continue }
             self.queue.update(at: index) { $0.scan.photo = .preparing }
-            let scan = self.queue.scans[index].scan
-            effects.append(.preparePhoto(scan.number, PhotoReference(scan.record.photo)))
+            let scan = self.queue.scans[index].scan.number
+            let photo = PhotoReference(self.queue.scans[index].scan.record.photo)
+            effects.append(.preparePhoto(scan, photo))
         }
     }
 

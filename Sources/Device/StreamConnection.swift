@@ -117,7 +117,7 @@ struct RememberedEvents: Sendable {
         var digest = Digest()
         digest.absorbInWords(event.id)
         digest.absorbInWords(event.type)
-        digest.absorbInWords(event.data)
+        digest.absorbInWords(event.bytes)
         let value = digest.value
         if self.digests.contains(value) { return true }
         if self.digests.count < DeviceLimit.rememberedEventsMax {

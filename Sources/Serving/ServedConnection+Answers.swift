@@ -10,11 +10,11 @@ extension ServedConnection {
     mutating func reply(
         _ id: ExchangeID, _ reply: BackendReply, at now: Instant, _ registry: inout Registry
     ) {
-        guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
-        if exchange.isComplete {
+        guard self.exchange?.id == id, case .pending? = self.exchange?.answer else { return }
+        if self.exchange?.isComplete == true {
             self.write(reply, at: now, &registry)
             self.endIfAnswered(at: now, &registry)
-        } else if exchange.isWorthDraining, reply.status != 413 {
+        } else if self.exchange?.isWorthDraining == true, reply.status != 413 {
             self.exchange?.answer = .held(reply)
         } else {
             self.write(reply, closing: true, at: now, &registry)
@@ -156,13 +156,15 @@ extension ServedConnection {
     mutating func openStream(
         _ id: ExchangeID, headers lines: [HeaderLine], at now: Instant, _ registry: inout Registry
     ) {
-        guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
+        guard self.exchange?.id == id, case .pending? = self.exchange?.answer,
+            let version = self.exchange?.head.version
+        else { return }
         var headers = HeaderFields()
         for line in lines { headers.append(line.name, line.value) }
         registry.answered(id, 200)
         registry.admitPages(&headers)
         var bytes: [UInt8] = []
-        switch exchange.head.version {
+        switch version {
         case .http11:
             headers.append("Connection", "close")
             ResponseWriter.head(status: 200, headers: headers, framing: .chunked, into: &bytes)

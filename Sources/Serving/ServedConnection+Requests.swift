@@ -167,8 +167,8 @@ extension ServedConnection {
     mutating func deliver(_ inbound: Inbound, at now: Instant, _ registry: inout Registry) {
         switch inbound {
         case .head(let id):
-            guard let exchange = self.exchange, exchange.id == id else { return }
-            self.requested(exchange, at: now, &registry)
+            guard self.exchange?.id == id, let head = self.exchange?.head else { return }
+            self.requested(id, head, at: now, &registry)
         case .body(let id, let bytes):
             guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else {
                 return  // Answered already: nobody reads the rest.
@@ -201,23 +201,24 @@ extension ServedConnection {
     }
 
     /// The head of a request has come through the link.
-    private mutating func requested(_ exchange: Exchange, at now: Instant, _ registry: inout Registry) {
-        let head = exchange.head
+    private mutating func requested(
+        _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ registry: inout Registry
+    ) {
         if let nonce = registry.nonce, head.path == Server.noncePath {
             let headers = [HeaderLine("Content-Type", "text/plain")]
             self.reply(
-                exchange.id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
+                id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
             return
         }
         if registry.showsStatus, head.path == StatusPage.path, head.method == "GET" {
-            registry.statusQuestions.append((exchange.id, head.headers["Accept"]))
+            registry.statusQuestions.append((id, head.headers["Accept"]))
             return
         }
         if registry.isForBrowsers, head.method == "OPTIONS" {
-            self.reply(exchange.id, .preflight, at: now, &registry)
+            self.reply(id, .preflight, at: now, &registry)
             return
         }
-        guard let caller = registry.caller(of: exchange.id) else { return }
+        guard let caller = registry.caller(of: id) else { return }
         if self.isFirstRequest() {
             registry.observe(.connected(connection: self.id.serial), caller, at: now)
         }
@@ -229,15 +230,15 @@ extension ServedConnection {
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID])
         if registry.isForBrowsers { request.takeFromQuery(of: head) }
+        let faults = self.exchange?.faults ?? []
         if registry.isGateway {
             registry.gatewayEvents.append(
                 .requested(
-                    exchange.id, request, caller, connection: self.id.serial,
-                    authority: head.headers["Host"], faults: exchange.faults))
+                    id, request, caller, connection: self.id.serial, authority: head.headers["Host"],
+                    faults: faults))
         } else {
             registry.events.append(
-                .requested(
-                    exchange.id, request, caller, connection: self.id.serial, faults: exchange.faults))
+                .requested(id, request, caller, connection: self.id.serial, faults: faults))
         }
     }
 
@@ -253,12 +254,12 @@ extension ServedConnection {
                     ForwardedRequest(
                         head: exchange.head, resume: resume, slot: self.id.slot,
                         isComplete: exchange.isComplete, isWorthDraining: exchange.isWorthDraining))))
-        self.goOn(exchange, at: now, &registry)
+        self.goOn(at: now, &registry)
     }
 
     /// Tells a phone that waits for it to send the body.
-    private mutating func goOn(_ exchange: Exchange, at now: Instant, _ registry: inout Registry) {
-        guard exchange.head.expectsContinue && !exchange.isComplete else { return }
+    private mutating func goOn(at now: Instant, _ registry: inout Registry) {
+        guard self.exchange?.head.expectsContinue == true, self.exchange?.isComplete == false else { return }
         var bytes: [UInt8] = []
         ResponseWriter.goOn(into: &bytes)
         self.send(bytes, at: now, &registry)
@@ -266,18 +267,20 @@ extension ServedConnection {
 
     /// The backend wants the body.
     mutating func readUpload(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
-        guard let exchange = self.exchange, exchange.id == id else { return }
+        guard self.exchange?.id == id else { return }
         self.exchange?.wantsUpload = true
-        self.goOn(exchange, at: now, &registry)
+        self.goOn(at: now, &registry)
         self.uploadArrived(&registry)
     }
 
     private mutating func uploadArrived(_ registry: inout Registry) {
-        guard let exchange = self.exchange, exchange.wantsUpload, exchange.isComplete else { return }
+        guard let id = self.exchange?.id, self.exchange?.wantsUpload == true,
+            self.exchange?.isComplete == true
+        else { return }
         self.exchange?.wantsUpload = false
         switch self.exchange?.finishUpload() {
-        case .success(let parts)?: registry.events.append(.uploaded(exchange.id, parts))
-        case .failure(let failure)?: registry.events.append(.uploadFailed(exchange.id, failure.fault))
+        case .success(let parts)?: registry.events.append(.uploaded(id, parts))
+        case .failure(let failure)?: registry.events.append(.uploadFailed(id, failure.fault))
         case nil: break
         }
     }

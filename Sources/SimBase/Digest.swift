@@ -29,6 +29,12 @@ public struct Digest: Hashable, Sendable {
         self.absorbWord(UInt64(count) << UInt64(8 * (count % 8)) | rest)
     }
 
+    /// The same digest of the same bytes.
+    @inlinable public mutating func absorbInWords(_ bytes: [UInt8]) {
+        let rest = bytes[...].eachWord { self.absorbWord($0) }
+        self.absorbWord(UInt64(bytes.count) << UInt64(8 * (bytes.count % 8)) | rest)
+    }
+
     @inlinable mutating func absorbWord(_ word: UInt64) {
         self.state = (self.state ^ word) &* 0x9E37_79B9_7F4A_7C15
         self.state ^= self.state >> 32

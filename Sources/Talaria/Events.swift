@@ -229,33 +229,34 @@ package enum JobEvent: Hashable, Sendable {
     case malformed(EventKind)
 
     /// Reads an event by its name and its data. Never fails: what cannot be read is said so.
-    package init(name: String, data: String) {
+    package init(name: String, data: String) { self.init(name: name, bytes: Array(data.utf8)) }
+
+    /// The same of bytes; what is no UTF-8 is repaired first, where it matters.
+    package init(name: String, bytes: [UInt8]) {
         guard let kind = EventKind(eventName: name) else {
             self = .unknown(name: name)
             return
         }
+        let read: JobEvent?
         switch kind {
         case .progress:
-            let isReadable = ProgressData.isPlain(data) || JSON.decode(ProgressData.self, from: data) != nil
-            self = isReadable ? .progress : .malformed(kind)
+            let isReadable =
+                ProgressData.isPlain(bytes) || Self.decode(ProgressData.self, bytes) != nil
+            read = isReadable ? .progress : nil
         case .completed:
-            self =
-                (CompletedReading(plain: data) ?? JSON.decode(CompletedReading.self, from: data))
-                .map(JobEvent.completed) ?? .malformed(kind)
-        case .error:
-            self = JSON.decode(ErrorData.self, from: data).map(JobEvent.error) ?? .malformed(kind)
-        case .ping:
-            self = .ping  // Whatever it carries, it means that the stream lives.
+            read = (CompletedReading(plain: bytes) ?? Self.decode(CompletedReading.self, bytes))
+                .map(JobEvent.completed)
+        case .error: read = Self.decode(ErrorData.self, bytes).map(JobEvent.error)
+        case .ping: read = .ping  // Whatever it carries, it means that the stream lives.
         case .enrichmentDegraded:
-            self =
-                JSON.decode(DegradedData.self, from: data).map(JobEvent.enrichmentDegraded)
-                ?? .malformed(kind)
-        case .segmented:
-            self = JSON.decode(SegmentedReading.self, from: data).map(JobEvent.segmented) ?? .malformed(kind)
-        case .bookProgress:
-            self =
-                JSON.decode(BookProgressData.self, from: data).map(JobEvent.bookProgress)
-                ?? .malformed(kind)
+            read = Self.decode(DegradedData.self, bytes).map(JobEvent.enrichmentDegraded)
+        case .segmented: read = Self.decode(SegmentedReading.self, bytes).map(JobEvent.segmented)
+        case .bookProgress: read = Self.decode(BookProgressData.self, bytes).map(JobEvent.bookProgress)
         }
+        self = read ?? .malformed(kind)
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+        JSON.decode(type, from: String(decoding: bytes, as: UTF8.self))
     }
 }

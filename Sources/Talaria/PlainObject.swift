@@ -208,7 +208,7 @@ extension ProgressData {
 
     /// Whether this is plainly a progress event, without making anything of it: most events are, and nobody looks into
     /// them. False for what is not plain, or none: then a decoder decides.
-    static func isPlain(_ data: String) -> Bool {
+    static func isPlain(_ data: [UInt8]) -> Bool {
         var object = PlainObject(data)
         var seen: UInt = 0
         // A key that comes twice is the decoder's to judge, and so is a value of another type.
@@ -300,7 +300,7 @@ extension Book {
 
 extension CompletedReading {
     /// Nil for what is not plain: then a decoder decides.
-    init?(plain data: String) {
+    init?(plain data: [UInt8]) {
         var object = PlainObject(data)
         var (type, jobId, resultsUrl): (String?, String?, String?)
         var books: [Book]?

@@ -173,31 +173,6 @@ package protocol PlainEncodable: Encodable {
     func write(to writer: inout PlainWriter)
 }
 
-extension ProgressData: PlainEncodable {
-    package func write(to writer: inout PlainWriter) {
-        writer.object { writer in
-            writer.member("currentItem", self.currentItem)
-            writer.member("jobId", self.jobId)
-            writer.member("message", self.message)
-            writer.member("processedCount", self.processedCount)
-            writer.member("progress", self.progress)
-            writer.member("status", self.status)
-            writer.member("timestamp", self.timestamp)
-            writer.member("totalCount", self.totalCount)
-            writer.member("type", self.type)
-        }
-    }
-}
-
-extension PingData: PlainEncodable {
-    package func write(to writer: inout PlainWriter) {
-        writer.object { writer in
-            writer.member("timestamp", self.timestamp)
-            writer.member("type", self.type)
-        }
-    }
-}
-
 extension Book: PlainEncodable {
     package func write(to writer: inout PlainWriter) {
         writer.object { writer in

@@ -1,18 +1,5 @@
 // A share of a job as the wire writes it, made from a whole number: machines decide in whole numbers.
 
-extension ProgressData {
-    /// `thousandths` of the job are done.
-    package init(
-        jobId: String, status: String, thousandths: Int, processedCount: Int, totalCount: Int,
-        message: String?, currentItem: String?, timestamp: String?
-    ) {
-        self.init(
-            jobId: jobId, status: status, progress: Double(thousandths) / 1_000,
-            processedCount: processedCount, totalCount: totalCount, message: message,
-            currentItem: currentItem, timestamp: timestamp)
-    }
-}
-
 extension StatusBody.Status {
     /// `thousandths` of the job are done.
     package init(

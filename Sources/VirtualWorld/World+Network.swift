@@ -57,14 +57,14 @@ extension World {
         self.lookAtToken(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(640)
         var headers = HeaderFields(request.headers.map { .init(name: $0.name, value: $0.value) })
         switch request.body {
         case .none:
-            RequestWriter.head(
-                method: request.method, target: request.target, host: Self.host, headers: headers,
-                bodyBytes: nil, into: &bytes)
+            let bytes = ByteDraft.bytes { bytes in
+                RequestWriter.head(
+                    method: request.method, target: request.target, host: Self.host, headers: headers,
+                    bodyBytes: nil, into: &bytes)
+            }
             self.wires.update(wire) { $0.send(bytes.count) }
             self.schedule(.bytes(wire, bytes), at: arrival)
         case .photo(let scan):
@@ -73,10 +73,12 @@ extension World {
             }
             let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
-            RequestWriter.head(
-                method: request.method, target: request.target, host: Self.host, headers: headers,
-                bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
-            bytes.append(contentsOf: Self.uploadStart)
+            let bytes = ByteDraft.bytes { bytes in
+                RequestWriter.head(
+                    method: request.method, target: request.target, host: Self.host, headers: headers,
+                    bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
+                bytes.append(contentsOf: Self.uploadStart)
+            }
             self.wires.update(wire) { state in
                 state.send(bytes.count)
                 state.upload = .init(fillerLeft: filler)

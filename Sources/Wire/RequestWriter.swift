@@ -1,4 +1,4 @@
-import SimBase
+package import SimBase
 
 /// Writes HTTP/1.1 requests by appending to a buffer.
 package enum RequestWriter {
@@ -6,28 +6,35 @@ package enum RequestWriter {
     /// line. The body is appended by the caller.
     package static func head(
         method: String, target: String, host: String, headers: HeaderFields, bodyBytes: Int?,
-        into bytes: inout [UInt8]
+        into bytes: inout ByteDraft
     ) {
         bytes.append(text: method)
         bytes.append(ASCII.space)
         bytes.append(text: target)
-        bytes.append(text: " HTTP/1.1\r\n")
+        bytes.append(literal: " HTTP/1.1\r\n")
         Self.field("Host", host, into: &bytes)
         for field in headers.fields { Self.field(field.name, field.value, into: &bytes) }
-        if let bodyBytes { Self.field("Content-Length", String(bodyBytes), into: &bytes) }
-        bytes.append(ASCII.carriageReturn)
-        bytes.append(ASCII.lineFeed)
+        if let bodyBytes {
+            bytes.append(literal: "Content-Length: ")
+            Decimal.append(Int64(bodyBytes), to: &bytes)
+            Self.lineEnd(into: &bytes)
+        }
+        Self.lineEnd(into: &bytes)
     }
 
-    private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
+    private static func field(_ name: String, _ value: String, into bytes: inout ByteDraft) {
         bytes.append(text: name)
-        bytes.append(ASCII.colon)
-        bytes.append(ASCII.space)
+        bytes.append(literal: ": ")
         let start = bytes.count
         bytes.append(text: value)
-        precondition(
-            bytes[start...].allSatisfy { $0 != ASCII.carriageReturn && $0 != ASCII.lineFeed && $0 != 0 },
-            "a field is one line")
+        let flaw = bytes.place(from: start) {
+            $0.equal(ASCII.carriageReturn) | $0.equal(ASCII.lineFeed) | $0.equal(0)
+        }
+        precondition(flaw == nil, "a field is one line")
+        Self.lineEnd(into: &bytes)
+    }
+
+    private static func lineEnd(into bytes: inout ByteDraft) {
         bytes.append(ASCII.carriageReturn)
         bytes.append(ASCII.lineFeed)
     }

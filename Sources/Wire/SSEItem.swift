@@ -4,18 +4,37 @@ package import SimBase
 package struct SSEEvent: Hashable, Sendable {
     /// The event's type; `message` when the stream names none.
     package var type: String
-    /// The data lines joined by line feeds; each invalid UTF-8 subpart is one U+FFFD.
-    package var data: String
+    /// The data lines joined by line feeds, as they came: what is no UTF-8 is none here either.
+    package var bytes: [UInt8]
     /// The last event id once this event is dispatched: its own, or one that persists from earlier.
     package var id: String
     /// Whether the event carried an `id` field itself, an empty one included.
     package var hasOwnID: Bool
 
-    package init(type: String, data: String, id: String, hasOwnID: Bool) {
+    /// The same as text; each invalid UTF-8 subpart is one U+FFFD.
+    package var data: String { String(decoding: self.bytes, as: UTF8.self) }
+
+    package init(type: String, bytes: [UInt8], id: String, hasOwnID: Bool) {
         self.type = type
-        self.data = data
+        self.bytes = bytes
         self.id = id
         self.hasOwnID = hasOwnID
+    }
+
+    package init(type: String, data: String, id: String, hasOwnID: Bool) {
+        self.init(type: type, bytes: Array(data.utf8), id: id, hasOwnID: hasOwnID)
+    }
+
+    /// Equal as texts.
+    package static func == (left: SSEEvent, right: SSEEvent) -> Bool {
+        left.type == right.type && left.id == right.id && left.hasOwnID == right.hasOwnID
+            && (left.bytes == right.bytes || left.data == right.data)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.type)
+        hasher.combine(self.data)
+        hasher.combine(self.id)
     }
 }
 

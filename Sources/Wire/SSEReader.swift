@@ -247,12 +247,12 @@ package struct SSEReader: Sendable {
     private mutating func dispatch(into items: inout [SSEItem]) {
         if let id = self.pendingID { self.lastEventID = id }
         if self.hasData {
+            var bytes: [UInt8] = []
+            swap(&bytes, &self.data)
             items.append(
                 .event(
                     SSEEvent(
-                        type: self.type.isEmpty ? "message" : self.type,
-                        data: ASCII.text(self.data[...]),
-                        id: self.lastEventID,
+                        type: self.type.isEmpty ? "message" : self.type, bytes: bytes, id: self.lastEventID,
                         hasOwnID: self.pendingID != nil)))
         }
         self.resetEvent()

@@ -25,15 +25,6 @@ import Testing
     @Test(arguments: texts, decimals) func `every body is what the encoder makes of it`(
         text: String, decimal: Double
     ) {
-        self.agree(
-            ProgressData(
-                jobId: text, status: text, progress: decimal, processedCount: 3, totalCount: 12_345,
-                message: text, currentItem: nil, timestamp: text))
-        self.agree(
-            ProgressData(
-                jobId: text, status: text, progress: decimal, processedCount: -1, totalCount: 0,
-                message: nil, currentItem: text, timestamp: nil))
-        self.agree(PingData(timestamp: text))
         let books = [self.book(text, decimal), self.book(text, nil)]
         let summary = CompletedSummary(totalDetected: 2, approved: 1, needsReview: 10)
         self.agree(books[0])
@@ -107,8 +98,8 @@ import Testing
 
     @Test func `plain bodies are read without a decoder`() {
         let text = String(decoding: Self.completed, as: UTF8.self)
-        #expect(CompletedReading(plain: text) == JSON.decode(CompletedReading.self, from: text))
-        #expect(CompletedReading(plain: text)?.inline == .books(Self.books))
+        #expect(CompletedReading(plain: Array(text.utf8)) == JSON.decode(CompletedReading.self, from: text))
+        #expect(CompletedReading(plain: Array(text.utf8))?.inline == .books(Self.books))
         #expect(UploadAccepted(plain: Self.accepted) == JSON.decode(UploadAccepted.self, from: Self.accepted))
         #expect(UploadAccepted(plain: Self.accepted)?.data.sseUrl == "/s")
     }
@@ -121,10 +112,24 @@ import Testing
         #"{"books":[{"title":"T","author":"A","confidence":"0.5"}]}"#, #"{"jobId":null,"resultsUrl":""}"#,
     ]) func `a completed event reads as the decoder reads it`(data: String) {
         let decoded = JSON.decode(CompletedReading.self, from: data)
-        #expect(CompletedReading(plain: data).map { $0 == decoded } ?? true)
+        #expect(CompletedReading(plain: Array(data.utf8)).map { $0 == decoded } ?? true)
         #expect(
             JobEvent(name: "completed", data: data)
                 == decoded.map(JobEvent.completed) ?? .malformed(.completed))
+    }
+
+    @Test(arguments: ["completed", "progress", "error"])
+    func `an event that is no UTF-8 reads as its repaired text`(name: String) {
+        let random = KeyedRandom(seed: 13)
+        for round in 0..<2_000 as Range<UInt64> {
+            var bytes = Self.completed
+            for change in 0...random.below(4, .photo, round, 99) {
+                let place = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
+                bytes[place] = 0x80 | UInt8(random.below(128, .photo, round, change * 2 + 1))
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(JobEvent(name: name, bytes: bytes) == JobEvent(name: name, data: text))
+        }
     }
 
     @Test func `damaged bodies read as the decoder reads them, or are left to it`() {
@@ -144,7 +149,7 @@ import Testing
                 #expect(plain == JSON.decode(UploadAccepted.self, from: bytes))
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            if let plain = CompletedReading(plain: text) {
+            if let plain = CompletedReading(plain: Array(text.utf8)) {
                 #expect(plain == JSON.decode(CompletedReading.self, from: text), "\(text)")
             }
         }

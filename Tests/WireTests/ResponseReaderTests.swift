@@ -123,9 +123,11 @@ import Wire
             status: 202, headers: ["X-Y": "z"], body: self.text("{}"), into: &reply)
         #expect(try self.read(reply) == [.head(202, "z"), .body(self.text("{}")), .end])
 
-        var bytes: [UInt8] = []
-        RequestWriter.head(
-            method: "POST", target: "/a?b=c", host: "x", headers: ["X-Y": "z"], bodyBytes: 3, into: &bytes)
+        let bytes = ByteDraft.bytes { bytes in
+            RequestWriter.head(
+                method: "POST", target: "/a?b=c", host: "x", headers: ["X-Y": "z"], bodyBytes: 3,
+                into: &bytes)
+        }
         var reader = RequestReader(limits: .standard)
         var events: [RequestEvent] = []
         try reader.receive(bytes + self.text("abc"), into: &events)
