@@ -7,7 +7,7 @@ package import Talaria
 ///
 /// `t` is nanoseconds since the start of the run, durations end in `_ns`, and what does not apply is null. Text of
 /// others is bounded. Observations hold no tokens, so no line does.
-package struct ObservationLog: ~Copyable, Sendable {
+package struct ObservationLog: ~Copyable {
     /// What is kept of one piece of text in UTF-8 bytes.
     package static let textBytesMax = 256
 

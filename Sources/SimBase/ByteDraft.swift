@@ -14,7 +14,7 @@ extension [UInt8]: ByteSink {
 /// Bytes in the making, in room of their own that grows. To append costs hardly more than the bytes, where an array asks each
 /// time who else may hold it: what is written thousands of times a second is written here, and made an array of its exact
 /// length at the end.
-@safe public struct ByteDraft: ~Copyable, ByteSink, @unchecked Sendable {
+@safe public struct ByteDraft: ~Copyable, ByteSink {
     @usableFromInline var room: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var used = 0
@@ -138,8 +138,32 @@ extension [UInt8]: ByteSink {
 
     @inlinable mutating func append(_ start: UnsafePointer<UInt8>, _ count: Int) {
         if count > self.capacity - self.used { self.grow(by: count) }
-        unsafe (self.room + self.used).update(from: start, count: count)
+        let from = unsafe UnsafeRawPointer(start)
+        let to = unsafe UnsafeMutableRawPointer(self.room + self.used)
         self.used += count
+        // Most pieces are short: two words, or halves of them, that overlap cost less than the call of a copy.
+        if count > 16 {
+            unsafe to.copyMemory(from: from, byteCount: count)
+        } else if count >= 8 {
+            let (head, tail) = unsafe (
+                from.loadUnaligned(as: UInt64.self),
+                from.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+            )
+            unsafe to.storeBytes(of: head, as: UInt64.self)
+            unsafe to.storeBytes(of: tail, toByteOffset: count - 8, as: UInt64.self)
+        } else if count >= 4 {
+            let (head, tail) = unsafe (
+                from.loadUnaligned(as: UInt32.self),
+                from.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            )
+            unsafe to.storeBytes(of: head, as: UInt32.self)
+            unsafe to.storeBytes(of: tail, toByteOffset: count - 4, as: UInt32.self)
+        } else {
+            for place in 0..<count {
+                unsafe to.storeBytes(
+                    of: from.load(fromByteOffset: place, as: UInt8.self), toByteOffset: place, as: UInt8.self)
+            }
+        }
     }
 
     @usableFromInline mutating func grow(by count: Int) {

@@ -16,13 +16,15 @@ public struct WakeQueue: Sendable {
     }
 
     @usableFromInline struct Entry: Sendable {
-        @usableFromInline var key: Int
+        @usableFromInline var narrowKey: UInt32
         @usableFromInline var generation: UInt32
 
         @inlinable init(key: Int, generation: UInt32) {
-            self.key = key
+            self.narrowKey = UInt32(key)
             self.generation = generation
         }
+
+        @inlinable var key: Int { Int(self.narrowKey) }
     }
 
     /// The heap is rebuilt when it holds this many entries for each key (and at least `staleMin`).

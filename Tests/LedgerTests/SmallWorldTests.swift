@@ -184,9 +184,9 @@ import Testing
             guard case .phone(.requestSent(.stream, let attempt, let job, .some)) = observation.what else {
                 return observation
             }
-            var planted = observation
-            planted.what = .phone(.requestSent(.stream, attempt: attempt, job: job, lastEventID: nil))
-            return planted
+            return Observation(
+                at: observation.at, device: observation.device, scan: observation.scan,
+                what: .phone(.requestSent(.stream, attempt: attempt, job: job, lastEventID: nil)))
         }
         #expect(self.world(1, forgetful).ledger.isBroken)
 
