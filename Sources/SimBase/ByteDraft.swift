@@ -6,6 +6,7 @@ public protocol ByteSink: ~Copyable {
 }
 
 extension [UInt8]: ByteSink {
+    /// Appends the least bytes of a word, up to eight, the least first.
     @inlinable public mutating func append(word: UInt64, count: Int) {
         for place in 0..<count { self.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
     }
@@ -39,7 +40,8 @@ extension [UInt8]: ByteSink {
 
     deinit { if !self.isLent { unsafe self.room.deallocate() } }
 
-    /// What `write` writes. It is made on the stack as long as it is short.
+    /// What `write` writes. It is made on the stack as long as it is short: `write` must leave the draft that it is given where it
+    /// is, or put it back.
     @inlinable public static func bytes(_ write: (inout ByteDraft) -> Void) -> [UInt8] {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
             var draft = unsafe ByteDraft(lent: room)
@@ -77,12 +79,14 @@ extension [UInt8]: ByteSink {
 
     // MARK: Writing
 
+    /// Appends one byte.
     @inlinable public mutating func append(_ byte: UInt8) {
         if self.used == self.capacity { self.grow(by: 1) }
         unsafe self.room[self.used] = byte
         self.used += 1
     }
 
+    /// Appends the least bytes of a word, up to eight, the least first.
     @inlinable public mutating func append(word: UInt64, count: Int) {
         precondition((0...8).contains(count), "more bytes than a word has")
         if self.capacity - self.used < 8 { self.grow(by: 8) }
@@ -106,6 +110,7 @@ extension [UInt8]: ByteSink {
         if isDone == nil { for byte in text.utf8 { self.append(byte) } }
     }
 
+    /// Appends them all.
     @inlinable public mutating func append(contentsOf bytes: borrowing [UInt8]) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -113,6 +118,7 @@ extension [UInt8]: ByteSink {
         }
     }
 
+    /// Appends them all.
     @inlinable public mutating func append(contentsOf bytes: ArraySlice<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -120,6 +126,7 @@ extension [UInt8]: ByteSink {
         }
     }
 
+    /// Appends what the other holds.
     @inlinable public mutating func append(contentsOf other: borrowing ByteDraft) {
         unsafe self.append(UnsafePointer(other.room), other.used)
     }

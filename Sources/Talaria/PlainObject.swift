@@ -9,8 +9,6 @@ struct PlainObject {
     /// Longer numbers are left to the decoder.
     private static let digitsMax = 15
 
-    init(_ text: String) { self.bytes = Array(text.utf8) }
-
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads an object: `member` is told each key and reads its value; false is something that is not plain.
