@@ -71,4 +71,14 @@ import Testing
         let repaired = draft.text
         #expect(repaired == "Bücher\u{FFFD}")
     }
+
+    @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 5_000])
+    func `what is too long for the stack comes out like what is not`(count: Int) {
+        let text = String((0..<count).map { Character(Unicode.Scalar(UInt8(0x61 + $0 % 26))) })
+        let bytes = ByteDraft.bytes { draft in
+            for byte in text.utf8 { draft.append(byte) }
+        }
+        #expect(bytes == Array(text.utf8))
+        #expect(ByteDraft.text { $0.append(text: text) } == text)
+    }
 }

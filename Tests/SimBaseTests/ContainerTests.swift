@@ -65,3 +65,28 @@ import Testing
         #expect(one.value == other.value)
     }
 }
+
+/// A table remembers the place that was changed last: it must not take it for that of a key that is gone.
+@Suite struct OrderedTableMemoryTests {
+    @Test func `a key that was changed and taken out is not found where the next one stands`() {
+        var table = OrderedTable<Int, String>()
+        table[1] = "one"
+        table.update(1) { $0 += "!" }
+        table[1] = nil
+        #expect(table[1] == nil)
+        table[2] = "two"
+        #expect(table[1] == nil)
+        #expect(table.update(1) { $0 = "gone" } == nil)
+        #expect(table[2] == "two")
+        table[1] = "again"
+        #expect((table[1], table[2], table.count) == ("again", "two", 2))
+    }
+
+    @Test func `keys that are changed by turns keep their values`() {
+        var table = OrderedTable<Int, Int>()
+        for key in 0..<5 { table[key] = 0 }
+        for round in 0..<50 { table.update(round * 7 % 5) { $0 += 1 } }
+        #expect(table.values == [10, 10, 10, 10, 10])
+        #expect(table.with(3) { $0 } == 10)
+    }
+}
