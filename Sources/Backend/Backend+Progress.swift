@@ -81,7 +81,8 @@ extension Backend {
             facts, into: &effects)
     }
 
-    func progressData(_ facts: Job.Facts, step: Int, at moment: Instant) -> [UInt8] {
+    /// Mutating, so that the backend is asked where it stands and not copied first.
+    mutating func progressData(_ facts: Job.Facts, step: Int, at moment: Instant) -> [UInt8] {
         let script = facts.script
         let counts = script.counts(at: step)
         let wall = self.wall(at: moment)

@@ -79,7 +79,7 @@ extension Backend {
 
     private mutating func addStream(_ asking: Asking, _ facts: Job.Facts) {
         var stream = Stream(
-            job: facts.key, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
+            facts, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
             faults: asking.faults, nextPing: self.now + self.configuration.ping)
         stream.alarm = stream.faults.nextAlarm(after: self.now)
         self.streams[asking.exchange] = stream
@@ -111,7 +111,7 @@ extension Backend {
         into effects: inout [BackendEffect]
     ) {
         // A fault may have ended the stream while the events before were written.
-        guard self.streams.with(exchange, { _ in true }) != nil else { return }
+        guard self.streams.update(exchange, { _ in true }) != nil else { return }
         if replayed { self.writeExtras(before: entry.position, to: exchange, facts, into: &effects) }
         if entry.kind.isTerminal,
             self.takeFault(of: exchange, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
@@ -142,7 +142,7 @@ extension Backend {
         return fresh.map { entry.with(milliseconds: $0) } ?? entry
     }
 
-    func observe(
+    mutating func observe(
         _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool, into effects: inout [BackendEffect]
     ) {
         effects.append(
@@ -168,9 +168,9 @@ extension Backend {
     // MARK: Deadlines of a stream
 
     mutating func pingDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
-        guard let (job, nextPing) = self.streams.with(exchange, { ($0.job, $0.nextPing) }),
-            let facts = self.jobs.with(job, { $0.facts })
-        else { return }
+        guard let (facts, nextPing) = self.streams.update(exchange, { ($0.facts, $0.nextPing) }) else {
+            return
+        }
         if self.meetFault(of: exchange, where: { $0.kind == .noPing }, into: &effects) == nil {
             if let late = self.delay(ofPingOf: exchange, into: &effects) {
                 self.schedulePing(exchange, at: self.now + late)
@@ -195,7 +195,7 @@ extension Backend {
         if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }
         let data = JSON.object { writer in
             writer.member("timestamp", timestamp: wall)
-            writer.member("type", "ping")
+            writer.member("type", EventKind.ping.rawValue)
         }
         let name = EventKind.ping.rawValue
         var milliseconds: Int64?
@@ -203,11 +203,7 @@ extension Backend {
             milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
         let bytes = ByteDraft.bytes { draft in
-            if let milliseconds {
-                SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &draft)
-            } else {
-                SSEWriter.event(id: nil, type: name, data: data[...], into: &draft)
-            }
+            SSEWriter.event(id: milliseconds.map { ($0, name) }, type: name, line: data, into: &draft)
         }
         self.lastPing = (wall, bytes)
         return bytes

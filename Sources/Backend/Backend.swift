@@ -133,11 +133,9 @@ package struct Backend: Sendable {
         self.uploads[exchange] = nil
         guard let stream = self.streams[exchange] else { return }  // Over already: the two ends crossed.
         self.forget(exchange, stream)
-        guard let facts = self.jobs[stream.job]?.facts else { return }
-        effects.append(
-            .observe(
-                self.sighting(
-                    facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: true))))
+        let ended = BackendSighting.streamEnded(
+            job: stream.facts.id, attempt: stream.attempt, byPeer: true)
+        effects.append(.observe(self.sighting(stream.facts.owner, ended)))
     }
 
     // MARK: Queries

@@ -146,7 +146,7 @@ struct EventLog: Sendable {
     ) -> Entry {
         let name = kind.rawValue
         let bytes = ByteDraft.bytes {
-            SSEWriter.event(id: (milliseconds, name), type: name, data: data[...], into: &$0)
+            SSEWriter.event(id: (milliseconds, name), type: name, line: data, into: &$0)
         }
         return Entry(
             position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,

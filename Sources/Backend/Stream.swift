@@ -3,7 +3,8 @@ internal import SimBase
 
 /// One open stream of a job.
 struct Stream: Sendable {
-    let job: JobKey
+    /// Of the job, which lives as long as its streams.
+    let facts: Job.Facts
     let attempt: UInt32
     /// Who asked for it; the faults count it by this.
     let caller: Caller
@@ -17,14 +18,16 @@ struct Stream: Sendable {
     var alarm: Instant?
 
     init(
-        job: JobKey, attempt: UInt32, caller: Caller, opened: Instant, faults: [ArmedFault],
+        _ facts: Job.Facts, attempt: UInt32, caller: Caller, opened: Instant, faults: [ArmedFault],
         nextPing: Instant
     ) {
-        self.job = job
+        self.facts = facts
         self.attempt = attempt
         self.caller = caller
         self.faults = StreamFaults(faults, opened: opened)
         self.isArmed = !faults.isEmpty
         self.nextPing = nextPing
     }
+
+    var job: JobKey { self.facts.key }
 }

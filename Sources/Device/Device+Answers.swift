@@ -4,8 +4,9 @@ import Talaria
 // Answers come in, are attributed to what they answer, and are judged once they are whole.
 
 extension Device {
-    /// Where the request stands, or nil for one that was given up: its answer is late.
-    private func exchangeIndex(_ id: RequestID) -> Int? {
+    /// Where the request stands, or nil for one that was given up: its answer is late. Mutating: to ask a phone that is
+    /// not lent for a change copies it.
+    private mutating func exchangeIndex(_ id: RequestID) -> Int? {
         precondition(0 < id.raw && id.raw <= self.lastRequest, "an answer to a request never made")
         for index in self.exchanges.indices where self.exchanges[index].id == id { return index }
         return nil

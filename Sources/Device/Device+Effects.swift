@@ -33,7 +33,7 @@ extension Device {
     }
 
     func journeyIndex(_ scan: ScanNumber) -> Int? {
-        // By place: to look at each journey through a closure would copy it.
+        // By place: to look at each journey through a closure would copy it, and so would a phone lent for a change.
         for index in self.journeys.indices where self.journeys[index].scan.record.scan == scan.raw {
             return index
         }

@@ -17,8 +17,8 @@ extension Device {
         var isOver = false
         for place in items.indices {
             switch items.take(place, leaving: .retry(.zero)) {
-            case .comment(let text):
-                self.journeys[index].connection?.commented(text, clockZero: self.clockZero)
+            case .comment(let comment):
+                self.journeys[index].connection?.commented(comment.bytes, clockZero: self.clockZero)
             case .retry(let base):
                 self.journeys[index].streamBackoff.raise(base: base)
             case .overflow:

@@ -195,17 +195,19 @@ package struct Device: Sendable {
     // MARK: Queries
 
     private var hasNothingToDo: Bool {
-        switch self.phase {
-        case .off:
-            true
-        case .running:
-            self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
-                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
-        case .suspended, .frozen:
-            self.exchanges.isEmpty
-                && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
-                && self.journeys.indices.allSatisfy { self.journeys[$0].stage == .cleaning }
-                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
+        mutating get {
+            switch self.phase {
+            case .off:
+                true
+            case .running:
+                self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
+                    && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
+            case .suspended, .frozen:
+                self.exchanges.isEmpty
+                    && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
+                    && self.journeys.indices.allSatisfy { self.journeys[$0].stage == .cleaning }
+                    && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
+            }
         }
     }
 

@@ -42,8 +42,8 @@ struct StreamConnection: Sendable {
     }
 
     /// Remembers the stamp `t=<nanoseconds>`, perhaps followed by ` replayed`; any other comment says nothing.
-    mutating func commented(_ text: String, clockZero: Int64) {
-        if let stamp = Stamp(comment: text, clockZero: clockZero) { self.stamp = stamp }
+    mutating func commented(_ bytes: ArraySlice<UInt8>, clockZero: Int64) {
+        if let stamp = Stamp(comment: bytes, clockZero: clockZero) { self.stamp = stamp }
     }
 
     /// What the stamp says of the event that is dispatched now. Uses up the stamp.
@@ -75,30 +75,27 @@ struct StreamConnection: Sendable {
 
 extension StreamConnection.Stamp {
     /// Nil for any comment that is not a stamp, and for one whose number is beyond a clock.
-    init?(comment: String, clockZero: Int64) {
-        var bytes = comment.utf8.makeIterator()
-        guard bytes.next() == UInt8(ascii: "t"), bytes.next() == UInt8(ascii: "=") else { return nil }
+    init?(comment: ArraySlice<UInt8>, clockZero: Int64) {
+        guard comment.starts(with: Self.name) else { return nil }
         var absolute: Int64 = 0
-        var digits = 0
-        var next = bytes.next()
-        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+        var place = comment.startIndex + Self.name.count
+        while place < comment.endIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(comment[place]) {
             let (product, tooLarge) = absolute.multipliedReportingOverflow(by: 10)
-            let (sum, stillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            let (sum, stillTooLarge) = product.addingReportingOverflow(
+                Int64(comment[place] - UInt8(ascii: "0")))
             guard !tooLarge, !stillTooLarge else { return nil }
             absolute = sum
-            digits += 1
-            next = bytes.next()
+            place += 1
         }
         let (relative, overflow) = absolute.subtractingReportingOverflow(clockZero)
-        guard digits > 0, !overflow else { return nil }
-        if next == nil {
-            self.isReplayed = false
-        } else {
-            guard comment.utf8.dropFirst(2 + digits).elementsEqual(" replayed".utf8) else { return nil }
-            self.isReplayed = true
-        }
+        guard place > comment.startIndex + Self.name.count, !overflow else { return nil }
+        self.isReplayed = place < comment.endIndex
+        guard !self.isReplayed || comment[place...].elementsEqual(Self.replayed) else { return nil }
         self.at = Instant(nanoseconds: relative)
     }
+
+    private static let name = Array("t=".utf8)
+    private static let replayed = Array(" replayed".utf8)
 }
 
 /// The events of one job that were dispatched already: a server that ignores Last-Event-ID sends them again.

@@ -200,9 +200,8 @@ extension Handset {
 
     /// Hands over what was written since the last flush.
     mutating func write(into effects: inout [HandsetEffect]) {
-        guard let storage = self.storage else { return }  // It handed everything over as it came.
-        for change in storage.unflushed { effects.append(.write(change)) }
-        self.storage?.flush()
+        // Without a storage of its own it handed everything over as it came.
+        self.storage?.flush { effects.append(.write($0)) }
     }
 
     private mutating func freeStorage(at now: Instant, into effects: inout [HandsetEffect]) {

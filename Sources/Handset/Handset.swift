@@ -228,10 +228,13 @@ package struct Handset: Sendable {
     /// Off the screen or dead, and sure to come back.
     private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }
 
+    /// Mutating, so that the phone is asked where it stands and not copied first.
     private var hasWork: Bool {
-        if !self.isQuiescent { return true }
-        guard self.isComingBack else { return false }
-        return !self.deferred.isEmpty || self.left.records > 0 || self.device.unsettledCount > 0
+        mutating get {
+            if !self.isQuiescent { return true }
+            guard self.isComingBack else { return false }
+            return !self.deferred.isEmpty || self.left.records > 0 || self.device.unsettledCount > 0
+        }
     }
 
     /// What its storage would give a fresh process; nil for a handset that does not remember.

@@ -6,12 +6,10 @@ import SimBase
 /// Until the first request tells whose link it is, bytes are only counted: they are charged with the first that come
 /// after.
 struct ConnectionLink: Sendable {
-    private struct Lanes: Sendable {
-        var up, down: LinkQueue
-    }
-
     private let acceptedAt: Instant
-    private var lanes: Lanes?
+    private(set) var isKnown = false
+    private var up = LinkQueue(LinkProfile.perfect.up, readyAt: .zero)
+    private var down = LinkQueue(LinkProfile.perfect.down, readyAt: .zero)
     private var itinerary = FleetLinks.perfect
     /// When the link changes next.
     private var changesAt = Instant.distantFuture
@@ -23,13 +21,11 @@ struct ConnectionLink: Sendable {
 
     init(acceptedAt: Instant) { self.acceptedAt = acceptedAt }
 
-    var isKnown: Bool { self.lanes != nil }
-
     /// Whose link it is. `random` is the connection's own.
     mutating func identify(_ itinerary: Itinerary, random: KeyedRandom) {
         let profile = itinerary.profile(at: self.acceptedAt)
-        let (up, down) = profile.connection(acceptedAt: self.acceptedAt, random: random)
-        self.lanes = Lanes(up: up, down: down)
+        (self.up, self.down) = profile.connection(acceptedAt: self.acceptedAt, random: random)
+        self.isKnown = true
         self.itinerary = itinerary
         self.changesAt = itinerary.nextChange(after: self.acceptedAt) ?? .distantFuture
         self.roundTrip = profile.roundTrip
@@ -40,8 +36,8 @@ struct ConnectionLink: Sendable {
         guard now >= self.changesAt else { return }
         let profile = self.itinerary.profile(at: now)
         self.changesAt = self.itinerary.nextChange(after: now) ?? .distantFuture
-        self.lanes?.up.change(to: profile, .up)
-        self.lanes?.down.change(to: profile, .down)
+        self.up.change(to: profile, .up)
+        self.down.change(to: profile, .down)
         self.roundTrip = profile.roundTrip
     }
 
@@ -49,17 +45,14 @@ struct ConnectionLink: Sendable {
     mutating func arrivalUp(
         of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
     ) -> Instant {
-        guard self.lanes != nil else {
+        guard self.isKnown else {
             self.bytesBefore += bytes
             return now
         }
         self.follow(at: now)
         let count = bytes + self.bytesBefore
         self.bytesBefore = 0
-        let arrival =
-            self.lanes.flatMapMutating {
-                troubles.admit(bytes: count, at: now, through: &$0.up, acted: &acted)
-            } ?? now
+        let arrival = troubles.admit(bytes: count, at: now, through: &self.up, acted: &acted)
         self.lastUp = max(self.lastUp, arrival)
         return self.lastUp
     }
@@ -73,14 +66,14 @@ struct ConnectionLink: Sendable {
         self.follow(at: now)
         let count = bytes + self.bytesBefore
         self.bytesBefore = 0
-        self.lastUp = max(self.lastUp, self.lanes?.up.admit(bytes: count, at: now) ?? now)
+        self.lastUp = max(self.lastUp, self.up.admit(bytes: count, at: now))
         return self.lastUp
     }
 
     /// The same where no fault acts.
     mutating func arrivalDown(of bytes: Int, at now: Instant) -> Instant {
         self.follow(at: now)
-        self.lastDown = max(self.lastDown, self.lanes?.down.admit(bytes: bytes, at: now) ?? now)
+        self.lastDown = max(self.lastDown, self.down.admit(bytes: bytes, at: now))
         return self.lastDown
     }
 
@@ -89,10 +82,7 @@ struct ConnectionLink: Sendable {
         of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
     ) -> Instant {
         self.follow(at: now)
-        let arrival =
-            self.lanes.flatMapMutating {
-                troubles.admit(bytes: bytes, at: now, through: &$0.down, acted: &acted)
-            } ?? now
+        let arrival = troubles.admit(bytes: bytes, at: now, through: &self.down, acted: &acted)
         self.lastDown = max(self.lastDown, arrival)
         return self.lastDown
     }
@@ -103,18 +93,8 @@ struct ConnectionLink: Sendable {
     /// When the phone may send on, while its link is too far behind; nil when it is not. Mutating, so that the link is asked
     /// where it stands and not copied first; so is what asks it.
     mutating func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
-        guard let idleAt = self.lanes?.up.idleAt else { return nil }
-        let idle = max(idleAt, troubles?.idleAt ?? .zero)
+        guard self.isKnown else { return nil }
+        let idle = max(self.up.idleAt, troubles?.idleAt ?? .zero)
         return idle - now > ServingLimits.linkBacklogMax ? idle - ServingLimits.linkBacklogMax : nil
-    }
-}
-
-extension Optional {
-    /// Changes the wrapped value where it stands.
-    fileprivate mutating func flatMapMutating<Result>(_ body: (inout Wrapped) -> Result) -> Result? {
-        guard var value = self else { return nil }
-        self = nil
-        defer { self = value }
-        return body(&value)
     }
 }

@@ -17,7 +17,8 @@ package struct Server: Sendable {
     private(set) var backend: Backend?
     private(set) var gateway: Gateway?
     private(set) var player: TapePlayer?
-    private(set) var connections: [ServedConnection?] = []
+    /// By the slot; of those that are nobody's there is nothing left.
+    private(set) var connections: [ServedConnection] = []
     /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
     private var serials: [UInt64] = []
     /// By the slot, what the last connection there came to.
@@ -75,27 +76,27 @@ package struct Server: Sendable {
         switch event {
         case .received(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.received(bytes, at: now, &self.registry)
+            self.connections[slot].received(bytes, at: now, &self.registry)
             self.settle(id, at: now)
         case .receivedFiller(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.receivedFiller(bytes, at: now, &self.registry)
+            self.connections[slot].receivedFiller(bytes, at: now, &self.registry)
             self.settle(id, at: now)
         case .ended(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.peerEnded(at: now, &self.registry)
+            self.connections[slot].peerEnded(at: now, &self.registry)
             self.settle(id, at: now)
         case .gone(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.leave(&self.registry)
+            self.connections[slot].leave(&self.registry)
             self.settle(id, at: now)
         case .cutDone(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.cutDone(at: now, &self.registry)
+            self.connections[slot].cutDone(at: now, &self.registry)
             self.settle(id, at: now)
         case .backlog(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot]?.backlog = bytes
+            self.connections[slot].backlog = bytes
             self.settle(id, at: now)
         case .upstream(let event):
             self.heard(event, at: now)
@@ -117,7 +118,7 @@ package struct Server: Sendable {
         case .received(let id, let bytes): self.registry.gatewayEvents.append(.received(id, bytes))
         case .ended(let id, let failure): self.registry.gatewayEvents.append(.ended(id, failure))
         case .bodyLeft(let id, let bytes):
-            if let slot = self.touch(id) { self.connections[slot]?.uploadWaits(id, bytes) }
+            if let slot = self.touch(id) { self.connections[slot].uploadWaits(id, bytes) }
         }
         self.tellBackend(at: now)
         self.settleTouched(at: now)
@@ -150,7 +151,7 @@ package struct Server: Sendable {
     private mutating func settle(_ id: ConnectionID, at now: Instant) {
         self.tellBackend(at: now)
         if let slot = self.slot(of: id) {
-            while self.connections[slot]?.deliverNext(at: now, &self.registry) == true {
+            while self.connections[slot].deliverNext(at: now, &self.registry) {
                 self.tellBackend(at: now)
             }
         }
@@ -164,19 +165,19 @@ package struct Server: Sendable {
             let id = self.touched[next]
             next += 1
             guard let slot = self.slot(of: id) else { continue }
-            self.connections[slot]?.turn(at: now, &self.registry)
+            self.connections[slot].turn(at: now, &self.registry)
             self.tellBackend(at: now)
-            switch self.connections[slot]?.rest(at: now) {
-            case .over?, nil:
-                if let account = self.connections[slot]?.account() { self.accounts[slot] = account }
-                self.connections[slot] = nil
+            switch self.connections[slot].rest(at: now) {
+            case .over:
+                self.accounts[slot] = self.connections[slot].account()
+                self.connections[slot] = ServedConnection(id: ConnectionID(serial: 0, slot: id.slot), at: now)
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
                 if self.registry.isGateway {
                     self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
-            case .until(let moment)?: self.wakes.set(key: slot, at: moment)
+            case .until(let moment): self.wakes.set(key: slot, at: moment)
             }
         }
         self.touched.clear()
@@ -252,19 +253,19 @@ package struct Server: Sendable {
         case .answer(let effect): self.carryOut(effect, of: cause, at: now)
         case .forward(let id, let resume):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.forward(id, resume, at: now, &self.registry)
+            self.connections[slot].forward(id, resume, at: now, &self.registry)
         case .passHead(let id, let head):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.passHead(id, head, at: now, &self.registry)
+            self.connections[slot].passHead(id, head, at: now, &self.registry)
         case .passBody(let id, let bytes):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.passBody(id, bytes, at: now, &self.registry)
+            self.connections[slot].passBody(id, bytes, at: now, &self.registry)
         case .passEnd(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.passEnd(id, at: now, &self.registry)
+            self.connections[slot].passEnd(id, at: now, &self.registry)
         case .breakOff(let id, let ending):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.breakOff(id, ending, at: now, &self.registry)
+            self.connections[slot].breakOff(id, ending, at: now, &self.registry)
         case .letGo(let id): self.registry.effects.append(.upstream(.letGo(id)))
         case .failed(let id, let failure): self.registry.effects.append(.upstream(.failed(id, failure)))
         }
@@ -276,20 +277,20 @@ package struct Server: Sendable {
         switch consume effect {
         case .readUpload(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.readUpload(id, at: now, &self.registry)
+            self.connections[slot].readUpload(id, at: now, &self.registry)
         case .reply(let id, let reply):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.reply(id, reply, at: now, &self.registry)
+            self.connections[slot].reply(id, reply, at: now, &self.registry)
         case .openStream(let id, let headers):
             guard let slot = self.touch(id) else { return }
             self.registry.streamOpened(id)
-            self.connections[slot]?.openStream(id, headers: headers, at: now, &self.registry)
+            self.connections[slot].openStream(id, headers: headers, at: now, &self.registry)
         case .stream(let id, let bytes, let mark):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.stream(id, bytes, mark, at: now, &self.registry)
+            self.connections[slot].stream(id, bytes, mark, at: now, &self.registry)
         case .endStream(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot]?.endStream(id, at: now, &self.registry)
+            self.connections[slot].endStream(id, at: now, &self.registry)
         case .observe(let observation):
             if observation.side == .fault,
                 case .fault(.fired(let fault, let operation, let attempt)) = observation.what
@@ -300,7 +301,7 @@ package struct Server: Sendable {
                         device: observation.device, scan: observation.scan, operation: operation,
                         attempt: attempt))
                 if self.registry.endsExchange(fault), let cause, let slot = self.touch(cause) {
-                    self.connections[slot]?.serverFaultFired(cause, fault)
+                    self.connections[slot].serverFaultFired(cause, fault)
                 }
             }
             self.registry.observe(observation)
@@ -332,7 +333,7 @@ package struct Server: Sendable {
 
     /// What became of the bytes of a connection, until another one takes its slot.
     package mutating func account(of id: ConnectionID) -> LinkAccount? {
-        if let slot = self.slot(of: id) { return self.connections[slot]?.account() }
+        if let slot = self.slot(of: id) { return self.connections[slot].account() }
         let account = self.accounts[Int(id.slot)]
         return account.serial == id.serial ? account : nil
     }

@@ -86,7 +86,7 @@ extension Server {
         var found: [ServerStatus.Fault.Armed] = []
         for connection in self.connections {
             guard found.count < Self.armedShownMax else { break }
-            guard let exchange = connection?.exchange, let key = exchange.key,
+            guard let exchange = connection.exchange, let key = exchange.key,
                 !exchange.acted.contains(place),
                 let armed = exchange.faults.first(where: { $0.fault == place })
             else { continue }

@@ -21,11 +21,16 @@ public enum Decimal {
     ) {
         precondition((0...16).contains(count), "more digits than two words hold")
         if count > 8 {
-            let high = Self.digits(value / Self.eighth % Self.eighth) | Self.zeros
-            bytes.append(word: high >> UInt64(8 * (16 - count)), count: count - 8)
+            bytes.append(word: Self.word(of: value / Self.eighth, digits: count - 8), count: count - 8)
         }
-        let low = Self.digits(value % Self.eighth) | Self.zeros
-        bytes.append(word: count < 8 ? low >> UInt64(8 * (8 - count)) : low, count: min(count, 8))
+        let low = min(count, 8)
+        bytes.append(word: Self.word(of: value, digits: low), count: low)
+    }
+
+    /// The last digits of a number as one word, the first digit in the least byte: eight at most.
+    @inlinable public static func word(of value: UInt64, digits count: Int) -> UInt64 {
+        let digits = Self.digits(value % Self.eighth) | Self.zeros
+        return digits >> UInt64(8 * (8 - count))
     }
 
     /// Ten to the power of eight.

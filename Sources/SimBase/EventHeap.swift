@@ -1,94 +1,118 @@
-/// What is due when: a binary heap ordered by (moment, order of insertion), so that ties are broken the same way
-/// in every process.
+/// What is due when: a heap ordered by (moment, order of insertion), so that ties are broken the same way in every process.
+///
+/// What is ordered are small keys, four children to each: half as many levels as with two, and the children of one lie
+/// side by side. The elements stay where they were put.
 public struct EventHeap<Element: Sendable>: Sendable {
-    @usableFromInline struct Entry: Sendable {
+    @usableFromInline struct Key: Sendable {
         @usableFromInline var at: Instant
         @usableFromInline var sequence: UInt64
-        @usableFromInline var element: Element
+        /// Of its element.
+        @usableFromInline var place: Int
 
-        @inlinable init(at: Instant, sequence: UInt64, element: Element) {
+        @inlinable init(at: Instant, sequence: UInt64, place: Int) {
             self.at = at
             self.sequence = sequence
-            self.element = element
+            self.place = place
         }
 
-        @inlinable func comes(before other: Entry) -> Bool {
+        @inlinable func comes(before other: Key) -> Bool {
             self.at != other.at ? self.at < other.at : self.sequence < other.sequence
         }
     }
 
-    @usableFromInline var entries: [Entry] = []
+    @usableFromInline static var children: Int { 4 }
+    /// The heap, and behind it keys of the past, whose places are vacant.
+    @usableFromInline var keys: [Key] = []
+    @usableFromInline var elements: [Element?] = []
     @usableFromInline var inserted: UInt64 = 0
+    @usableFromInline var waiting = 0
 
     /// Of nothing.
     @inlinable public init() {}
 
     /// How many entries wait.
-    @inlinable public var count: Int { self.entries.count }
+    @inlinable public var count: Int { self.waiting }
     /// Whether none waits.
-    @inlinable public var isEmpty: Bool { self.entries.isEmpty }
+    @inlinable public var isEmpty: Bool { self.waiting == 0 }
     /// When the first entry is due.
-    @inlinable public var nextAt: Instant? { self.entries.isEmpty ? nil : self.entries[0].at }
+    @inlinable public var nextAt: Instant? { self.isEmpty ? nil : self.keys[0].at }
     /// What `popFirst` would take.
     @inlinable public var next: (at: Instant, element: Element)? {
-        self.entries.isEmpty ? nil : (self.entries[0].at, self.entries[0].element)
+        guard !self.isEmpty, let element = self.elements[self.keys[0].place] else { return nil }
+        return (self.keys[0].at, element)
     }
 
     /// Adds an entry behind those of the same moment.
-    @inlinable public mutating func insert(_ element: Element, at: Instant) {
-        self.entries.append(Entry(at: at, sequence: self.inserted, element: element))
-        self.inserted += 1
-        self.siftUp(from: self.entries.count - 1)
+    @inlinable public mutating func insert(_ element: consuming Element, at: Instant) {
+        self.insert(element, at: at, sequence: self.inserted)
     }
 
     /// Adds an entry behind those of the same moment with the same tie or a lower one: 24 bits of it count. No heap is
     /// told of more than 2^40 entries.
-    @inlinable public mutating func insert(_ element: Element, at: Instant, tie: UInt64) {
-        let sequence = (tie & 0xFF_FFFF) << 40 | self.inserted
-        self.entries.append(Entry(at: at, sequence: sequence, element: element))
+    @inlinable public mutating func insert(_ element: consuming Element, at: Instant, tie: UInt64) {
+        self.insert(element, at: at, sequence: (tie & 0xFF_FFFF) << 40 | self.inserted)
+    }
+
+    @inlinable mutating func insert(_ element: consuming Element, at: Instant, sequence: UInt64) {
         self.inserted += 1
-        self.siftUp(from: self.entries.count - 1)
+        if self.waiting == self.keys.count {
+            self.keys.append(Key(at: at, sequence: sequence, place: self.elements.count))
+            self.elements.append(element)
+        } else {
+            self.elements[self.keys[self.waiting].place] = element
+        }
+        self.waiting += 1
+        self.siftUp(Key(at: at, sequence: sequence, place: self.keys[self.waiting - 1].place))
     }
 
     /// Takes the first entry if it is due at `now` or before.
     @inlinable public mutating func popDue(at now: Instant) -> (at: Instant, element: Element)? {
-        guard !self.entries.isEmpty, self.entries[0].at <= now else { return nil }
+        guard !self.isEmpty, self.keys[0].at <= now else { return nil }
         return self.popFirst()
     }
 
     /// Takes the first entry.
     @inlinable public mutating func popFirst() -> (at: Instant, element: Element)? {
-        guard !self.entries.isEmpty else { return nil }
-        // To the end and off it: moved, where a copy would count references.
-        if self.entries.count > 1 { self.entries.swapAt(0, self.entries.count - 1) }
-        let first = self.entries.removeLast()
-        if self.entries.count > 1 { self.siftDown(from: 0) }
-        return (first.at, first.element)
+        guard !self.isEmpty else { return nil }
+        let first = self.keys[0]
+        self.waiting -= 1
+        let last = self.keys.take(self.waiting, leaving: first)
+        if self.waiting > 0 { self.siftDown(last) }
+        guard let element = self.elements.take(first.place, leaving: nil) else { return nil }
+        return (first.at, element)
     }
 
-    @inlinable mutating func siftUp(from start: Int) {
-        var child = start
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard self.entries[child].comes(before: self.entries[parent]) else { return }
-            self.entries.swapAt(child, parent)
-            child = parent
+    /// From the last place up to its own.
+    @inlinable mutating func siftUp(_ key: Key) {
+        var hole = self.waiting - 1
+        var keys = self.keys.mutableSpan
+        while hole > 0 {
+            let parent = (hole - 1) / Self.children
+            guard key.comes(before: keys[parent]) else { break }
+            keys[hole] = keys[parent]
+            hole = parent
         }
+        keys[hole] = key
     }
 
-    @inlinable mutating func siftDown(from start: Int) {
-        var parent = start
+    /// From the first place, whose key is gone, down to its own.
+    @inlinable mutating func siftDown(_ key: Key) {
+        let count = self.waiting
+        var hole = 0
+        var keys = self.keys.mutableSpan
         while true {
-            let left = 2 * parent + 1
-            guard left < self.entries.count else { return }
-            let right = left + 1
-            var least = left
-            if right < self.entries.count, self.entries[right].comes(before: self.entries[left]) {
-                least = right
+            var least = Self.children * hole + 1
+            guard least < count else { break }
+            let end = min(least + Self.children, count)
+            var child = least + 1
+            while child < end {
+                if keys[child].comes(before: keys[least]) { least = child }
+                child += 1
             }
-            guard self.entries[least].comes(before: self.entries[parent]) else { return }
-            self.entries.swapAt(least, parent)
-            parent = least
+            guard keys[least].comes(before: key) else { break }
+            keys[hole] = keys[least]
+            hole = least
         }
+        keys[hole] = key
     }
 }

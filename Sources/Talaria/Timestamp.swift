@@ -18,20 +18,23 @@ package enum Timestamp {
         } else {
             Decimal.append(date.year, to: &text)
         }
-        Self.append("-", date.month, 2, to: &text)
-        Self.append("-", date.day, 2, to: &text)
-        Self.append("T", ofDay / 3_600, 2, to: &text)
-        Self.append(":", ofDay / 60 % 60, 2, to: &text)
-        Self.append(":", ofDay % 60, 2, to: &text)
-        Self.append(".", milliseconds, 3, to: &text)
+        text.append(UInt8(ascii: "-"))
+        Self.append(date.month, "-", date.day, to: &text)
+        text.append(UInt8(ascii: "T"))
+        Self.append(ofDay / 3_600, ":", ofDay / 60 % 60, to: &text)
+        text.append(UInt8(ascii: ":"))
+        Self.append(ofDay % 60, ".", milliseconds / 10, to: &text)
+        Decimal.append(UInt64(milliseconds % 10), digits: 1, to: &text)
         text.append(UInt8(ascii: "Z"))
     }
 
+    /// Two digits, a mark and two digits: five of one number, and the mark in place of the middle one, which is 0.
     private static func append(
-        _ mark: Unicode.Scalar, _ value: Int64, _ width: Int, to text: inout ByteDraft
+        _ left: Int64, _ mark: Unicode.Scalar, _ right: Int64, to text: inout ByteDraft
     ) {
-        text.append(UInt8(ascii: mark))
-        Decimal.append(UInt64(value), digits: width, to: &text)
+        let digits = Decimal.word(of: UInt64(left * 1_000 + right), digits: 5)
+        let toMark = UInt64(UInt8(ascii: "0") ^ UInt8(ascii: mark))
+        text.append(word: digits ^ toMark << 16, count: 5)
     }
 
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

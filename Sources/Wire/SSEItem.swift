@@ -38,11 +38,32 @@ package struct SSEEvent: Hashable, Sendable {
     }
 }
 
+/// A comment of an event stream, as its bytes came: what is no UTF-8 is none here either.
+package struct SSEComment: Hashable, Sendable, ExpressibleByStringLiteral {
+    package let bytes: ArraySlice<UInt8>
+
+    /// The same as text; each invalid UTF-8 subpart is one U+FFFD.
+    package var text: String { String(decoding: self.bytes, as: UTF8.self) }
+
+    package init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    package init(_ text: String) { self.bytes = Array(text.utf8)[...] }
+
+    package init(stringLiteral text: String) { self.init(text) }
+
+    /// Equal as texts.
+    package static func == (left: SSEComment, right: SSEComment) -> Bool {
+        left.bytes == right.bytes || left.text == right.text
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(self.text) }
+}
+
 /// What an event stream yields, in the order of its bytes.
 package enum SSEItem: Hashable, Sendable {
     case event(SSEEvent)
-    /// The text after the colon, with the one leading space removed; handed on at the end of its line.
-    case comment(String)
+    /// What stands after the colon, with the one leading space removed; handed on at the end of its line.
+    case comment(SSEComment)
     /// An accepted `retry` field, at most `Limits.retryMax`; handed on at the end of its line.
     case retry(Interval)
     /// A limit was reached. What was too long is dropped and reading goes on.

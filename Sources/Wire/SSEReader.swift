@@ -210,7 +210,7 @@ package struct SSEReader: Sendable {
         if start < line.endIndex, line[start] == ASCII.space { start += 1 }
         let value = line[start...]
         switch name {
-        case 1: items.append(.comment(ASCII.text(value)))
+        case 1: items.append(.comment(SSEComment(bytes: value)))
         case FieldName.data: self.append(value, into: &items)
         case FieldName.event where self.eventState == .open: self.type = ASCII.text(value)
         case FieldName.id where self.eventState == .open && !value.contains(0):

@@ -13,35 +13,27 @@ package enum SSEWriter {
             draft.append(literal: "id")
             Self.value(id, into: &draft)
         }
-        Self.rest(type, retry, data, into: &draft)
-    }
-
-    /// The same with an id of a number and a word: `1700000000000-progress`.
-    package static func event(
-        id: (number: Int64, word: String), type: String, data: ArraySlice<UInt8>, into draft: inout ByteDraft
-    ) {
-        draft.append(literal: "id: ")
-        let start = draft.count
-        Decimal.append(id.number, to: &draft)
-        draft.append(UInt8(ascii: "-"))
-        draft.append(text: id.word)
-        Self.endLine(from: start, into: &draft)
-        Self.rest(type, nil, data, into: &draft)
-    }
-
-    private static func rest(
-        _ type: String, _ retry: Interval?, _ data: ArraySlice<UInt8>, into draft: inout ByteDraft
-    ) {
-        if !type.isEmpty {
-            draft.append(literal: "event")
-            Self.value(type, into: &draft)
-        }
+        Self.name(type, into: &draft)
         if let retry { Self.field(retry: retry, into: &draft) }
-        Self.eachLine(of: data, into: &draft) { line, draft in
-            draft.append(literal: "data: ")
-            draft.append(contentsOf: line)
-            draft.append(ASCII.lineFeed)
+        Self.eachLine(of: data, into: &draft) { Self.field(data: $0, into: &$1) }
+        draft.append(ASCII.lineFeed)
+    }
+
+    /// The same with data of one line, as our JSON is, which nobody looks for, and perhaps an id of a number and a word:
+    /// `1700000000000-progress`.
+    package static func event(
+        id: (number: Int64, word: String)?, type: String, line: [UInt8], into draft: inout ByteDraft
+    ) {
+        if let id {
+            draft.append(literal: "id: ")
+            let start = draft.count
+            Decimal.append(id.number, to: &draft)
+            draft.append(UInt8(ascii: "-"))
+            draft.append(text: id.word)
+            Self.endLine(from: start, into: &draft)
         }
+        Self.name(type, into: &draft)
+        Self.field(data: line[...], into: &draft)
         draft.append(ASCII.lineFeed)
     }
 
@@ -105,6 +97,18 @@ package enum SSEWriter {
     /// Appends a `ping` event: without an id it leaves the resume point where it was.
     package static func ping(id: String?, data: String, into bytes: inout [UInt8]) {
         Self.event(id: id, type: "ping", data: data, into: &bytes)
+    }
+
+    private static func name(_ type: String, into draft: inout ByteDraft) {
+        guard !type.isEmpty else { return }
+        draft.append(literal: "event")
+        Self.value(type, into: &draft)
+    }
+
+    private static func field(data line: ArraySlice<UInt8>, into draft: inout ByteDraft) {
+        draft.append(literal: "data: ")
+        draft.append(contentsOf: line)
+        draft.append(ASCII.lineFeed)
     }
 
     private static func field(retry: Interval, into draft: inout ByteDraft) {

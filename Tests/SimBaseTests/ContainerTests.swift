@@ -30,6 +30,41 @@ import Testing
         #expect(count == 2_000)
     }
 
+    @Test func `the heap does what a sorted list does, entries coming and going`() {
+        let random = KeyedRandom(seed: 2)
+        var heap = EventHeap<Int>()
+        var list: [(at: Int64, element: Int)] = []
+        for step in 0..<5_000 {
+            if random.below(5, .test, UInt64(step), 0) < 3 {
+                let at = Int64(random.below(40, .test, UInt64(step), 1))
+                heap.insert(step, at: Instant(nanoseconds: at))
+                let behind = list.firstIndex { $0.at > at } ?? list.count
+                list.insert((at, step), at: behind)
+            } else {
+                let first = list.isEmpty ? nil : list.removeFirst()
+                #expect(heap.popFirst()?.element == first?.element)
+            }
+            #expect(heap.count == list.count)
+            #expect(heap.nextAt?.nanoseconds == list.first?.at)
+            #expect(heap.next?.element == list.first?.element)
+        }
+    }
+
+    @Test func `the heap lets go of what was taken`() {
+        final class Held: Sendable {}
+        var heap = EventHeap<Held>()
+        weak var taken: Held?
+        do {
+            let held = Held()
+            taken = held
+            heap.insert(held, at: .zero)
+        }
+        #expect(taken != nil)
+        _ = heap.popFirst()
+        #expect(taken == nil)
+        #expect(heap.isEmpty)
+    }
+
     @Test func `the table answers by key and iterates by place`() {
         var table = OrderedTable<String, Int>()
         for (index, key) in ["x", "a", "m"].enumerated() { table[key] = index }

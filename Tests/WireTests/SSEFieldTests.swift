@@ -117,7 +117,8 @@ import Wire
         let text = "data:1\r:\0\n:\r\ndata:2\n:\(long)\rdata:3\n:data:fail\r:\(long)\ndata:4\n\n"
         #expect(
             items(text) == [
-                .comment("\0"), .comment(""), .comment(long), .comment("data:fail"), .comment(long),
+                .comment("\0"), .comment(""), .comment(SSEComment(long)), .comment("data:fail"),
+                .comment(SSEComment(long)),
                 event("1\n2\n3\n4"),
             ])
     }
@@ -145,7 +146,7 @@ import Wire
             #expect(items([Array("event: ".utf8) + value + end]) == [event("d", type: text)])
             #expect(
                 items([Array("id: ".utf8) + value + end]) == [byte == 0 ? event("d") : event("d", id: text)])
-            #expect(items([Array(": ".utf8) + value + end]) == [.comment(text), event("d")])
+            #expect(items([Array(": ".utf8) + value + end]) == [.comment(SSEComment(text)), event("d")])
             let digit = (0x30...0x39).contains(byte) ? Int64(byte - 0x30) : nil
             let retry: [SSEItem] =
                 digit.map { [.retry(.milliseconds(102 + 10 * $0))] }

@@ -19,6 +19,18 @@ import Wire
         #expect(self.text { SSEWriter.event(id: "", type: "", data: "", into: &$0) } == "id:\ndata: \n\n")
     }
 
+    @Test func `data of one line are written as any data are`() {
+        let line = Array("{\"a\":1}".utf8)
+        let numbered = ByteDraft.bytes {
+            SSEWriter.event(id: (17, "progress"), type: "progress", line: line, into: &$0)
+        }
+        let bare = ByteDraft.bytes { SSEWriter.event(id: nil, type: "", line: line, into: &$0) }
+        #expect(
+            String(decoding: numbered, as: UTF8.self)
+                == self.text { SSEWriter.event(id: "17-progress", type: "progress", data: line, into: &$0) })
+        #expect(String(decoding: bare, as: UTF8.self) == "data: {\"a\":1}\n\n")
+    }
+
     @Test(arguments: ["a\nb", "a\rb", "a\r\nb"])
     func `data is split at every kind of line end`(data: String) {
         #expect(

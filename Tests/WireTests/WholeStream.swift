@@ -47,7 +47,7 @@ func wholeStreamItems(_ stream: [UInt8]) -> [SSEItem] {
         if value.first == " " { value.removeFirst() }
         let text = String(String.UnicodeScalarView(value))
         switch String(String.UnicodeScalarView(line[..<colon])) {
-        case "" where colon < line.endIndex: items.append(.comment(text))
+        case "" where colon < line.endIndex: items.append(.comment(SSEComment(text)))
         case "event": type = text
         case "data":
             data.unicodeScalars.append(contentsOf: value)

@@ -77,7 +77,7 @@ import Wire
             SSEWriter.ping(id: nil, data: data, into: &bytes)
             let lines = data.unicodeLines.joined(separator: "\n")
             let expected =
-                comment.unicodeLines.map { SSEItem.comment($0) } + [
+                comment.unicodeLines.map { SSEItem.comment(SSEComment($0)) } + [
                     .retry(retry), event(lines, type: type.isEmpty ? "message" : type, id: id),
                     event(lines, type: "ping", lastID: id),
                 ]
