@@ -12,6 +12,9 @@ CHECKS := --explicit-target-dependency-import-check error
 # Swift's own libraries within the binary: it runs where no Swift is, and a simulated hour takes a seventh less time. macOS
 # brings them along and has no others.
 STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib -Xswiftc -use-ld=lld)
+# Which ways through the program are hot, as Benchmarks/profile.py recorded them on Linux.
+PROFILE := $(if $(STATIC),$(BUILD)/hour.profdata)
+PROFILED := $(if $(PROFILE),-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$(CURDIR)/$(PROFILE)")
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
@@ -19,7 +22,7 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
-.PHONY: help run build test lint purity unit docs fuzz asan bench install packages test-tools clean
+.PHONY: help run build profile test lint purity unit docs fuzz asan bench install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -27,8 +30,15 @@ help: ## names every target
 run: build ## builds and runs flaky-network.scenario (SCENARIO=NAME for another)
 	@$(BINARY) run $(SCENARIO)
 
-build: packages ## builds the release binary
-	@swift build -c release --product swiftwing-sim $(CHECKS) $(STATIC) --quiet
+build: packages $(PROFILE) ## builds the release binary
+	@swift build -c release --product swiftwing-sim $(CHECKS) $(STATIC) $(PROFILED) --quiet
+
+$(PROFILE): Benchmarks/hour.proftext | packages
+	@mkdir -p $(BUILD)
+	@"$$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin/llvm-profdata" merge -o $@ $<
+
+profile: packages ## records anew which ways a simulation takes, for the optimizer
+	@Benchmarks/profile.py
 
 test: packages test-tools lint purity unit ## installs what is missing, then format, purity and every test
 
