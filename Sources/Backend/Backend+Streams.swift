@@ -142,6 +142,7 @@ extension Backend {
         return fresh.map { entry.with(milliseconds: $0) } ?? entry
     }
 
+    /// Changes nothing. A backend that was only lent for it would be copied.
     mutating func observe(
         _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool, into effects: inout [BackendEffect]
     ) {

@@ -194,6 +194,7 @@ package struct Device: Sendable {
 
     // MARK: Queries
 
+    /// Mutating, so that the phone is asked where it stands and not copied first.
     private var hasNothingToDo: Bool {
         mutating get {
             switch self.phase {

@@ -24,6 +24,7 @@ package enum SSEWriter {
     package static func event(
         id: (number: Int64, word: String)?, type: String, line: [UInt8], into draft: inout ByteDraft
     ) {
+        assert(ASCII.lineBreak(in: line[...], from: 0) == nil, "data of several lines in the way for one")
         if let id {
             draft.append(literal: "id: ")
             let start = draft.count
