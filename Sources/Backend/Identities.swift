@@ -14,35 +14,34 @@ struct UUIDBits: Hashable, Sendable {
     /// Nil when the text is not 8-4-4-4-12 hexadecimal digits of either case.
     init?(_ text: String) {
         guard text.utf8.count == 36 else { return nil }
-        let bytes = Array(text.utf8)
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for place in bytes.indices {
-            if place == 8 || place == 13 || place == 18 || place == 23 {
-                guard bytes[place] == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let digit = Hexadecimal.nibble(bytes[place]) else { return nil }
-            if place < 18 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
-        }
-        self.high = high
-        self.low = low
+        // The hyphens are the bytes 0 and 5 of the second word, and 2 and 7 of the third.
+        let (second, third) = (text.word(at: 8), text.word(at: 16))
+        guard second & 0x0000_FF00_0000_00FF == 0x0000_2D00_0000_002D,
+            third & 0xFF00_0000_00FF_0000 == 0x2D00_0000_002D_0000,
+            let a = Hexadecimal.value(digits: text.word(at: 0)),
+            let b = Hexadecimal.value(
+                digits: second >> 8 & 0xFFFF_FFFF | second >> 16 & 0xFFFF_0000_0000 | third << 48),
+            let c = Hexadecimal.value(digits: third >> 24 & 0xFFFF_FFFF | text.word(at: 24) << 32),
+            let d = Hexadecimal.value(digits: text.word(at: 28))
+        else { return nil }
+        self.high = UInt64(a) << 32 | UInt64(b)
+        self.low = UInt64(c) << 32 | UInt64(d)
     }
 
     var isVersion4: Bool { self.high >> 12 & 0xF == 4 && self.low >> 62 == 0b10 }
 
     /// In lower case.
     var text: String {
-        ByteDraft.text { text in
-            Hexadecimal.append(self.high >> 32, digits: 8, to: &text)
-            text.append(UInt8(ascii: "-"))
-            Hexadecimal.append(self.high >> 16, digits: 4, to: &text)
-            text.append(UInt8(ascii: "-"))
-            Hexadecimal.append(self.high, digits: 4, to: &text)
-            text.append(UInt8(ascii: "-"))
-            Hexadecimal.append(self.low >> 48, digits: 4, to: &text)
-            text.append(UInt8(ascii: "-"))
-            Hexadecimal.append(self.low, digits: 12, to: &text)
+        let hyphen = UInt64(UInt8(ascii: "-"))
+        let b = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.high))
+        let c = Hexadecimal.digits(UInt32(self.low >> 32))
+        let d = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.low))
+        return ByteDraft.text { text in
+            text.append(word: Hexadecimal.digits(UInt32(self.high >> 32)), count: 8)
+            text.append(word: hyphen | (b & 0xFFFF_FFFF) << 8 | hyphen << 40 | (b >> 32) << 48, count: 8)
+            text.append(word: b >> 48 | hyphen << 16 | (c & 0xFFFF_FFFF) << 24 | hyphen << 56, count: 8)
+            text.append(word: c >> 32 | d << 32, count: 8)
+            text.append(word: d >> 32, count: 4)
         }
     }
 }

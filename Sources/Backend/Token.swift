@@ -7,24 +7,28 @@ struct TokenSecret: Hashable, Sendable {
     /// `draw` is asked for the words 0 to 3.
     init(draw: (UInt64) -> UInt64) { self.words = (draw(0), draw(1), draw(2), draw(3)) }
 
-    init?(text: Substring) {
-        let bytes = Array(text.utf8)
+    /// Of its digits.
+    init?(text: ArraySlice<UInt8>) {
+        guard text.count == 64 else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        var digits = 0
-        for byte in bytes {
-            // Upper case is somebody else's.
-            guard digits < 64, byte >= UInt8(ascii: "a") || byte <= UInt8(ascii: "9"),
-                let nibble = Hexadecimal.nibble(byte).map(UInt64.init)
-            else { return nil }
-            switch digits / 16 {
-            case 0: words.0 = words.0 << 4 | nibble
-            case 1: words.1 = words.1 << 4 | nibble
-            case 2: words.2 = words.2 << 4 | nibble
-            default: words.3 = words.3 << 4 | nibble
+        var (place, isOurs) = (0, true)
+        _ = text.eachWord { digits in
+            // A letter in upper case, without the bit that a figure has, too, is somebody else's.
+            guard digits & 0x2020_2020_2020_2020 == 0x2020_2020_2020_2020,
+                let half = Hexadecimal.value(digits: digits).map(UInt64.init)
+            else {
+                isOurs = false
+                return
             }
-            digits += 1
+            switch place {
+            case 0, 1: words.0 = words.0 << 32 | half
+            case 2, 3: words.1 = words.1 << 32 | half
+            case 4, 5: words.2 = words.2 << 32 | half
+            default: words.3 = words.3 << 32 | half
+            }
+            place += 1
         }
-        guard digits == 64 else { return nil }
+        guard isOurs else { return nil }
         self.words = words
     }
 
@@ -35,26 +39,6 @@ struct TokenSecret: Hashable, Sendable {
             Hexadecimal.append(self.words.2, digits: 16, to: &text)
             Hexadecimal.append(self.words.3, digits: 16, to: &text)
         }
-    }
-
-    /// Whether this is what the header shows, as phones write it; in less time than it takes to read what it shows.
-    func isShown(by authorization: String) -> Bool {
-        var shown = authorization.utf8.makeIterator()
-        for byte in "Bearer ".utf8 {
-            guard shown.next() == byte else { return false }
-        }
-        for place in 0..<64 {
-            let word =
-                switch place / 16 {
-                case 0: self.words.0
-                case 1: self.words.1
-                case 2: self.words.2
-                default: self.words.3
-                }
-            let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (place % 16)) & 15)
-            guard shown.next() == Hexadecimal.digit(nibble) else { return false }
-        }
-        return shown.next() == nil
     }
 
     static func == (left: TokenSecret, right: TokenSecret) -> Bool { left.words == right.words }
@@ -75,13 +59,19 @@ enum Bearer: Hashable, Sendable {
 
     /// RFC 6750; the case of a scheme does not count (RFC 9110 section 11.1).
     init(authorization: String?) {
-        guard let authorization, let space = authorization.utf8.firstIndex(of: UInt8(ascii: " ")),
-            authorization.utf8[..<space].elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 })
+        guard let authorization else {
+            self = .missing
+            return
+        }
+        let space = UInt8(ascii: " ")
+        let bytes = Array(authorization.utf8)
+        guard let end = bytes.firstIndex(of: space),
+            bytes[..<end].elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 })
         else {
             self = .missing
             return
         }
-        let token = Substring(authorization.utf8[space...].drop { $0 == UInt8(ascii: " ") })
+        let token = bytes[end...].drop { $0 == space }
         if token.isEmpty {
             self = .missing
         } else {

@@ -29,6 +29,15 @@ extension [UInt8] {
         if isDone == nil { self.append(contentsOf: text.utf8) }
     }
 
+    /// Whether the text's UTF-8 stands at `place`.
+    @inlinable public func holds(_ text: String, at place: Int) -> Bool {
+        precondition(place >= 0 && place <= self.count, "a place outside of the bytes")
+        let isThere = unsafe text.utf8.withContiguousStorageIfAvailable { other in
+            unsafe self.withUnsafeBytes { unsafe Memory.holds($0, UnsafeRawBufferPointer(other), at: place) }
+        }
+        return isThere ?? self[place...].starts(with: text.utf8)
+    }
+
     /// The place of the first byte at or behind `start` that `marks` marks; the count when there is none.
     @inlinable public func place(from start: Int, _ marks: (ByteWord) -> UInt64) -> Int {
         let place = unsafe self.withUnsafeBytes { unsafe Memory.place(in: $0, from: start, marks) }
@@ -51,7 +60,25 @@ extension ArraySlice<UInt8> {
 }
 
 extension String {
-    /// The same of its UTF-8.
+    /// Whether its UTF-8 has a byte that `marks` marks.
+    @inlinable public func contains(byte marks: (ByteWord) -> UInt64) -> Bool {
+        let isThere = unsafe self.utf8.withContiguousStorageIfAvailable {
+            unsafe Memory.place(in: UnsafeRawBufferPointer($0), from: 0, marks) != nil
+        }
+        return isThere ?? (Array(self.utf8)[...].place(from: 0, marks) != nil)
+    }
+
+    /// Eight bytes of its UTF-8 from `place` on, the first the least.
+    @inlinable public func word(at place: Int) -> UInt64 {
+        precondition(place >= 0 && place <= self.utf8.count - 8, "a word from outside of the text")
+        let word = unsafe self.utf8.withContiguousStorageIfAvailable {
+            unsafe Memory.word(UnsafeRawBufferPointer($0), at: place)
+        }
+        return word ?? Array(self.utf8)[place..<(place + 8)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Hands on each eight bytes of its UTF-8, the first the least, and answers what is left: fewer than eight, and zeros behind
+    /// them.
     @inlinable public func eachWord(_ body: (UInt64) -> Void) -> UInt64 {
         let rest = unsafe self.utf8.withContiguousStorageIfAvailable {
             unsafe Memory.eachWord(of: UnsafeRawBufferPointer($0), body)
@@ -80,6 +107,23 @@ extension String {
         let found = marks(ByteWord(rest | self.filler << left))
         let first = place + found.trailingZeroBitCount / 8
         return found != 0 && first < bytes.count ? first : nil
+    }
+
+    @inlinable static func holds(
+        _ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, at start: Int
+    ) -> Bool {
+        guard other.count <= bytes.count - start else { return false }
+        var place = 0
+        while other.count - place >= 8 {
+            let (here, there) = unsafe (self.word(bytes, at: start + place), self.word(other, at: place))
+            guard here == there else { return false }
+            place += 8
+        }
+        while place < other.count {
+            guard unsafe bytes[start + place] == other[place] else { return false }
+            place += 1
+        }
+        return true
     }
 
     @inlinable static func eachWord(of bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) -> UInt64 {

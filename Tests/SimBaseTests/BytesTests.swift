@@ -64,6 +64,26 @@ import Testing
         #expect(ofText == ofBytes)
     }
 
+    @Test(arguments: ["", "a", "short", "exactly fifteen", "längere Texte liegen auf dem Heap, 猫 🌲"])
+    func `a text is found where it stands, and nowhere else`(text: String) {
+        let bytes = [1, 2] + Array(text.utf8) + [3]
+        for place in 0...bytes.count {
+            #expect(bytes.holds(text, at: place) == bytes[place...].starts(with: text.utf8))
+        }
+        for place in 0..<text.utf8.count {
+            var other = bytes
+            other[2 + place] ^= 0x40
+            #expect(!other.holds(text, at: 2))
+        }
+        #expect(bytes[2...].dropLast().contains(0x61) == text.contains(byte: { $0.equal(0x61) }))
+        #expect(!text.contains(byte: { $0.equal(3) }))
+        for place in 0..<max(0, text.utf8.count - 7) {
+            var words: [UInt64] = []
+            _ = Array(text.utf8)[place..<(place + 8)].eachWord { words.append($0) }
+            #expect(words == [text.word(at: place)])
+        }
+    }
+
     @Test func `what is taken is what stood there, and the other stands there then`() {
         var texts = (0..<5).map { "element \($0) of some length" }
         let taken = texts.indices.map { texts.take($0, leaving: "other") }

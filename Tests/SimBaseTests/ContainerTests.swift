@@ -88,6 +88,27 @@ import Testing
         #expect(Hexadecimal.value("") == nil)
         #expect(Hexadecimal.value("12345678901234567") == nil)
         #expect(Hexadecimal.value("0x1") == nil)
+        for count in 1...16 {
+            let value: UInt64 = 0xFEDC_BA98_7654_3210 >> UInt64(64 - 4 * count)
+            let text = Hexadecimal.text(value, digits: count)
+            #expect(text == String(String(value, radix: 16).suffix(count)))
+            #expect(Hexadecimal.value(text) == value)
+            #expect(Hexadecimal.value(text.uppercased()) == value)
+        }
+        #expect(Hexadecimal.text(0xFF, digits: 1) == "f")
+        #expect(Hexadecimal.text(1, digits: 20) == "00000000000000000001")
+        #expect(Hexadecimal.text(1, digits: 0) == "")
+    }
+
+    @Test func `every byte is a digit or none, wherever it stands`() {
+        for byte in UInt8.min ... .max {
+            for place in 0..<8 {
+                let shift = UInt64(8 * place)
+                let word: UInt64 = 0x3030_3030_3030_3030 & ~(0xFF << shift) | UInt64(byte) << shift
+                let expected = Hexadecimal.nibble(byte).map { UInt32($0) << UInt32(4 * (7 - place)) }
+                #expect(Hexadecimal.value(digits: word) == expected)
+            }
+        }
     }
 
     @Test func `the digest depends on every byte and its place`() {
