@@ -57,7 +57,8 @@ extension World {
         self.lookAtToken(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
-        var headers = HeaderFields(request.headers.map { .init(name: $0.name, value: $0.value) })
+        var headers = HeaderFields()
+        for line in request.headers { headers.append(line.name, line.value) }
         switch request.body {
         case .none:
             let bytes = ByteDraft.bytes { bytes in

@@ -50,16 +50,20 @@ struct LineCollector: Sendable {
     }
 }
 
-/// Reads `name: value` (RFC 9112 section 5).
-enum FieldLine {
-    static func parse(_ line: ArraySlice<UInt8>) throws(LineFlaw) -> HeaderFields.Field {
+/// `name: value` (RFC 9112 section 5).
+struct FieldLine {
+    let name: ArraySlice<UInt8>
+    let value: ArraySlice<UInt8>
+
+    init(_ line: ArraySlice<UInt8>) throws(LineFlaw) {
         guard line.first != ASCII.space, line.first != ASCII.tab else { throw .folded }
         guard let colon = line.place(from: line.startIndex, { $0.equal(ASCII.colon) }),
             colon > line.startIndex, ASCII.isToken(line[..<colon])
         else { throw .badName }
         let value = ASCII.trimmed(line[(colon + 1)...])
         guard Self.isValue(value) else { throw .badValue }
-        return HeaderFields.Field(name: ASCII.text(line[..<colon]), value: ASCII.text(value))
+        self.name = line[..<colon]
+        self.value = value
     }
 
     /// Whether no control character but a tab is in it; bytes from 0x80 on are let through.

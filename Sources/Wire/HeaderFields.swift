@@ -1,4 +1,8 @@
+import SimBase
+
 /// Header fields in the order they came; names are compared without case (RFC 9110 section 5.1).
+///
+/// Kept as the bytes they are, one behind the other: most of a head is never asked for, and a text is made only of what is.
 package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package struct Field: Hashable, Sendable {
         package var name: String
@@ -10,58 +14,103 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         }
     }
 
-    package private(set) var fields: [Field]
-
-    package init() { self.fields = [] }
-
-    package init(_ fields: [Field]) { self.fields = fields }
-
-    package init(dictionaryLiteral elements: (String, String)...) {
-        self.fields = elements.map { Field(name: $0.0, value: $0.1) }
+    /// Where a field stands in `bytes`: its name, and behind it its value.
+    private struct Place: Hashable, Sendable {
+        var name: Range<Int>
+        var value: Range<Int>
     }
 
-    package var count: Int { self.fields.count }
-    package var isEmpty: Bool { self.fields.isEmpty }
+    private var bytes: [UInt8] = []
+    private var places: [Place] = []
+
+    package init() {}
+
+    package init(_ fields: [Field]) {
+        for field in fields { self.append(field.name, field.value) }
+    }
+
+    package init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { self.append(name, value) }
+    }
+
+    package var count: Int { self.places.count }
+    package var isEmpty: Bool { self.places.isEmpty }
+
+    /// Each as texts.
+    package var fields: [Field] {
+        self.places.map { place in Field(name: self.text(place.name), value: self.text(place.value)) }
+    }
+
+    // MARK: Changing
 
     /// Adds a field, even if one of that name is there.
     package mutating func append(_ name: String, _ value: String) {
-        // As many as most heads have.
-        if self.fields.isEmpty { self.fields.reserveCapacity(8) }
-        self.fields.append(Field(name: name, value: value))
+        self.makeRoom()
+        let start = self.bytes.count
+        self.bytes.append(text: name)
+        let middle = self.bytes.count
+        self.bytes.append(text: value)
+        self.places.append(Place(name: start..<middle, value: middle..<self.bytes.count))
+    }
+
+    /// The same of a line that was read.
+    mutating func append(_ line: FieldLine) {
+        self.makeRoom()
+        let start = self.bytes.count
+        self.bytes.append(contentsOf: line.name)
+        let middle = self.bytes.count
+        self.bytes.append(contentsOf: line.value)
+        self.places.append(Place(name: start..<middle, value: middle..<self.bytes.count))
+    }
+
+    /// As much as most heads have.
+    private mutating func makeRoom() {
+        guard self.places.isEmpty else { return }
+        self.places.reserveCapacity(8)
+        self.bytes.reserveCapacity(400)
     }
 
     /// Makes `value` the only one of that name, where the first of them stood or at the end.
     package mutating func set(_ name: String, to value: String) {
-        guard let place = self.fields.firstIndex(where: { ASCII.equalIgnoringCase($0.name, name) }) else {
+        var fields = self.fields
+        guard let place = fields.firstIndex(where: { ASCII.equalIgnoringCase($0.name, name) }) else {
             self.append(name, value)
             return
         }
-        self.fields[place].value = value
-        let kept = self.fields[place]
-        self.remove(name)
-        self.fields.insert(kept, at: place)
+        fields[place].value = value
+        let kept = fields[place]
+        fields.removeAll { ASCII.equalIgnoringCase($0.name, name) }
+        fields.insert(kept, at: place)
+        self = HeaderFields(fields)
     }
 
     package mutating func remove(_ name: String) {
-        self.fields.removeAll { ASCII.equalIgnoringCase($0.name, name) }
+        self = HeaderFields(self.fields.filter { !ASCII.equalIgnoringCase($0.name, name) })
     }
+
+    // MARK: Asking
 
     /// The first value of that name.
     package subscript(name: String) -> String? {
-        self.fields.first { ASCII.equalIgnoringCase($0.name, name) }?.value
+        self.places.first { self.isNamed($0, name) }.map { self.text($0.value) }
+    }
+
+    /// How many there are of that name.
+    package func count(of name: String) -> Int {
+        self.places.reduce(0) { self.isNamed($1, name) ? $0 + 1 : $0 }
     }
 
     /// Every value of that name, in order.
     package func values(_ name: String) -> [String] {
-        self.fields.compactMap { ASCII.equalIgnoringCase($0.name, name) ? $0.value : nil }
+        self.places.compactMap { self.isNamed($0, name) ? self.text($0.value) : nil }
     }
 
     /// The members of a comma-separated list, over all fields of that name, without the spaces around them and
     /// without empty members (RFC 9110 section 5.6.1).
     package func list(_ name: String) -> [String] {
         var members: [String] = []
-        for value in self.values(name) {
-            for member in Array(value.utf8).split(separator: 0x2C) {
+        for place in self.places where self.isNamed(place, name) {
+            for member in self.bytes[place.value].split(separator: 0x2C) {
                 let trimmed = ASCII.trimmed(member)
                 if !trimmed.isEmpty { members.append(ASCII.text(trimmed)) }
             }
@@ -73,4 +122,20 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
     package func list(_ name: String, contains member: String) -> Bool {
         self.list(name).contains { ASCII.equalIgnoringCase($0, member) }
     }
+
+    /// Hands on the names and values, as bytes.
+    func each(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
+        for place in self.places { body(self.bytes[place.name], self.bytes[place.value]) }
+    }
+
+    private func isNamed(_ place: Place, _ name: String) -> Bool {
+        guard place.name.count == name.utf8.count else { return false }
+        // Nearly always they are written alike.
+        return self.bytes.holds(name, at: place.name.lowerBound)
+            || self.bytes[place.name].elementsEqual(name.utf8) {
+                ASCII.lowercased($0) == ASCII.lowercased($1)
+            }
+    }
+
+    private func text(_ range: Range<Int>) -> String { ASCII.text(self.bytes[range]) }
 }

@@ -182,8 +182,7 @@ package struct MultipartReader: Sendable {
             guard let line = try self.lines.next(in: bytes, at: &position, limit: room - 2) else { return }
             self.headBytes += line.count + 2
             guard line.isEmpty else {
-                let field = try FieldLine.parse(line)
-                self.headers.append(field.name, field.value)
+                self.headers.append(try FieldLine(line))
                 return
             }
         } catch {

@@ -56,7 +56,7 @@ struct RequestLine: Sendable {
 
 extension RequestHead {
     init(_ line: RequestLine, headers: HeaderFields, bodyBytesMax: Int) throws(RequestError) {
-        let hosts = headers.values("Host").count
+        let hosts = headers.count(of: "Host")
         guard hosts <= 1 else { throw .repeatedHost }
         guard hosts == 1 || line.version == .http10 else { throw .missingHost }
         let framing = try BodyFraming(headers, version: line.version, bodyBytesMax: bodyBytesMax)
@@ -85,7 +85,7 @@ extension BodyFraming {
         _ headers: HeaderFields, version: RequestHead.Version, bodyBytesMax: Int
     ) throws(RequestError) {
         let lengths = headers.values("Content-Length")
-        guard !headers.values("Transfer-Encoding").isEmpty else {
+        guard headers.count(of: "Transfer-Encoding") > 0 else {
             self = try Self.length(lengths, bodyBytesMax: bodyBytesMax)
             return
         }

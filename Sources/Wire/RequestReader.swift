@@ -255,9 +255,8 @@ package struct RequestReader: Sendable {
             }
             if line.isEmpty { return true }
             self.headBytes += line.count + 2
-            let field = try FieldLine.parse(line)
+            self.headers.append(try FieldLine(line))
             self.fieldCount += 1
-            self.headers.append(field.name, field.value)
         } catch { throw RequestError(error, tooLong: .headTooLong) }
         guard self.fieldCount <= self.limits.headerCountMax else { throw .tooManyHeaders }
         return false

@@ -12,8 +12,17 @@ package enum RequestWriter {
         bytes.append(ASCII.space)
         bytes.append(text: target)
         bytes.append(literal: " HTTP/1.1\r\n")
-        Self.field("Host", host, into: &bytes)
-        for field in headers.fields { Self.field(field.name, field.value, into: &bytes) }
+        bytes.append(literal: "Host: ")
+        var start = bytes.count
+        bytes.append(text: host)
+        Self.endValue(from: start, in: &bytes)
+        headers.each { name, value in
+            bytes.append(contentsOf: name)
+            bytes.append(literal: ": ")
+            start = bytes.count
+            bytes.append(contentsOf: value)
+            Self.endValue(from: start, in: &bytes)
+        }
         if let bodyBytes {
             bytes.append(literal: "Content-Length: ")
             Decimal.append(Int64(bodyBytes), to: &bytes)
@@ -22,11 +31,7 @@ package enum RequestWriter {
         Self.lineEnd(into: &bytes)
     }
 
-    private static func field(_ name: String, _ value: String, into bytes: inout ByteDraft) {
-        bytes.append(text: name)
-        bytes.append(literal: ": ")
-        let start = bytes.count
-        bytes.append(text: value)
+    private static func endValue(from start: Int, in bytes: inout ByteDraft) {
         let flaw = bytes.place(from: start) {
             $0.equal(ASCII.carriageReturn) | $0.equal(ASCII.lineFeed) | $0.equal(0)
         }

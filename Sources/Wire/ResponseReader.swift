@@ -181,8 +181,7 @@ package struct ResponseReader: Sendable {
 
     private mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseError) {
         do throws(LineFlaw) {
-            let field = try FieldLine.parse(line)
-            self.headers.append(field.name, field.value)
+            self.headers.append(try FieldLine(line))
         } catch { throw .badHeader }
     }
 

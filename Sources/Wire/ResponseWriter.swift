@@ -21,17 +21,19 @@ package enum ResponseWriter {
         status: Int, headers: HeaderFields, framing: ReplyFraming, into bytes: inout [UInt8]
     ) {
         precondition((100...999).contains(status), "a status of three digits")
+        // As much as most heads have.
+        if bytes.isEmpty { bytes.reserveCapacity(400) }
         bytes.append(text: "HTTP/1.1 ")
         bytes.append(text: String(status))
         bytes.append(ASCII.space)
         bytes.append(text: Self.reason(status))
         Self.lineEnd(into: &bytes)
-        for field in headers.fields { Self.field(field.name, field.value, into: &bytes) }
+        headers.each { name, value in Self.field(name, value, into: &bytes) }
         switch framing {
         case .none: break
-        case .length(let length): Self.field("Content-Length", String(length), into: &bytes)
-        case .chunked: Self.field("Transfer-Encoding", "chunked", into: &bytes)
-        case .untilClose: Self.field("Connection", "close", into: &bytes)
+        case .length(let length): bytes.append(text: "Content-Length: \(length)\r\n")
+        case .chunked: bytes.append(text: "Transfer-Encoding: chunked\r\n")
+        case .untilClose: bytes.append(text: "Connection: close\r\n")
         }
         Self.lineEnd(into: &bytes)
     }
@@ -89,18 +91,24 @@ package enum ResponseWriter {
         bytes.append(text: "0\r\n\r\n")
     }
 
-    private static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) {
-        precondition(!name.isEmpty && name.utf8.allSatisfy(ASCII.isToken), "a field name is a token")
-        bytes.append(text: name)
+    private static func field(
+        _ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, into bytes: inout [UInt8]
+    ) {
+        precondition(ASCII.isToken(name), "a field name is a token")
+        bytes.append(contentsOf: name)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
-        let start = bytes.count
-        bytes.append(text: value)
-        for place in start..<bytes.count {
-            let byte = bytes[place]
-            if byte == ASCII.carriageReturn || byte == ASCII.lineFeed || byte == 0 {
-                bytes[place] = ASCII.space
+        var place = bytes.count
+        bytes.append(contentsOf: value)
+        func nextFlaw() -> Int {
+            bytes.place(from: place) {
+                $0.equal(ASCII.carriageReturn) | $0.equal(ASCII.lineFeed) | $0.equal(0)
             }
+        }
+        place = nextFlaw()
+        while place < bytes.count {
+            bytes[place] = ASCII.space
+            place = nextFlaw()
         }
         Self.lineEnd(into: &bytes)
     }
