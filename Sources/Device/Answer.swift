@@ -97,7 +97,8 @@ enum ServerText {
 
     /// Whether it may be sent back as `Last-Event-ID`: no control characters.
     static func isEventID(_ text: String) -> Bool {
-        text.utf8.count <= DeviceLimit.eventIDBytesMax && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        text.utf8.count <= DeviceLimit.eventIDBytesMax
+            && !text.contains(byte: { $0.less(0x20) | $0.equal(0x7F) })
     }
 
     /// Whether it may be the target of a request: an absolute path, or an absolute HTTP URL.

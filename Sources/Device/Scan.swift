@@ -26,7 +26,11 @@ struct Scan: Sendable {
     /// What is left to do for it, once it has a slot.
     var work: ScanWork {
         if self.record.completed || self.record.refusal != nil { return .finish }
-        return self.record.job == nil ? .upload : .follow
+        // Compared with nil, the job would be copied.
+        switch self.record.job {
+        case .none: return .upload
+        case .some: return .follow
+        }
     }
 
     /// The number of the next request of this operation. It never starts over.

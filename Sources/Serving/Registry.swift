@@ -212,13 +212,16 @@ struct Registry: Sendable {
 
     mutating func observe(_ observation: consuming Observation) {
         if !observation.isRoutine { self.callers.saw(observation) }
-        if observation.side == .fault,
-            case .fault(.fired(let fault, _, attempt: _)) = observation.what,
-            self.firings.indices.contains(fault)
-        {
-            self.firings[fault] = (self.firings[fault].count + 1, self.now)
-        }
+        // Apart, for those that need no look into them, which is a copy.
+        if observation.side == .fault { self.countFiring(observation) }
         self.effects.append(.observe(observation))
+    }
+
+    private mutating func countFiring(_ observation: Observation) {
+        guard case .fault(.fired(let fault, _, attempt: _)) = observation.what,
+            self.firings.indices.contains(fault)
+        else { return }
+        self.firings[fault] = (self.firings[fault].count + 1, self.now)
     }
 }
 

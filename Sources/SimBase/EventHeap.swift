@@ -73,13 +73,18 @@ public struct EventHeap<Element: Sendable>: Sendable {
 
     /// Takes the first entry.
     @inlinable public mutating func popFirst() -> (at: Instant, element: Element)? {
+        guard let at = self.nextAt, let element = self.takeFirst() else { return nil }
+        return (at, element)
+    }
+
+    /// The same without its moment.
+    @inlinable public mutating func takeFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let first = self.keys[0]
         self.waiting -= 1
         let last = self.keys.take(self.waiting, leaving: first)
         if self.waiting > 0 { self.siftDown(last) }
-        guard let element = self.elements.take(first.place, leaving: nil) else { return nil }
-        return (first.at, element)
+        return self.elements.take(first.place, leaving: nil)
     }
 
     /// From the last place up to its own.

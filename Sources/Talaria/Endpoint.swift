@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// The paths of the scan endpoints (CONTRACT.md section 1.1 rows 1 to 6).
 package enum Endpoint: Hashable, Sendable {
     case upload
@@ -13,10 +15,18 @@ package enum Endpoint: Hashable, Sendable {
     package var path: String {
         switch self {
         case .upload: Self.scans
-        case .stream(let jobId): "\(Self.scans)/\(jobId)/stream"
-        case .results(let jobId): "\(Self.scans)/\(jobId)/results"
-        case .cleanup(let jobId): "\(Self.scans)/\(jobId)/cleanup"
-        case .job(let jobId): "\(Self.scans)/\(jobId)"
+        case .stream(let jobId): Self.path(jobId, "/stream")
+        case .results(let jobId): Self.path(jobId, "/results")
+        case .cleanup(let jobId): Self.path(jobId, "/cleanup")
+        case .job(let jobId): Self.path(jobId, "")
+        }
+    }
+
+    private static func path(_ jobId: String, _ end: StaticString) -> String {
+        ByteDraft.text { text in
+            text.append(contentsOf: Self.scansFolder)
+            text.append(text: jobId)
+            text.append(literal: end)
         }
     }
 

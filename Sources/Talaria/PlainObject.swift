@@ -12,15 +12,7 @@ struct PlainObject {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads an object: `member` is told each key and reads its value; false is something that is not plain.
-    mutating func object(_ member: (inout PlainObject, String) -> Bool) {
-        self.list("{", "}") { object in
-            guard let key = object.readText(), object.take(UInt8(ascii: ":")) else { return false }
-            return member(&object, key)
-        }
-    }
-
-    /// The same by keys that are not made into texts.
-    mutating func members(_ member: (inout PlainObject, PlainKey) -> Bool) {
+    mutating func object(_ member: (inout PlainObject, PlainKey) -> Bool) {
         self.list("{", "}") { object in
             guard let key = object.readKey(), object.take(UInt8(ascii: ":")) else { return false }
             return member(&object, key)
@@ -208,19 +200,30 @@ extension ProgressData {
     /// them. False for what is not plain, or none: then a decoder decides.
     static func isPlain(_ data: [UInt8]) -> Bool {
         var object = PlainObject(data)
-        var seen: UInt = 0
-        // A key that comes twice is the decoder's to judge, and so is a value of another type.
-        object.members { object, key in
-            guard let place = Self.members.firstIndex(where: { $0.key == key }), seen & 1 << UInt(place) == 0
+        let members = Self.members
+        var (next, seen): (Int, UInt) = (0, 0)
+        object.object { object, key in
+            // A key that comes twice is the decoder's to judge, and so is a value of another type.
+            guard let place = Self.place(of: key, from: next, in: members), seen & 1 << UInt(place) == 0
             else { return false }
+            next = place + 1
             seen |= 1 << UInt(place)
-            switch Self.members[place].form {
+            switch members[place].form {
             case .text: return object.skipText()
             case .integer: return object.integer() != nil
             case .decimal: return object.skipDecimal()
             }
         }
         return object.isAtEnd && seen & Self.required == Self.required
+    }
+
+    /// Members come in the order of their keys, as a rule.
+    private static func place(
+        of key: PlainKey, from next: Int, in members: [(key: PlainKey, form: Form)]
+    ) -> Int? {
+        for place in next..<members.count where members[place].key == key { return place }
+        for place in 0..<next where members[place].key == key { return place }
+        return nil
     }
 }
 
@@ -242,6 +245,23 @@ struct PlainKey: Hashable {
             self.low = self.low << 8 | UInt64(byte)
         }
     }
+}
+
+extension PlainKey {
+    // Of a book.
+    static let (title, author, isbn) = (PlainKey("title"), PlainKey("author"), PlainKey("isbn"))
+    static let (confidence, coverUrl) = (PlainKey("confidence"), PlainKey("coverUrl"))
+    static let enrichmentStatus = PlainKey("enrichmentStatus")
+    // Of a `completed` event.
+    static let (type, jobId, resultsUrl) = (PlainKey("type"), PlainKey("jobId"), PlainKey("resultsUrl"))
+    static let (summary, books) = (PlainKey("summary"), PlainKey("books"))
+    // Of a 202.
+    static let (success, data, links) = (PlainKey("success"), PlainKey("data"), PlainKey("_links"))
+    static let (metadata, timestamp) = (PlainKey("metadata"), PlainKey("timestamp"))
+    static let (requestId, authToken) = (PlainKey("requestId"), PlainKey("authToken"))
+    static let (sseUrl, statusUrl) = (PlainKey("sseUrl"), PlainKey("statusUrl"))
+    static let (own, stream, cancel) = (PlainKey("self"), PlainKey("stream"), PlainKey("cancel"))
+    static let (href, method, rel) = (PlainKey("href"), PlainKey("method"), PlainKey("rel"))
 }
 
 extension PlainObject {
@@ -268,24 +288,18 @@ extension PlainObject {
 }
 
 extension Book {
-    private enum Key {
-        static let (title, author, isbn) = (PlainKey("title"), PlainKey("author"), PlainKey("isbn"))
-        static let (confidence, cover) = (PlainKey("confidence"), PlainKey("coverUrl"))
-        static let status = PlainKey("enrichmentStatus")
-    }
-
     /// Nil for what is not plain, or no book.
     init?(plain object: inout PlainObject) {
         var (title, author, isbn, status, cover): (String?, String?, String?, String?, String?)
         var confidence: Double?
-        object.members { object, key in
+        object.object { object, key in
             switch key {
-            case Key.title where title == nil: object.read(&title)
-            case Key.author where author == nil: object.read(&author)
-            case Key.isbn where isbn == nil: object.read(&isbn)
-            case Key.confidence where confidence == nil: object.read(&confidence)
-            case Key.status where status == nil: object.read(&status)
-            case Key.cover where cover == nil: object.read(&cover)
+            case .title where title == nil: object.read(&title)
+            case .author where author == nil: object.read(&author)
+            case .isbn where isbn == nil: object.read(&isbn)
+            case .confidence where confidence == nil: object.read(&confidence)
+            case .enrichmentStatus where status == nil: object.read(&status)
+            case .coverUrl where cover == nil: object.read(&cover)
             default: false
             }
         }
@@ -305,15 +319,15 @@ extension CompletedReading {
         var hasSummary = false
         object.object { object, key in
             switch key {
-            case "type" where type == nil: return object.read(&type)
-            case "jobId" where jobId == nil: return object.read(&jobId)
-            case "resultsUrl" where resultsUrl == nil: return object.read(&resultsUrl)
-            case "summary" where !hasSummary:
+            case .type where type == nil: return object.read(&type)
+            case .jobId where jobId == nil: return object.read(&jobId)
+            case .resultsUrl where resultsUrl == nil: return object.read(&resultsUrl)
+            case .summary where !hasSummary:
                 hasSummary = true
                 // Clients do not look into it.
                 object.object { object, _ in object.integer() != nil }
                 return true
-            case "books" where books == nil:
+            case .books where books == nil:
                 var read: [Book] = []
                 object.array { object in
                     guard let book = Book(plain: &object) else { return false }
@@ -340,14 +354,14 @@ extension UploadAccepted {
         var metadata: Metadata?
         object.object { object, key in
             switch key {
-            case "success" where success == nil: return object.read(&success)
-            case "data" where job == nil:
+            case .success where success == nil: return object.read(&success)
+            case .data where job == nil:
                 job = Job(plain: &object)
                 return job != nil
-            case "_links" where links == nil:
+            case .links where links == nil:
                 links = Links(plain: &object)
                 return links != nil
-            case "metadata" where metadata == nil:
+            case .metadata where metadata == nil:
                 metadata = Metadata(plain: &object)
                 return metadata != nil
             default: return false
@@ -364,10 +378,10 @@ extension UploadAccepted.Job {
         var (jobId, token, stream, status): (String?, String?, String?, String?)
         object.object { object, key in
             switch key {
-            case "jobId" where jobId == nil: object.read(&jobId)
-            case "authToken" where token == nil: object.read(&token)
-            case "sseUrl" where stream == nil: object.read(&stream)
-            case "statusUrl" where status == nil: object.read(&status)
+            case .jobId where jobId == nil: object.read(&jobId)
+            case .authToken where token == nil: object.read(&token)
+            case .sseUrl where stream == nil: object.read(&stream)
+            case .statusUrl where status == nil: object.read(&status)
             default: false
             }
         }
@@ -382,9 +396,9 @@ extension UploadAccepted.Links {
         object.object { object, key in
             let link = UploadAccepted.Link(plain: &object)
             switch key {
-            case "self" where own == nil: own = link
-            case "stream" where stream == nil: stream = link
-            case "cancel" where cancel == nil: cancel = link
+            case .own where own == nil: own = link
+            case .stream where stream == nil: stream = link
+            case .cancel where cancel == nil: cancel = link
             default: return false
             }
             return link != nil
@@ -399,9 +413,9 @@ extension UploadAccepted.Link {
         var (href, method, rel): (String?, String?, String?)
         object.object { object, key in
             switch key {
-            case "href" where href == nil: object.read(&href)
-            case "method" where method == nil: object.read(&method)
-            case "rel" where rel == nil: object.read(&rel)
+            case .href where href == nil: object.read(&href)
+            case .method where method == nil: object.read(&method)
+            case .rel where rel == nil: object.read(&rel)
             default: false
             }
         }
@@ -415,8 +429,8 @@ extension Metadata {
         var (timestamp, requestId): (String?, String?)
         object.object { object, key in
             switch key {
-            case "timestamp" where timestamp == nil: object.read(&timestamp)
-            case "requestId" where requestId == nil: object.read(&requestId)
+            case .timestamp where timestamp == nil: object.read(&timestamp)
+            case .requestId where requestId == nil: object.read(&requestId)
             default: false
             }
         }

@@ -13,28 +13,26 @@ package enum Timestamp {
         let seconds = (unixMilliseconds - milliseconds) / 1_000
         let ofDay = seconds.flooredRemainder(86_400)
         let date = Self.civil(days: (seconds - ofDay) / 86_400)
+        // Of four digits, with all that follows it is three words.
+        let monthOf = 0x2D00_002D | Self.pair(date.month) << 8
         if (0...9_999).contains(date.year) {
-            Decimal.append(UInt64(date.year), digits: 4, to: &text)
+            text.append(
+                word: Self.pair(date.year / 100) | Self.pair(date.year % 100) << 16 | monthOf << 32, count: 8)
         } else {
             Decimal.append(date.year, to: &text)
+            text.append(word: monthOf, count: 4)
         }
-        text.append(UInt8(ascii: "-"))
-        Self.append(date.month, "-", date.day, to: &text)
-        text.append(UInt8(ascii: "T"))
-        Self.append(ofDay / 3_600, ":", ofDay / 60 % 60, to: &text)
-        text.append(UInt8(ascii: ":"))
-        Self.append(ofDay % 60, ".", milliseconds / 10, to: &text)
-        Decimal.append(UInt64(milliseconds % 10), digits: 1, to: &text)
-        text.append(UInt8(ascii: "Z"))
+        let minuteOf = Self.pair(date.day) | 0x54 << 16 | Self.pair(ofDay / 3_600) << 24 | 0x3A << 40
+        text.append(word: minuteOf | Self.pair(ofDay / 60 % 60) << 48, count: 8)
+        let millisecond = (0x30 + UInt64(milliseconds / 100)) << 32 | Self.pair(milliseconds % 100) << 40
+        text.append(
+            word: 0x3A | Self.pair(ofDay % 60) << 8 | 0x2E << 24 | millisecond | 0x5A << 56, count: 8)
     }
 
-    /// Two digits, a mark and two digits: five of one number, and the mark in place of the middle one, which is 0.
-    private static func append(
-        _ left: Int64, _ mark: Unicode.Scalar, _ right: Int64, to text: inout ByteDraft
-    ) {
-        let digits = Decimal.word(of: UInt64(left * 1_000 + right), digits: 5)
-        let toMark = UInt64(UInt8(ascii: "0") ^ UInt8(ascii: mark))
-        text.append(word: digits ^ toMark << 16, count: 5)
+    /// Two digits, the first of them the least byte.
+    private static func pair(_ number: Int64) -> UInt64 {
+        let ten = UInt64(number) / 10
+        return 0x3030 | ten | (UInt64(number) - ten * 10) << 8
     }
 
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

@@ -99,7 +99,7 @@ package struct World: Sendable {
         self.eventsOfInstant += 1
         self.isTracing = self.tracedEvents.contains(self.chain.events)
         self.chain.absorb(self.now)
-        if queued <= self.now, let (_, event) = self.queue.popFirst() {
+        if queued <= self.now, let event = self.queue.takeFirst() {
             self.remember(event.happening)
             event.absorb(into: &self.chain)
             self.happen(event)
