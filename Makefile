@@ -12,9 +12,12 @@ CHECKS := --explicit-target-dependency-import-check error
 # Swift's own libraries within the binary: it runs where no Swift is, and a simulated hour takes a seventh less time. macOS
 # brings them along and has no others.
 STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib -Xswiftc -use-ld=lld)
-# Which ways through the program are hot, as Benchmarks/profile.py recorded them on Linux.
+# Which ways through the program are hot, as Benchmarks/profile.py recorded them on Linux, and in which order functions lie best.
+# What is hardly ever done lies apart.
 PROFILE := $(if $(STATIC),$(BUILD)/hour.profdata)
-PROFILED := $(if $(PROFILE),-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$(CURDIR)/$(PROFILE)")
+PROFILED := $(if $(PROFILE),-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$(CURDIR)/$(PROFILE)" \
+	-Xswiftc -Xllvm -Xswiftc -enable-split-machine-functions \
+	-Xlinker "--symbol-ordering-file=$(CURDIR)/Benchmarks/hour.order" -Xlinker --no-warn-symbol-ordering)
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
