@@ -13,7 +13,7 @@ package enum Timestamp {
         let seconds = (unixMilliseconds - milliseconds) / 1_000
         let ofDay = seconds.flooredRemainder(86_400)
         let date = Self.civil(days: (seconds - ofDay) / 86_400)
-        // Of four digits, with all that follows it is three words.
+        // With a year of four digits it is three words. 2D, 54, 3A, 2E and 5A are `-`, `T`, `:`, `.` and `Z`.
         let monthOf = 0x2D00_002D | Self.pair(date.month) << 8
         if (0...9_999).contains(date.year) {
             text.append(
