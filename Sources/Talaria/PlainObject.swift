@@ -189,9 +189,9 @@ extension ProgressData {
     private enum Form { case text, integer, decimal }
 
     private static let members: [(key: PlainKey, form: Form)] = [
-        (PlainKey("currentItem"), .text), (PlainKey("jobId"), .text), (PlainKey("message"), .text),
+        (PlainKey("currentItem"), .text), (.jobId, .text), (PlainKey("message"), .text),
         (PlainKey("processedCount"), .integer), (PlainKey("progress"), .decimal), (PlainKey("status"), .text),
-        (PlainKey("timestamp"), .text), (PlainKey("totalCount"), .integer), (PlainKey("type"), .text),
+        (.timestamp, .text), (PlainKey("totalCount"), .integer), (.type, .text),
     ]
     /// By place in `members`: `jobId` and `type`.
     private static let required: UInt = 1 << 1 | 1 << 8

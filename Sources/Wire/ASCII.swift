@@ -49,6 +49,11 @@ enum ASCII {
         return nil
     }
 
+    /// The bytes that must not stand in the value of a field (RFC 9110 section 5.5).
+    static func unfitForValue(_ word: ByteWord) -> UInt64 {
+        word.equal(Self.carriageReturn) | word.equal(Self.lineFeed) | word.equal(0)
+    }
+
     /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         // A bit for each byte below 64, and one for each from there on.

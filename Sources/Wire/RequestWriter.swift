@@ -11,15 +11,14 @@ package enum RequestWriter {
         bytes.append(text: method)
         bytes.append(ASCII.space)
         bytes.append(text: target)
-        bytes.append(literal: " HTTP/1.1\r\n")
-        bytes.append(literal: "Host: ")
-        var start = bytes.count
+        bytes.append(literal: " HTTP/1.1\r\nHost: ")
+        let hostStart = bytes.count
         bytes.append(text: host)
-        Self.endValue(from: start, in: &bytes)
+        Self.endValue(from: hostStart, in: &bytes)
         headers.each { name, value in
             bytes.append(contentsOf: name)
             bytes.append(literal: ": ")
-            start = bytes.count
+            let start = bytes.count
             bytes.append(contentsOf: value)
             Self.endValue(from: start, in: &bytes)
         }
@@ -32,9 +31,7 @@ package enum RequestWriter {
     }
 
     private static func endValue(from start: Int, in bytes: inout ByteDraft) {
-        let flaw = bytes.place(from: start) {
-            $0.equal(ASCII.carriageReturn) | $0.equal(ASCII.lineFeed) | $0.equal(0)
-        }
+        let flaw = bytes.place(from: start, ASCII.unfitForValue)
         precondition(flaw == nil, "a field is one line")
         Self.lineEnd(into: &bytes)
     }

@@ -100,15 +100,10 @@ package enum ResponseWriter {
         bytes.append(ASCII.space)
         var place = bytes.count
         bytes.append(contentsOf: value)
-        func nextFlaw() -> Int {
-            bytes.place(from: place) {
-                $0.equal(ASCII.carriageReturn) | $0.equal(ASCII.lineFeed) | $0.equal(0)
-            }
-        }
-        place = nextFlaw()
+        place = bytes.place(from: place, ASCII.unfitForValue)
         while place < bytes.count {
             bytes[place] = ASCII.space
-            place = nextFlaw()
+            place = bytes.place(from: place, ASCII.unfitForValue)
         }
         Self.lineEnd(into: &bytes)
     }
