@@ -4,13 +4,20 @@
 Prints JSON: seconds of processor time and of the clock, memory, and events a second, each of one process on one core. Times
 are recorded and never judged: they are the machine's as much as ours.
 
+With `--against`, whether the build or another program takes less: both run a small load at once on one core, so that whatever
+else the machine does slows them alike. Prints the share of the other's processor time that the build took, by the median of
+the rounds, and the standard deviation. A hundredth shows where the same program, alone, differs by half.
+
     Benchmarks/simulate.py [hour|day ...]
+    Benchmarks/simulate.py --against PROGRAM [--rounds N]
 """
 
+import argparse
 import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +25,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / ".build/release/swiftwing-sim"
+SMALL = [ROOT / "Scenarios/hour.scenario", "--devices", "400"]
 
 
 def one_core():
@@ -25,32 +33,76 @@ def one_core():
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
+def started(program, words, folder):
+    return subprocess.Popen(
+        [program, "simulate", *words, "--output", f"{folder}/report", "--quiet", "--no-color"],
+        cwd=ROOT, stdout=subprocess.PIPE, preexec_fn=one_core)
+
+
+def ended(child, what):
+    """What it used, and its digest with the number of its events."""
+    text = child.stdout.read().decode()
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"{what} failed:\n{text}")
+    digest, events = re.search(r"digest ([0-9a-f]{16}) of (\d+) events", text).groups()
+    return usage, digest, int(events)
+
+
 def measured(name):
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        child = subprocess.Popen(
-            [BINARY, "simulate", name, "--output", f"{folder}/report", "--quiet", "--no-color"],
-            cwd=ROOT, stdout=subprocess.PIPE, preexec_fn=one_core)
-        text = child.stdout.read().decode()
-        _, status, usage = os.wait4(child.pid, 0)
+        usage, digest, events = ended(started(BINARY, [name], folder), name)
         seconds = time.monotonic() - began
-        if status != 0:
-            sys.exit(f"{name} failed:\n{text}")
         summary = json.loads(pathlib.Path(f"{folder}/report/summary.json").read_text())
-    digest, events = re.search(r"digest ([0-9a-f]{16}) of (\d+) events", text).groups()
     return {
         "phones": summary["devices"],
         "simulated_seconds": summary["seconds"],
-        "events": int(events),
+        "events": events,
         "digest": digest,
         "http_401": summary["counters"].get("http.401", 0),
         "pings": summary["counters"]["sse.pings"],
         "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
         "clock_seconds": round(seconds, 1),
         "peak_mib": round(usage.ru_maxrss / 1024),
-        "events_per_processor_second": round(int(events) / (usage.ru_utime + usage.ru_stime)),
+        "events_per_processor_second": round(events / (usage.ru_utime + usage.ru_stime)),
+    }
+
+
+def compared(other, rounds):
+    shares, digests = [], {}
+    for number in range(rounds):
+        programs = [BINARY, other] if number % 2 == 0 else [other, BINARY]
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            children = [started(program, SMALL, folder) for program, folder in zip(programs, (one, two))]
+            used = {}
+            for program, child in zip(programs, children):
+                usage, digests[program], _ = ended(child, program)
+                used[program] = usage.ru_utime + usage.ru_stime
+        shares.append(used[BINARY] / used[other])
+    return {
+        "load": " ".join(["hour", *SMALL[1:]]),
+        "rounds": rounds,
+        "share": round(statistics.median(shares), 3),
+        "deviation": round(statistics.pstdev(shares), 3),
+        "same_digest": digests[BINARY] == digests[other],
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps({name: measured(name) for name in sys.argv[1:] or ["day", "hour"]}, indent=2))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("names", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--against", type=pathlib.Path, help="another program, such as the build of an earlier commit")
+    parser.add_argument("--rounds", type=int, default=8, help="pairs of runs (8)")
+    wanted = parser.parse_args()
+    if unknown := set(wanted.names) - {"hour", "day"}:
+        parser.error(f"no load of these names: {', '.join(sorted(unknown))}; there are hour and day")
+    if wanted.against:
+        if wanted.rounds < 1:
+            parser.error("--rounds: at least one")
+        if not os.access(wanted.against, os.X_OK):
+            parser.error(f"--against: {wanted.against} is no program")
+        print(json.dumps(compared(wanted.against.resolve(), wanted.rounds), indent=2))
+    else:
+        print(json.dumps({name: measured(name) for name in wanted.names or ["day", "hour"]}, indent=2))
