@@ -16,15 +16,16 @@ public struct WakeQueue: Sendable {
     }
 
     @usableFromInline struct Entry: Sendable {
-        @usableFromInline var narrowKey: UInt32
+        /// The key, in half the room: the heap is as large as a fleet.
+        @usableFromInline var number: UInt32
         @usableFromInline var generation: UInt32
 
         @inlinable init(key: Int, generation: UInt32) {
-            self.narrowKey = UInt32(key)
+            self.number = UInt32(key)
             self.generation = generation
         }
 
-        @inlinable var key: Int { Int(self.narrowKey) }
+        @inlinable var key: Int { Int(self.number) }
     }
 
     /// The heap is rebuilt when it holds this many entries for each key (and at least `staleMin`).

@@ -15,6 +15,26 @@ import Wire
         #expect(seen(text) == [.head(head), .end])
     }
 
+    /// RFC 9110 section 5.5: other bytes than ASCII are opaque, and no reason to refuse a request.
+    @Test func `a value that is no UTF-8 is repaired when it is asked for, and kept as it is until then`()
+        throws
+    {
+        func headers(_ odd: UInt8) throws -> HeaderFields {
+            let request =
+                Array("GET / HTTP/1.1\r\nHost: h\r\nX-Note: a".utf8) + [odd] + Array(", b\r\n\r\n".utf8)
+            guard case .head(let head)? = seen([request]).first else { throw Unread() }
+            return head.headers
+        }
+        let accented = try headers(0xE9)
+        #expect(accented["X-Note"] == "a\u{FFFD}, b")
+        #expect(accented.list("X-Note") == ["a\u{FFFD}", "b"])
+        #expect(accented.fields.last?.value == "a\u{FFFD}, b")
+        #expect(try headers(0xE9) == accented)
+        #expect(try headers(0xE8) != accented)
+    }
+
+    private struct Unread: Error {}
+
     @Test(
         arguments: [
             ("/a?b?c", "/a", "b?c"),
