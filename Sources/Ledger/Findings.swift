@@ -20,9 +20,10 @@ struct Findings: Sendable {
     }
 
     mutating func violate(
-        _ invariant: Invariant, device: DeviceNumber, scan: ScanNumber, at: Instant, _ text: String
+        _ invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, _ text: String
     ) {
-        let isExpected = self.settings.profile(of: device).breaks.contains(invariant)
+        // No profile excuses what is about no one phone.
+        let isExpected = device.map { self.settings.profile(of: $0).breaks.contains(invariant) } ?? false
         let violation = Violation(
             invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
         let place = invariant.ordinal

@@ -196,7 +196,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
 /// One case of an invariant that did not hold.
 package struct Violation: Hashable, Sendable {
     package var invariant: Invariant
-    package var device: DeviceNumber
+    /// Nil where it is about no one phone.
+    package var device: DeviceNumber?
     /// `ScanNumber.none` where it is about no one scan.
     package var scan: ScanNumber
     package var at: Instant
@@ -205,7 +206,7 @@ package struct Violation: Hashable, Sendable {
     package var isExpected: Bool
 
     package init(
-        invariant: Invariant, device: DeviceNumber, scan: ScanNumber, at: Instant, text: String,
+        invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, text: String,
         isExpected: Bool
     ) {
         self.invariant = invariant

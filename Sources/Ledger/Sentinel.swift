@@ -97,6 +97,8 @@ package struct Sentinel: Sendable {
     private var now = Instant.zero
     private let slotsMax: Int
     private var herds: HerdWatch
+    /// The phone that was the last to come back to something.
+    private var lastBack: DeviceNumber?
     /// Jobs that were accepted and have not ended, by their ids.
     private var alive = OrderedTable<String, Owner>()
     /// A storage was full: what a phone does next answers a capture.
@@ -148,7 +150,7 @@ package struct Sentinel: Sendable {
     package mutating func finish(_ remains: WorldRemains) {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true
-        self.tell(self.herds.end(), of: DeviceNumber(0), at: self.now)
+        self.tell(self.herds.end(), at: self.now)
         for place in self.states.indices {
             guard let unanswered = self.states[place].unanswered else { continue }
             self.silent(unanswered.scan, of: unanswered.device, at: self.now)
@@ -293,7 +295,7 @@ package struct Sentinel: Sendable {
         self.released(at: seen.at, place)
         self.states[place].isComingBack = true
         self.states[place].cameBackAt = seen.at
-        self.tell(self.herds.pathReturned(at: seen.at), of: seen.device, at: seen.at)
+        self.tell(self.herds.pathReturned(at: seen.at), at: seen.at)
     }
 
     /// A request that is none for the server's sake alone. Those that are answered make room for others; a phone that lets
@@ -302,7 +304,8 @@ package struct Sentinel: Sendable {
         if self.states[place].isComingBack {
             self.states[place].isComingBack = false
             if seen.at - self.states[place].cameBackAt <= self.settings.herdTime {
-                self.tell(self.herds.asked(at: seen.at), of: seen.device, at: seen.at)
+                self.tell(self.herds.asked(at: seen.at), at: seen.at)
+                self.lastBack = seen.device
             }
         }
         guard let releasedAt = self.states[place].releasedAt, releasedAt <= seen.at else { return }
@@ -318,10 +321,11 @@ package struct Sentinel: Sendable {
         )
     }
 
-    private mutating func tell(_ herd: HerdWatch.Herd?, of device: DeviceNumber, at moment: Instant) {
+    /// A herd is told when its window is over, of the last phone in it.
+    private mutating func tell(_ herd: HerdWatch.Herd?, at moment: Instant) {
         guard let herd else { return }
         self.findings.violate(
-            .herdBounded, device: device, scan: .none, at: moment,
+            .herdBounded, device: self.lastBack, scan: .none, at: moment,
             "\(herd.count) phones in one window of \(self.settings.herdTime.wholeMilliseconds / Int64(HerdWatch.windows)) ms, of \(herd.of) whose path had returned"
         )
     }

@@ -13,12 +13,13 @@ package struct WorldFinding: Hashable, Sendable {
         case strayToken(Operation)
     }
 
-    package var device: DeviceNumber
+    /// Nil where it is about no one phone.
+    package var device: DeviceNumber?
     package var scan: ScanNumber
     package var at: Instant
     package var what: What
 
-    package init(device: DeviceNumber, scan: ScanNumber, at: Instant, what: What) {
+    package init(device: DeviceNumber?, scan: ScanNumber, at: Instant, what: What) {
         self.device = device
         self.scan = scan
         self.at = at

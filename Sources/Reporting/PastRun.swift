@@ -308,11 +308,10 @@ private struct Past {
                     invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [])
             }
             let first = value["first"].flatMap { first -> Violation? in
-                guard let device = first["device"]?.integer(UInt32.self), let at = first["at"]?.scaled(6),
-                    let text = first["text"]?.text
-                else { return nil }
+                guard let at = first["at"]?.scaled(6), let text = first["text"]?.text else { return nil }
                 return Violation(
-                    invariant: invariant, device: DeviceNumber(device),
+                    invariant: invariant,
+                    device: first["device"]?.integer(UInt32.self).map { DeviceNumber($0) },
                     scan: first["scan"]?.integer(UInt32.self).map { ScanNumber($0) } ?? .none,
                     at: Instant(nanoseconds: at), text: text, isExpected: violations == expected)
             }

@@ -133,7 +133,7 @@ package enum SummaryJSON {
             "expected": isKnown ? .integer(verdict.expected) : .notAvailable,
             "first": verdict.examples.first.map { first in
                 .object([
-                    "device": .integer(first.device.raw),
+                    "device": first.device.map { .integer($0.raw) } ?? .null,
                     "scan": first.scan == .none ? .null : .integer(first.scan.raw),
                     "at": .number(Figures.milliseconds(first.at.nanoseconds)),
                     "text": .string(Printable.bounded(first.text)),

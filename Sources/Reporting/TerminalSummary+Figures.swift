@@ -280,9 +280,10 @@ extension SummaryWriter {
 }
 
 extension RunResult {
-    /// `phone 17, scan 2, at 12.480 s`.
+    /// `phone 17, scan 2, at 12.480 s`; without what it is not about.
     static func place(of violation: Violation) -> String {
-        let scan = violation.scan == .none ? "" : ", scan \(violation.scan.raw)"
-        return "phone \(violation.device.raw)\(scan), at \(Figures.seconds(violation.at.nanoseconds)) s"
+        let phone = violation.device.map { "phone \($0.raw), " } ?? ""
+        let scan = violation.scan == .none ? "" : "scan \(violation.scan.raw), "
+        return "\(phone)\(scan)at \(Figures.seconds(violation.at.nanoseconds)) s"
     }
 }

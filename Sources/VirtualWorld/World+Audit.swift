@@ -20,10 +20,10 @@ extension World {
     /// Bytes that did not arrive, by their causes.
     package var lostBytes: LostBytes { self.lost + self.server.lostBytes }
 
-    mutating func find(_ what: WorldFinding.What, of phone: Int) {
+    mutating func find(_ what: WorldFinding.What, of phone: Int?) {
         self.findings.append(
             WorldFinding(
-                device: self.phones[phone].handset.number, scan: .none, at: self.now,
+                device: phone.map { self.phones[$0].handset.number }, scan: .none, at: self.now,
                 what: what))
     }
 
@@ -102,7 +102,7 @@ extension World {
         let underway = self.wires.underway
         guard waiting != underway else { return }
         self.find(
-            .leak(.everywhere, .init(sent: underway, delivered: 0, destroyed: 0, underway: waiting)), of: 0)
+            .leak(.everywhere, .init(sent: underway, delivered: 0, destroyed: 0, underway: waiting)), of: nil)
     }
 }
 
@@ -120,7 +120,7 @@ extension World {
     mutating func lookAtBoundsOfServer() {
         var exceeded: Bound?
         self.server.eachBound { if $0.isExceeded { exceeded = $0 } }
-        if let exceeded { self.find(.overLimit(exceeded), of: 0) }
+        if let exceeded { self.find(.overLimit(exceeded), of: nil) }
     }
 
     // MARK: Tokens

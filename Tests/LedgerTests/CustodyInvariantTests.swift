@@ -340,6 +340,6 @@ import Testing
         }
         let verdict = history.ledger { $0.examplesMax = 2 }.verdicts[0]
         #expect(verdict.violations == 9)
-        #expect(verdict.examples.map(\.device.raw) == [0, 1])
+        #expect(verdict.examples.map(\.device?.raw) == [0, 1])
     }
 }

@@ -255,17 +255,16 @@ import Testing
         #expect(self.broken(lost) == [])
     }
 
-    /// What the world itself finds is told as it is, and counts for the phone.
-    private func told(_ what: WorldFinding.What) -> [String] {
+    /// What the world itself finds is told as it is, and counts for the phone, if it is one's.
+    private func told(_ what: WorldFinding.What, of device: DeviceNumber? = DeviceNumber(3)) -> [String] {
         var sentinel = Sentinel(
             SentinelSettings(
                 idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
         )
         sentinel.heard(
-            WorldFinding(
-                device: DeviceNumber(3), scan: .none, at: .zero + .seconds(1), what: what))
+            WorldFinding(device: device, scan: .none, at: .zero + .seconds(1), what: what))
         return sentinel.verdicts.flatMap(\.examples).map {
-            "\($0.invariant.rawValue) \($0.device.raw): \($0.text)"
+            "\($0.invariant.rawValue) \($0.device.map { "\($0.raw)" } ?? "of none"): \($0.text)"
         }
     }
 
@@ -282,6 +281,27 @@ import Testing
             self.told(.overLimit(Bound("DeviceLimit.unsettledMax", 1_001, max: 1_000))) == [
                 "memory.bounded 3: 1001 of them, and DeviceLimit.unsettledMax is 1000"
             ])
+    }
+
+    @Test func `what is about no one phone is told of none, and no phone's profile excuses it`() {
+        let bound = Bound("BackendConfiguration.jobsMax", 11, max: 10)
+        #expect(
+            self.told(.overLimit(bound), of: nil) == [
+                "memory.bounded of none: 11 of them, and BackendConfiguration.jobsMax is 10"
+            ])
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+        settings.profiles = [ProfileExpectation(name: "careless", breaks: [.memoryBounded])]
+        func standing(of device: DeviceNumber?) -> Verdict.Standing? {
+            var sentinel = Sentinel(
+                SentinelSettings(
+                    idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+                ledger: settings)
+            sentinel.heard(WorldFinding(device: device, scan: .none, at: .zero, what: .overLimit(bound)))
+            return sentinel.verdicts.first { $0.invariant == .memoryBounded }?.standing
+        }
+        #expect(standing(of: DeviceNumber(0)) == .brokenAsExpected)
+        #expect(standing(of: nil) == .broken)
     }
 
     @Test func `a capture without room is refused at once, and not in silence`() {

@@ -172,6 +172,13 @@ import Testing
                     "id": "book.never-lost", "kind": "finally", "violations": 4, "expected": 1,
                     "first": ["device": 17, "scan": 2, "at": 12_480.312, "text": "book 4 of 6 never came"],
                 ]))
+        var result = Samples.brokenInvariant()
+        let place = try #require(result.verdicts.firstIndex { $0.invariant == .bookNeverLost })
+        (result.verdicts[place].examples[0].device, result.verdicts[place].examples[0].scan) = (nil, .none)
+        #expect(RunResult.place(of: result.verdicts[place].examples[0]) == "at 12.480 s")
+        let nobodys = try #require(try Self.parsed(result)["invariants"] as? [Object])
+        let first = try #require(nobodys[place]["first"] as? Object)
+        #expect(first["device"] is NSNull && first["scan"] is NSNull)
         let held = try #require(invariants.first { $0["id"] as? String == "slots.bounded" })
         #expect(held["violations"] as? Int == 0)
         #expect(held["first"] is NSNull)
