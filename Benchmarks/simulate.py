@@ -69,23 +69,34 @@ def measured(name):
     }
 
 
+def at_once(programs):
+    """Of each, seconds of processor time and the digest."""
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        children = [started(program, SMALL, folder) for program, folder in zip(programs, (one, two))]
+        try:
+            for child, program in zip(children, programs):
+                usage, digest, _ = ended(child, program)
+                yield usage.ru_utime + usage.ru_stime, digest
+        except SystemExit:
+            for child in children:
+                child.kill()  # Nothing, where it has ended.
+            raise
+
+
 def compared(other, rounds):
-    shares, digests = [], {}
+    shares = []
     for number in range(rounds):
-        programs = [BINARY, other] if number % 2 == 0 else [other, BINARY]
-        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-            children = [started(program, SMALL, folder) for program, folder in zip(programs, (one, two))]
-            used = {}
-            for program, child in zip(programs, children):
-                usage, digests[program], _ = ended(child, program)
-                used[program] = usage.ru_utime + usage.ru_stime
-        shares.append(used[BINARY] / used[other])
+        if number % 2 == 0:  # Neither is always the first.
+            (own, digest), (others, others_digest) = at_once([BINARY, other])
+        else:
+            (others, others_digest), (own, digest) = at_once([other, BINARY])
+        shares.append(own / others)
     return {
         "load": " ".join(["hour", *SMALL[1:]]),
         "rounds": rounds,
         "share": round(statistics.median(shares), 3),
         "deviation": round(statistics.pstdev(shares), 3),
-        "same_digest": digests[BINARY] == digests[other],
+        "same_digest": digest == others_digest,
     }
 
 
@@ -101,8 +112,11 @@ if __name__ == "__main__":
     if wanted.against:
         if wanted.rounds < 1:
             parser.error("--rounds: at least one")
-        if not os.access(wanted.against, os.X_OK):
-            parser.error(f"--against: {wanted.against} is no program")
+        if wanted.names:
+            parser.error("--against has a load of its own")
+        for program in (BINARY, wanted.against):
+            if not (program.is_file() and os.access(program, os.X_OK)):
+                parser.error(f"{program} is no program")
         print(json.dumps(compared(wanted.against.resolve(), wanted.rounds), indent=2))
     else:
         print(json.dumps({name: measured(name) for name in wanted.names or ["day", "hour"]}, indent=2))

@@ -372,8 +372,12 @@ import Testing
         #expect(self.broken(longAfter) == [])
     }
 
-    /// The paths of so many phones return at once; each asks for something so many milliseconds later.
+    /// The paths of so many phones, from 1, return at once; each asks for something so many milliseconds later.
     private func fleet(_ phones: Int, _ wait: (Int) -> Int64) -> [Invariant] {
+        self.judged(phones, wait).map(\.invariant)
+    }
+
+    private func judged(_ phones: Int, _ wait: (Int) -> Int64) -> [Verdict] {
         var sentinel = Sentinel(
             SentinelSettings(
                 idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
@@ -385,14 +389,23 @@ import Testing
         }
         let returned = Instant.zero + .seconds(60)
         for device in 1...phones { see(device, returned, .pathReturned) }
-        let waits = (1...phones).map { (device: $0, wait: wait($0)) }.sorted { $0.wait < $1.wait }
+        let waits = (1...phones).map { (device: $0, wait: wait($0)) }
+            .sorted { ($0.wait, $0.device) < ($1.wait, $1.device) }
         for (device, wait) in waits {
             see(
                 device, returned + .milliseconds(wait),
                 .requestSent(.stream, attempt: 2, job: "job-\(device)", lastEventID: nil))
         }
         sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
-        return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        return sentinel.verdicts.filter { $0.violations > 0 }
+    }
+
+    @Test func `a herd is told of a phone that was in it`() {
+        // Its window is over by the end of the run, or by a phone that asks later.
+        let last = self.judged(50) { _ in 300 }.flatMap(\.examples)
+        #expect(last.map(\.device) == [DeviceNumber(50)])
+        let followed = self.judged(50) { $0 == 50 ? 400 : 0 }.flatMap(\.examples)
+        #expect(followed.map(\.device) == [DeviceNumber(49)])
     }
 
     @Test(arguments: [50, 200, 2_000]) func `phones that come back are spread by their jitter`(phones: Int) {
