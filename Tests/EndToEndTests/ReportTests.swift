@@ -191,6 +191,29 @@ extension EndToEnd {
             }
         }
 
+        @Test func `what is about no one phone stays so in a report made from the files`() async throws {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let sound = """
+                      "first": null,
+                      "id": "memory.bounded",
+                      "kind": "always",
+                      "violations": 0
+                """
+            let broken = """
+                      "first": {"device": null, "scan": null, "at": 1250, "text": "11 of them"},
+                      "id": "memory.bounded",
+                      "kind": "always",
+                      "violations": 1
+                """
+            let summary = try report.text("summary.json")
+            #expect(summary.contains(sound))
+            try summary.replacing(sound, with: broken).write(
+                to: report.folder.appending(path: "summary.json"), atomically: true, encoding: .utf8)
+            let outcome = try await Binary.run(["report", report.folder.path])
+            #expect(outcome.output.contains("\n    at 1.250 s: 11 of them\n"), "\(outcome.output)")
+        }
+
         @Test func `a count that must not grow has the window in which it grew most`() async throws {
             let scratch = try Scratch()
             let fault = "{do: http-error, on: upload, status: 503, retry-after: 1s, at: 5s, for: 1s}"
