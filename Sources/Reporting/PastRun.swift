@@ -20,6 +20,8 @@ package struct PastRun: Sendable {
         /// Written by a version of this program whose files are of another kind.
         case otherFormat(String, Int)
         case unreadable(String)
+        /// What became of scans and books is in it, and in no other file. It is written whole or not at all.
+        case damagedSummary(String)
 
         package var description: String {
             switch self {
@@ -30,6 +32,8 @@ package struct PastRun: Sendable {
                 "\(folder) was written in format \(schema), and this program reads format \(RunHead.schema)"
             case .unreadable(let folder):
                 "\(folder)/\(RunDirectory.FileName.head) does not say what ran: it is not whole"
+            case .damagedSummary(let folder):
+                "\(folder)/\(RunDirectory.FileName.summary) is damaged; without it, the run is reported as one that was killed"
             }
         }
     }
@@ -49,12 +53,15 @@ package struct PastRun: Sendable {
     }
 
     /// `slos`: of the scenario as it ran. `ledger`: for a run that nobody judged.
-    package init(folder: String, head: RunHead, slos: [SLO], ledger: @autoclosure () -> Ledger) {
+    package init(
+        folder: String, head: RunHead, slos: [SLO], ledger: @autoclosure () -> Ledger
+    ) throws(Problem) {
         self.folder = folder
         self.head = head
-        let summary = FileManager.default.contents(
-            atPath: RunDirectory.joined(folder, RunDirectory.FileName.summary)
-        ).flatMap { JSONValue(reading: $0) }
+        let file = FileManager.default.contents(
+            atPath: RunDirectory.joined(folder, RunDirectory.FileName.summary))
+        let summary = file.flatMap { JSONValue(reading: $0) }
+        if file != nil, summary?["exit"]?.integer == nil { throw .damagedSummary(folder) }
         self.wasCutOff = summary == nil
         var judge = summary == nil ? ledger() : nil
         var tally = Tally(fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)

@@ -56,11 +56,17 @@ enum ReportCommand {
 
     /// What a folder says of itself.
     static func head(of folder: String) throws -> RunHead {
+        try Self.found { () throws(PastRun.Problem) in try PastRun.head(of: folder) }
+    }
+
+    private static func found<Found>(_ read: () throws(PastRun.Problem) -> Found) throws -> Found {
         do throws(PastRun.Problem) {
-            return try PastRun.head(of: folder)
+            return try read()
         } catch {
             switch error {
             case .missing: throw CommandFailure(.noInput, "\(error)")
+            case .damagedSummary:
+                throw CommandFailure(.badData, "\(error)", hint: "move it away for that")
             case .notARun, .otherFormat, .unreadable: throw CommandFailure(.badData, "\(error)")
             }
         }
@@ -77,10 +83,13 @@ enum ReportCommand {
         var scenario = loaded.scenario
         scenario.seed = head.seed
         let plan = RunPlan(scenario, target: .embedded)
-        let run = PastRun(
-            folder: folder, head: head, slos: scenario.slos,
-            ledger: Ledger(
-                shelf: plan.shelf, settings: LedgerSettings(plan, hasBackendView: head.hasBackendView)))
+        let run = try Self.found { () throws(PastRun.Problem) in
+            try PastRun(
+                folder: folder, head: head, slos: scenario.slos,
+                ledger: Ledger(
+                    shelf: plan.shelf,
+                    settings: LedgerSettings(plan, hasBackendView: head.hasBackendView)))
+        }
         return (run, scenario.slos)
     }
 }

@@ -253,6 +253,23 @@ extension EndToEnd {
             #expect(summary.scans.lost == 0 && summary.broken.isEmpty)
         }
 
+        @Test func `a damaged verdict is neither guessed nor written over`() async throws {
+            let scratch = try Scratch()
+            let run = try await Self.simulated(scratch, "a", ["--seed", "1"], devices: 4)
+            let file = run.folder.appending(path: "summary.json")
+            for damaged in [try Data(contentsOf: file).dropLast(40), Data("{}".utf8), Data()] {
+                try damaged.write(to: file)
+                let outcome = try await Binary.run(["report", run.folder.path])
+                #expect(outcome.code == 65 && outcome.output == "", "\(outcome)")
+                #expect(outcome.complaint.contains("summary.json is damaged"), "\(outcome)")
+                #expect(outcome.complaint.contains("move it away"), "\(outcome)")
+                #expect(try Data(contentsOf: file) == damaged)
+            }
+            try FileManager.default.removeItem(at: file)
+            let outcome = try await Binary.run(["report", run.folder.path])
+            #expect(outcome.code == 105, "\(outcome)")
+        }
+
         @Test func `shards become one verdict`() async throws {
             let scratch = try Scratch()
             let first = try await Self.simulated(scratch, "a", ["--seed", "1"], devices: 4)
