@@ -219,6 +219,7 @@ package enum MarkdownReport {
         }
         for note in result.notes { text += "- \(MarkdownText.escaped(note))\n" }
         text += "- \(MarkdownText.code(result.tool)), scenario SHA-256 `\(result.scenario.sha256)`\n"
+        if let machine = result.machine { text += "- measured on \(MarkdownText.code(machine))\n" }
         if !result.command.isEmpty {
             text += "\n" + MarkdownText.block("sh", ShellWords.line(result.command))
         }

@@ -159,6 +159,9 @@ extension RunResult {
             self.groups[place].totals.add(other.groups[place].totals)
         }
         self.isInterrupted = self.isInterrupted || other.isInterrupted
+        if let others = other.machine, others != self.machine {
+            self.machine = self.machine.map { "\($0); \(others)" } ?? others
+        }
         self.failure = self.failure ?? other.failure
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
@@ -218,8 +221,9 @@ private struct Past {
         metrics: MetricTable, exit: RunExit
     ) -> RunResult {
         RunResult(
-            tool: self.head.tool, scenario: self.head.scenario, seed: self.head.seed, world: self.head.world,
-            started: self.head.started, length: self.until - .zero, groups: groups, isInterrupted: false,
+            tool: self.head.tool, machine: self.head.machine, scenario: self.head.scenario,
+            seed: self.head.seed, world: self.head.world, started: self.head.started,
+            length: self.until - .zero, groups: groups, isInterrupted: false,
             failure: nil, exit: exit, hasBackendView: self.head.hasBackendView, totals: totals,
             verdicts: verdicts, slos: slos, disconnections: self.disconnections.rows, metrics: metrics,
             resources: Resources(client: nil, backend: nil), generator: GeneratorHealth(complaints: []),

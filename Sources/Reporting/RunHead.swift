@@ -13,6 +13,8 @@ package struct RunHead: Equatable, Sendable {
     }
 
     package var tool: String
+    /// What a live run was measured on; nil for a virtual one, which is the same everywhere.
+    package var machine: String?
     package var scenario: ScenarioIdentity
     package var seed: UInt64
     package var world: World
@@ -26,10 +28,11 @@ package struct RunHead: Equatable, Sendable {
     package var command: [String]
 
     package init(
-        tool: String, scenario: ScenarioIdentity, seed: UInt64, world: World, started: Int64,
-        hasBackendView: Bool, groups: [Group], faults: [String], command: [String]
+        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
+        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String]
     ) {
         self.tool = tool
+        self.machine = machine
         self.scenario = scenario
         self.seed = seed
         self.world = world
@@ -43,7 +46,7 @@ package struct RunHead: Equatable, Sendable {
     static let schema = 1
 
     var bytes: [UInt8] {
-        JSONValue.object([
+        var members: [String: JSONValue] = [
             "schema": .integer(Self.schema),
             "tool": .string(self.tool),
             "scenario": .object([
@@ -60,7 +63,9 @@ package struct RunHead: Equatable, Sendable {
                 }),
             "faults": .array(self.faults.map { .string($0) }),
             "command": .array(self.command.map { .string($0) }),
-        ]).document
+        ]
+        if let machine = self.machine { members["machine"] = .string(machine) }
+        return JSONValue.object(members).document
     }
 
     /// Nil for what is no head.
@@ -73,7 +78,7 @@ package struct RunHead: Equatable, Sendable {
             let hasBackendView = value["backend_view"]?.flag
         else { return nil }
         self.init(
-            tool: tool,
+            tool: tool, machine: value["machine"]?.text,
             scenario: ScenarioIdentity(
                 name: name, description: value["scenario"]?["description"]?.text ?? "",
                 sha256: value["scenario"]?["sha256"]?.text ?? ""),

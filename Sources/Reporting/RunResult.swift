@@ -8,6 +8,8 @@ package struct RunResult: Sendable {
 
     /// Name and version of this program: `swiftwing-sim 1.0.0`.
     package var tool: String
+    /// What a live run was measured on; nil for a virtual one, and where it was not recorded.
+    package var machine: String?
     package var scenario: ScenarioIdentity
     package var seed: UInt64
     package var world: World
@@ -60,14 +62,16 @@ package struct RunResult: Sendable {
     package let command: [String]
 
     package init(
-        tool: String, scenario: ScenarioIdentity, seed: UInt64, world: World, started: Int64,
-        length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?, exit: RunExit,
+        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
+        started: Int64, length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?,
+        exit: RunExit,
         hasBackendView: Bool, totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
         disconnections: [Disconnection], metrics: MetricTable, resources: Resources,
         generator: GeneratorHealth, notes: [String], warnings: [String], directory: String?,
         files: [String], command: [String]
     ) {
         self.tool = tool
+        self.machine = machine
         self.scenario = scenario
         self.seed = seed
         self.world = world

@@ -49,7 +49,7 @@ enum DoctorCommand {
         let rows = [
             ["descriptors", "\(limits.soft) now, \(limits.hard) at most (ulimit -Hn)"],
             ["ports", portsText ?? "unknown here"],
-            ["processors", "\(machine.activeProcessorCount)"],
+            ["processors", ThisMachine.processors],
             ["memory", "\(memory >> 20) MiB"],
             ["clock", "steps of \(step.nanoseconds) ns, timers \(late.nanoseconds / 1_000) us late"],
             ["libcurl", CurlGlobal.version],

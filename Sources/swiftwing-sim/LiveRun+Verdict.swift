@@ -56,8 +56,9 @@ extension LiveRun {
         generator: GeneratorHealth, warnings: [String]
     ) -> RunResult {
         RunResult(
-            tool: "swiftwing-sim \(Main.version)", scenario: self.identity, seed: self.plan.scenario.seed,
-            world: .live, started: self.startedWall, length: length, groups: groups,
+            tool: "swiftwing-sim \(Main.version)", machine: ThisMachine.text, scenario: self.identity,
+            seed: self.plan.scenario.seed, world: .live, started: self.startedWall, length: length,
+            groups: groups,
             isInterrupted: self.isInterrupted, failure: self.failure?.text, exit: exit,
             hasBackendView: self.request.target == nil, totals: totals, verdicts: verdicts, slos: slos,
             disconnections: disconnections.rows.filter { $0.count > 0 }, metrics: metrics,

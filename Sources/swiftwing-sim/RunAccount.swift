@@ -122,7 +122,7 @@ extension RunHead {
         command: [String]
     ) {
         self.init(
-            tool: "swiftwing-sim \(Main.version)",
+            tool: "swiftwing-sim \(Main.version)", machine: world == .live ? ThisMachine.text : nil,
             scenario: ScenarioIdentity(
                 name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
             seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,

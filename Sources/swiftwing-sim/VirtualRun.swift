@@ -179,7 +179,7 @@ final class VirtualRun {
             hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
             isInterrupted: self.isInterrupted)
         var result = RunResult(
-            tool: "swiftwing-sim \(Main.version)",
+            tool: "swiftwing-sim \(Main.version)", machine: nil,
             scenario: ScenarioIdentity(
                 name: self.plan.scenario.name, description: self.plan.scenario.description,
                 file: self.request.loaded.bytes),

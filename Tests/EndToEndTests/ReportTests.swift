@@ -189,6 +189,7 @@ extension EndToEnd {
             for name in ["report.html", "report.md", "junit.xml", "metrics.prom"] {
                 #expect(try RunReport(folder: again).text(name) == report.text(name), "\(name)")
             }
+            #expect(try !report.text("report.md").contains("measured on"), "it is the same everywhere")
         }
 
         @Test func `what is about no one phone stays so in a report made from the files`() async throws {
@@ -251,6 +252,10 @@ extension EndToEnd {
             #expect(summary.scans.captured == lines.count { $0.isPhone("captured") })
             #expect(summary.scans.completed == lines.count { $0.isPhone("completed") })
             #expect(summary.scans.lost == 0 && summary.broken.isEmpty)
+            // Times are a machine's, and its report says which.
+            let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × "
+            #expect(try run.report.text("report.md").contains("- measured on `\(processors)"))
+            #expect(page.contains(processors))
         }
 
         @Test func `a damaged verdict is neither guessed nor written over`() async throws {

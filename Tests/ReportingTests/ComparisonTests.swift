@@ -175,6 +175,7 @@ import Testing
         var other = self.side(
             Samples.passed(), seed: 7, scenario: "name: flaky-network\nseed: 7\n# a word\ndrain: 5s\n")
         other.head.tool = "swiftwing-sim 2.0.0"
+        other.head.machine = "8 × another processor"
         other.head.command += ["--target", "https://staging.example"]
         var late = HDRHistogram()
         for _ in 0..<9_000 { late.record(80_000_000) }
@@ -189,6 +190,7 @@ import Testing
                 "the scenario did not run the same way: 1 line differs",
                 "the seeds differ: 42 in BASE, 7 in NEW",
                 "the programs differ: swiftwing-sim 1.0.0 in BASE, swiftwing-sim 2.0.0 in NEW",
+                "the machines differ, and with them the times: 2 × a processor, 4096 MiB, a system in BASE, 8 × another processor in NEW",
                 "the backends differ: the simulated one in BASE, https://staging.example in NEW",
                 "the machine was busier while NEW ran: the phones’ timers were late by 80.0ms (p99), before by 556us",
             ])

@@ -159,6 +159,7 @@ import Testing
         - warning: `3 photos of Images/shelves could not be read and were left out`
         - event streams are not written out: events are skipped and counted only
         - `swiftwing-sim 1.0.0`, scenario SHA-256 `7a6065b4105ecbe4c5064b18e36223d02c1bef7191c60cc85609a6c5d3612635`
+        - measured on `2 × a processor, 4096 MiB, a system`
 
         ```sh
         swiftwing-sim run flaky-network.scenario --seed 42

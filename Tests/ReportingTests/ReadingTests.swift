@@ -133,5 +133,9 @@ import Testing
         let head = Samples.head(groups: ["a \"quoted\" group", "\u{1B}[31m"])
         #expect(RunHead(reading: head.bytes) == head)
         #expect(RunHead(reading: Array(head.bytes.dropLast(3))) == nil)
+        // Virtual runs, and those of earlier versions, name no machine.
+        var nowhere = head
+        nowhere.machine = nil
+        #expect(RunHead(reading: nowhere.bytes) == nowhere)
     }
 }

@@ -17,7 +17,7 @@ enum Samples {
 
     static func head(groups: [String]) -> RunHead {
         RunHead(
-            tool: "swiftwing-sim 1.0.0",
+            tool: "swiftwing-sim 1.0.0", machine: "2 × a processor, 4096 MiB, a system",
             scenario: ScenarioIdentity(name: "flaky-network", description: "", file: []), seed: 42,
             world: .live, started: Self.started, hasBackendView: true,
             groups: groups.map { .init(name: $0, devices: 3) }, faults: ["offline-1"],
@@ -48,7 +48,7 @@ enum Samples {
         var totals = commuters
         totals.add(readers)
         return RunResult(
-            tool: "swiftwing-sim 1.0.0",
+            tool: "swiftwing-sim 1.0.0", machine: "2 × a processor, 4096 MiB, a system",
             scenario: ScenarioIdentity(
                 name: "flaky-network",
                 description: "Commuters scan shelves while their link keeps dropping.",

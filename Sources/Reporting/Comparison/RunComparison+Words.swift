@@ -108,6 +108,9 @@ extension RunComparison {
         }
         differ("the seeds differ", "\(base.head.seed)", "\(new.head.seed)")
         differ("the programs differ", base.head.tool, new.head.tool)
+        if let before = base.head.machine, let after = new.head.machine {
+            differ("the machines differ, and with them the times", before, after)
+        }
         differ("the backends differ", Self.backend(base.head), Self.backend(new.head))
         if base.head.world == .virtual, new.head.world == .virtual, base.head.seed == new.head.seed,
             self.scenarioChanges.isEmpty, base.head.tool == new.head.tool, !self.isIdentical,

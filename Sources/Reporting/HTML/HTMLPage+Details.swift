@@ -206,7 +206,7 @@ extension HTMLPage {
 
     var environment: Section {
         let result = self.result
-        let rows = [
+        var rows = [
             ["tool", HTMLText.escaped(result.tool)],
             ["scenario", HTMLText.escaped(result.scenario.name)],
             ["scenario SHA-256", "<span class=\"mono\">\(HTMLText.escaped(result.scenario.sha256))</span>"],
@@ -214,6 +214,7 @@ extension HTMLPage {
             ["started", HTMLText.escaped(Figures.date(iso8601: result.startedText))],
             ["lines in events.ndjson", Figures.count(self.report.logLines)],
         ]
+        if let machine = result.machine { rows.append(["measured on", HTMLText.escaped(machine)]) }
         let notes = result.notes.prefix(40).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }.joined()
         var body = HTMLText.table(["what", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }

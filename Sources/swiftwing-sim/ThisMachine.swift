@@ -1,0 +1,26 @@
+import Foundation
+
+/// What a run is measured on, for those who compare it with another. No name: a report is passed on.
+enum ThisMachine {
+    /// For example `2 × AMD EPYC, 24016 MiB, Debian GNU/Linux 12 (bookworm)`.
+    static let text: String = {
+        let system = ProcessInfo.processInfo
+        let memory = "\(system.physicalMemory >> 20) MiB"
+        return [Self.processors, memory, system.operatingSystemVersionString].joined(separator: ", ")
+    }()
+
+    static let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × \(Self.processor)"
+
+    /// As the kernel names it; else its kind.
+    private static var processor: String {
+        let facts = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+        let line = facts?.split(separator: "\n").first { $0.hasPrefix("model name") }
+        let words = line?.split(separator: ":", maxSplits: 1).last?.split(whereSeparator: \.isWhitespace)
+        let name = words?.joined(separator: " ")
+        #if arch(arm64)
+            return name ?? "arm64"
+        #else
+            return name ?? "x86_64"
+        #endif
+    }
+}
