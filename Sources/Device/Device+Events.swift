@@ -44,10 +44,10 @@ extension Device {
         let reading = JobEvent(name: event.type, bytes: event.bytes)
         if case .ping = reading {
             let gap = self.journeys[index].connection?.pinged(at: now)
-            let id = event.hasOwnID ? event.id : nil
+            let id = event.idToResumeFrom
             self.observe(.ping(id: id, gap: gap ?? nil), of: scan, at: now, into: &effects)
             // Not worth a write: after a kill the stream resumes from the event before it.
-            if event.hasOwnID { self.moveLastEventID(index, to: event.id) }
+            if let id { self.journeys[index].scan.record.job?.lastEventID = id }
             return false
         }
         // The stamp before an event speaks of that event only, whatever becomes of it.
@@ -76,6 +76,11 @@ extension Device {
             return false
         case .malformed(let kind) where !kind.isTerminal:
             self.ignored(event, name: kind.rawValue, isMalformed: true, index, at: now, into: &effects)
+            return false
+        case .error(let error) where error.jobId.map { $0 != self.journeys[index].jobID } ?? false:
+            // Nothing is given up in another job's name.
+            self.ignored(
+                event, name: EventKind.error.rawValue, isMalformed: true, index, at: now, into: &effects)
             return false
         case .malformed, .completed, .error:
             self.applied(event, reading, transit, index, at: now, into: &effects)
@@ -118,7 +123,7 @@ extension Device {
     ) {
         self.observe(
             .eventIgnored(
-                job: self.journeys[index].job.jobId, id: event.hasOwnID ? event.id : nil,
+                job: self.journeys[index].job.jobId, id: event.idToResumeFrom,
                 name: ServerText.code(name, fallback: "unreadable"), malformed: isMalformed),
             of: self.journeys[index].number, at: now, into: &effects)
         self.advance(event, index, into: &effects)
@@ -134,7 +139,7 @@ extension Device {
         }
         self.observe(
             .eventApplied(
-                job: self.journeys[index].jobID, id: event.hasOwnID ? event.id : nil, kind: kind,
+                job: self.journeys[index].jobID, id: event.idToResumeFrom, kind: kind,
                 latency: transit.latency, replayed: transit.isReplayed),
             of: self.journeys[index].number, at: now, into: &effects)
     }
@@ -143,15 +148,9 @@ extension Device {
     /// for it again would only bring it again. A terminal event does not: until its books are durable a fresh process
     /// must be told of it once more.
     private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [DeviceEffect]) {
-        guard event.hasOwnID, self.moveLastEventID(index, to: event.id) else { return }
-        self.note(.lastEventID(self.journeys[index].number, event.id), into: &effects)
-    }
-
-    /// - Returns: Whether it moved. An id that cannot stand in a header is not taken.
-    @discardableResult private mutating func moveLastEventID(_ index: Int, to id: String) -> Bool {
-        guard ServerText.isEventID(id) else { return false }
+        guard let id = event.idToResumeFrom else { return }
         self.journeys[index].scan.record.job?.lastEventID = id
-        return true
+        self.note(.lastEventID(self.journeys[index].number, id), into: &effects)
     }
 
     /// An `error` event: once again by itself, then it waits; or it is final.
@@ -193,5 +192,12 @@ extension JobEvent {
         case .malformed(let kind): kind
         case .unknown: nil
         }
+    }
+}
+
+extension SSEEvent {
+    /// Nil where it has no id of its own, or one that cannot stand in a header: then the place to resume from stays.
+    fileprivate var idToResumeFrom: String? {
+        self.hasOwnID && ServerText.isEventID(self.id) ? self.id : nil
     }
 }

@@ -83,9 +83,11 @@ struct StreamAccount: Sendable {
             self.isForgetful = false
             return self.rewind(to: id)
         }
-        self.askedExactly = id == self.lastID || (id != nil && id == self.lastIgnoredID)
+        // An empty id takes the last one back (WHATWG HTML 9.2.6).
+        let last = self.lastID == "" ? nil : self.lastID
+        self.askedExactly = id == last || (id ?? "") == self.lastIgnoredID
         if self.askedExactly { return nil }
-        let right = self.lastID.map { "the last applied is \($0.bounded)" } ?? "nothing was applied yet"
+        let right = last.map { "the last applied is \($0.bounded)" } ?? "nothing was applied yet"
         let asked = id.map { "asked for what follows \($0.bounded)" } ?? "asked without Last-Event-ID"
         return "\(asked); \(right)"
     }

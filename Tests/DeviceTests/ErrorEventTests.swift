@@ -25,6 +25,21 @@ struct ErrorEventTests {
         #expect(phone.store.scans == [])
     }
 
+    @Test func `an error of another job changes nothing`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        _ = phone.takeSightings()
+        phone.stream(Wording.error(retryable: false, job: "job-2"))
+        #expect(
+            phone.takeSightings() == [
+                .firstEvent(job: "job-1", took: .zero),
+                .eventIgnored(job: "job-1", id: "9-error", name: "error", malformed: true),
+            ])
+        #expect(phone.record?.refusal == nil && phone.request(.cleanup) == nil)
+        phone.stream(Wording.error(retryable: false, job: "job-1"))
+        #expect(phone.sightings.contains(.refused(code: "NO_TEXT_DETECTED")))
+    }
+
     @Test func `it is shown only once that is durable`() {
         var phone = TestPhone()
         phone.captureToStream()

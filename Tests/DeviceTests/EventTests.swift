@@ -121,6 +121,11 @@ struct EventTests {
         phone.stream(
             Wording.progress("1") + Wording.progress("\u{1}2")
                 + Wording.progress(String(repeating: "3", count: 600)))
+        // What is observed of an event is where the phone goes on from.
+        #expect(
+            phone.takeSightings() == [
+                .firstEvent(job: "job-1", took: .zero), applied("1"), applied(nil), applied(nil),
+            ])
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)

@@ -242,8 +242,9 @@ enum Wording {
         return Self.event("completed", id: "9-completed", "{\(fields.joined(separator: ","))}")
     }
 
-    static func error(retryable: Bool?, code: String = "NO_TEXT_DETECTED") -> String {
+    static func error(retryable: Bool?, code: String = "NO_TEXT_DETECTED", job: String? = nil) -> String {
         let flag = retryable.map { #","retryable":\#($0)"# } ?? ""
-        return Self.event("error", id: "9-error", #"{"type":"error","code":"\#(code)"\#(flag)}"#)
+        let named = job.map { #","jobId":"\#($0)""# } ?? ""
+        return Self.event("error", id: "9-error", #"{"type":"error","code":"\#(code)"\#(named)\#(flag)}"#)
     }
 }

@@ -26,6 +26,23 @@ import Testing
         #expect(reconnect(after: "made-up", server: nil).broken() == [.streamIDMonotone])
     }
 
+    @Test func `an empty id takes the place to resume from away`() {
+        func reconnect(after id: String?, server: Int?) -> History {
+            History {
+                $0.streaming()
+                $0.phone(.ping(id: "", gap: nil))
+                self.lose(&$0)
+                $0.open(attempt: 2, after: id, serverAfter: server)
+                $0.event(2, replayed: true)
+                $0.ending(3)
+            }
+        }
+        #expect(reconnect(after: nil, server: nil).broken() == [])
+        // The ping may have been lost.
+        #expect(reconnect(after: History.id(1), server: 1).broken() == [])
+        #expect(reconnect(after: History.id(0), server: 0).broken() == [.streamIDMonotone])
+    }
+
     @Test func `a new job starts without an id, also the second of a scan`() {
         func second(after id: String?) -> History {
             History {
