@@ -124,11 +124,15 @@ extension PhoneAccount {
         job id: String, status: Int, at: Instant, rules: Rules, into findings: inout Findings
     ) {
         guard let index = self.jobIndex(id) else { return }
-        let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
-        guard isSuccess, !self.jobs[index].deleteAnswered else { return }
+        guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
         self.jobs[index].deleteAnswered = true
         if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// What a DELETE is answered when the job is not there any more.
+    static func isGone(_ status: Int) -> Bool {
+        (200..<300).contains(status) || status == 404 || status == 410
     }
 
     mutating func abandoned(

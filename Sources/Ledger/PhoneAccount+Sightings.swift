@@ -112,9 +112,9 @@ extension PhoneAccount {
     private mutating func replied(
         _ operation: Operation, scan: ScanNumber, status: Int, rules: Rules
     ) {
-        // A DELETE that is turned away for its token can never succeed; what a foreign target makes of a DELETE is not
-        // for us to judge.
-        if operation == .cleanup, status == 401 || !rules.settings.hasBackendView {
+        // A DELETE that is turned away for its token can never succeed. Of a foreign target's jobs its word is all there
+        // is.
+        if operation == .cleanup, status == 401 || !rules.settings.hasBackendView && Self.isGone(status) {
             self.excuseJobs(of: scan) { $0.deleteSent }
         }
         // These three ask for another try; everything else from 400 may be a reason to give the scan up.

@@ -132,6 +132,9 @@ package struct JobTotals: Equatable, Sendable {
 
     package init() {}
 
+    /// Of a target whose backend is not seen: jobs that nobody deleted and nobody gave up.
+    package var remaining: Int { max(0, self.accepted - self.cleaned - self.abandoned) }
+
     mutating func abandon(cause: String) {
         self.abandoned += 1
         let name = cause.bounded

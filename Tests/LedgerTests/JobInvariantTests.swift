@@ -143,6 +143,22 @@ import Testing
         #expect(history.broken { $0.hasBackendView = false } == [.jobCleaned])
     }
 
+    @Test(arguments: [204, 404, 410, 401, 403, 500])
+    func `a foreign target that refuses a DELETE keeps the job`(status: Int) {
+        let isKept = status == 403 || status == 500
+        let history = History {
+            self.completed(&$0)
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.replied(.cleanup, attempt: 1, status: status, took: .milliseconds(1)))
+            if isKept || status == 401 {
+                $0.phone(.jobAbandoned(job: $0.job, cause: "status-\(status)"))
+            } else {
+                $0.phone(.cleanupAnswered(job: $0.job, status: status, took: .milliseconds(1)))
+            }
+        }
+        #expect(history.broken { $0.hasBackendView = false } == (isKept ? [.jobCleaned] : []))
+    }
+
     @Test func `a job that was replaced before it was complete need not be cleaned`() {
         let history = History {
             $0.streaming()

@@ -268,12 +268,14 @@ package struct HTMLPage {
         }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
-        let list = [
+        let remaining = known ? [] : [("left there", Figures.count(jobs.remaining))]
+        let figures = [
             ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
             ("abandoned", Figures.count(jobs.abandoned)),
             ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
             ("expired", known ? Figures.count(jobs.expired) : "n/a"),
-        ].map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
+        ]
+        let list = (figures + remaining).map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         return Section(
             id: "conservation", title: "Scans and books",
             lead: scans.lost == 0 && books.missing == 0
