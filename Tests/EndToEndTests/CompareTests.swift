@@ -72,8 +72,9 @@ extension EndToEnd {
             #expect(same.code == 0 && same.output.contains("IDENTICAL"))
             try FileManager.default.removeItem(at: killed.appending(path: "summary.json"))
             let cut = try await Self.compare(process.report.folder, killed)
-            #expect(cut.code == 0, "\(cut)")
+            #expect(cut.code == 99, "\(cut)")
             #expect(cut.output.contains("NEW was killed"))
+            #expect(cut.output.contains("the run itself got worse"), "\(cut)")
         }
 
         // MARK: What cannot be

@@ -153,7 +153,11 @@ import Testing
         let whole = self.compare(Samples.passed(), new)
         #expect(whole.regressions.contains { $0.hasPrefix("scans.completed: ") })
         let killed = self.compare(self.side(Samples.passed()), self.side(new, isKilled: true))
-        #expect(killed.regressions == [])
+        #expect(killed.regressions == ["the run itself: passed (exit 0) to killed, not judged"])
+        #expect(self.compare(self.side(new, isKilled: true), self.side(Samples.passed())).regressions == [])
+        var failed = Samples.passed()
+        failed.failure = "the backend process was killed"
+        #expect(self.compare(Samples.passed(), failed).regressions.count == 1)
         for text in self.formats(killed) { #expect(text.contains("NEW was killed")) }
     }
 

@@ -69,6 +69,9 @@ package struct ComparedRun: Sendable {
         !self.wasCutOff && !self.result.isInterrupted && self.result.failure == nil
     }
 
+    /// Whether it was killed, or something of ours failed.
+    var brokeOff: Bool { self.wasCutOff || self.result.failure != nil }
+
     /// Nil where it cannot be known.
     func side(_ metric: LatencyMetric, of scope: MetricScope) -> LatencySide? {
         guard case .measured(let whole) = self.result.metrics.histogram(metric, of: scope) else { return nil }

@@ -74,6 +74,9 @@ extension RunComparison {
             : "\(run.result.headline.lowercased()) (exit \(run.result.exit.rawValue))"
     }
 
+    /// What became of the run where it broke off.
+    var endSentence: String { "the run itself: \(Self.end(self.base)) to \(Self.end(self.new))" }
+
     // MARK: What the reader must know first
 
     /// Why the two may not be comparable, the weightiest first.

@@ -101,11 +101,17 @@ package struct RunComparison: Sendable {
 
     /// Everything that got worse and counts, in one sentence each; the exit code hangs on it.
     package var regressions: [String] {
-        self.promises.filter { $0.change == .worse && $0.decides }.map(\.sentence)
+        (self.endedWorse ? [self.endSentence] : [])
+            + self.promises.filter { $0.change == .worse && $0.decides }.map(\.sentence)
             + self.losses.filter { $0.change == .worse }.map(\.sentence)
             + self.objectives.filter { $0.change == .worse && $0.decides }.map(\.sentence)
             + self.latenciesShown.filter { $0.change == .worse }.map(\.sentence)
             + self.shares.filter { $0.change == .worse }.map(\.sentence)
+    }
+
+    /// NEW broke off, so that what it would have come to is not known. Whoever interrupts a run knows.
+    var endedWorse: Bool {
+        self.new.brokeOff && !self.base.brokeOff
     }
 
     /// How many invariants, objectives and metrics changed so, as a phrase; nil where none did.
@@ -120,6 +126,7 @@ package struct RunComparison: Sendable {
             promises > 0 ? Figures.count(promises, "invariant", "invariants") : nil,
             objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
             metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
+            change == .worse && self.endedWorse ? "the run itself" : nil,
         ].compactMap { $0 }
         guard let last = parts.last else { return nil }
         return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
