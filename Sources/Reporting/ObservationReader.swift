@@ -7,12 +7,16 @@ package import Talaria
 package struct ObservationReader: Sendable {
     /// By place in the scenario.
     private let faults: [String]
+    /// A moment beyond is none of ours, and sums of them could overflow: 30 years from the run's begin.
+    private static let moments =
+        -Interval.hours(24 * 365 * 30).nanoseconds...Interval.hours(24 * 365 * 30).nanoseconds
 
     package init(faults: [String]) { self.faults = faults }
 
     /// Nil for what is no whole line of ours.
     package func observation(_ bytes: ArraySlice<UInt8>) -> Observation? {
-        guard let line = FlatLine(bytes), let t = line.number("t"), let device = line.number("device"),
+        guard let line = FlatLine(bytes), let t = line.number("t"), Self.moments.contains(t),
+            let device = line.number("device"),
             let device = UInt32(exactly: device), let side = line.text("side"),
             let what = line.text("what"), let scan = UInt32(exactly: line.number("scan") ?? 0),
             let sighting = self.sighting(side, what, line)

@@ -43,6 +43,20 @@ import Testing
         #expect(reader.observation(line.dropLast())?.what == .phone(.refused(code: "\"\\\u{0}\u{1B}é")))
     }
 
+    @Test func `a moment that no run can reach is no observation`() throws {
+        var log = ObservationLog(isTracing: true, faults: [])
+        let reader = ObservationReader(faults: [])
+        func line(_ nanoseconds: Int64) throws -> ArraySlice<UInt8> {
+            let written = log.line(
+                Observation(
+                    at: Instant(nanoseconds: nanoseconds), device: DeviceNumber(1), scan: .none,
+                    what: .phone(.suspended)))
+            return try #require(written).dropLast()
+        }
+        #expect(reader.observation(try line(86_400_000_000_000)) != nil)
+        for moment in [Int64.max, .min, .max / 2] { #expect(reader.observation(try line(moment)) == nil) }
+    }
+
     // MARK: Histograms
 
     private static func histogram(_ values: [Int64]) -> HDRHistogram {
