@@ -22,6 +22,7 @@ package struct PastRun: Sendable {
         case unreadable(String)
         /// What became of scans and books is in it, and in no other file. It is written whole or not at all.
         case damagedSummary(String)
+        case stillRunning(String)
 
         package var description: String {
             switch self {
@@ -32,6 +33,7 @@ package struct PastRun: Sendable {
                 "\(folder) was written in format \(schema), and this program reads format \(RunHead.schema)"
             case .unreadable(let folder):
                 "\(folder)/\(RunDirectory.FileName.head) does not say what ran: it is not whole"
+            case .stillRunning(let folder): "a run is still writing to \(folder): wait for its end"
             case .damagedSummary(let folder):
                 "\(folder)/\(RunDirectory.FileName.summary) is damaged; without it, the run is reported as one that was killed"
             }
@@ -56,6 +58,7 @@ package struct PastRun: Sendable {
     package init(
         folder: String, head: RunHead, slos: [SLO], ledger: @autoclosure () -> Ledger
     ) throws(Problem) {
+        if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
         self.head = head
         let file = FileManager.default.contents(

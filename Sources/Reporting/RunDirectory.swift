@@ -46,11 +46,15 @@ package final class RunDirectory {
     private var latency: OutputFile
     private var series: OutputFile
     private var head: RunHead?
+    private var lock: FolderLock?
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
 
-    private init(path: String, log: consuming ObservationLog, eventBytesMax: Int) throws(OutputError) {
+    private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
+        throws(OutputError)
+    {
         self.path = path
+        self.lock = lock
         do {
             self.events = ObservationFile(
                 file: try OutputFile(creating: Self.joined(path, FileName.events)), log: log,
@@ -79,16 +83,17 @@ package final class RunDirectory {
             switch place {
             case .exactly(let path):
                 try Self.makeFolder(path, mayExist: true)
+                let lock = try Self.lock(path)
                 for name in FileName.all where !FileName.growing.contains(name) {
                     try Self.remove(Self.joined(path, name))
                 }
-                return try RunDirectory(path: path, log: log, eventBytesMax: eventBytesMax)
+                return try RunDirectory(path: path, lock, log: log, eventBytesMax: eventBytesMax)
             case .dated(let reports, let started, let scenario, let seed):
                 try Self.makeFolder(reports, mayExist: true)
                 let name = RunPlace.name(started: started, scenario: scenario, seed: seed)
+                let path = try Self.makeNewFolder(in: reports, named: name)
                 let directory = try RunDirectory(
-                    path: try Self.makeNewFolder(in: reports, named: name), log: log,
-                    eventBytesMax: eventBytesMax)
+                    path: path, try Self.lock(path), log: log, eventBytesMax: eventBytesMax)
                 directory.link(in: reports)
                 return directory
             }
@@ -168,6 +173,7 @@ package final class RunDirectory {
         for (name, bytes) in RunReport(result, chronicle, folders: [self.path]).files {
             self.write(bytes, as: name)
         }
+        self.lock = nil
         let saved = FileName.all.filter { self.saved.contains($0) }
         guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
         return saved
@@ -188,6 +194,13 @@ package final class RunDirectory {
 
     static func joined(_ folder: String, _ name: String) -> String {
         folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+
+    private static func lock(_ path: String) throws(OutputError.Failure) -> FolderLock {
+        guard let lock = FolderLock(path) else {
+            throw OutputError.Failure(path: path, reason: "another run is writing there")
+        }
+        return lock
     }
 
     private static func makeFolder(_ path: String, mayExist: Bool) throws(OutputError.Failure) {

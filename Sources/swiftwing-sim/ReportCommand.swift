@@ -29,6 +29,11 @@ enum ReportCommand {
                 .usage, "several folders become one report: name where it goes with --output DIR",
                 hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
         }
+        let places = folders.map { URL(filePath: $0).resolvingSymlinksInPath().standardizedFileURL.path }
+        if let twice = folders.indices.first(where: { places[..<$0].contains(places[$0]) }) {
+            throw CommandFailure(
+                .usage, "\(folders[twice]) is named twice", hint: "each shard counts once: name it once")
+        }
         let runs = try folders.map { try Self.read($0) }
         var report = runs[0].run.report
         if runs.count > 1 {
@@ -67,7 +72,8 @@ enum ReportCommand {
             case .missing: throw CommandFailure(.noInput, "\(error)")
             case .damagedSummary:
                 throw CommandFailure(.badData, "\(error)", hint: "move it away for that")
-            case .notARun, .otherFormat, .unreadable: throw CommandFailure(.badData, "\(error)")
+            case .notARun, .otherFormat, .unreadable, .stillRunning:
+                throw CommandFailure(.badData, "\(error)")
             }
         }
     }

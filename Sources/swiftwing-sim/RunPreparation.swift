@@ -64,6 +64,12 @@ struct RunPreparation {
             self.warnings.append(
                 "\(self.state.linesSkipped) lines of the state folder are damaged and left out")
         }
+        let others = self.state.phonesWaiting.count { self.plan.groupIfAny(of: $0) == nil }
+        if others > 0 {
+            self.warnings.append(
+                "in the state folder wait scans of phones that this run does not have: \(others); they stay there"
+            )
+        }
     }
 
     var isEmbedded: Bool { self.request.target == nil }

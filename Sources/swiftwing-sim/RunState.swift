@@ -3,6 +3,7 @@ import EventLoop
 import Ledger
 import LiveDevices
 import Plan
+import Reporting
 import SimBase
 import Talaria
 
@@ -11,16 +12,22 @@ struct RunState {
     let path: String
     /// What the folder holds and cannot be understood, when it was opened first: an unfinished line is cut off then.
     let linesSkipped: Int
+    /// The phones of the scans that waited in it then, one for each scan.
+    let phonesWaiting: [DeviceNumber]
     private let isTemporary: Bool
+    /// Phones of two runs would go on from the same scans.
+    private let lock: FolderLock
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
     init(_ path: String?, threads: Int) throws {
         self.isTemporary = path == nil
         self.path = try path ?? FileTree.makeTemporaryFolder(named: "swiftwing-sim")
+        self.lock = try Self.lock(self.path)
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: self.path)
             _ = try folder.journals(threads: threads)
             self.linesSkipped = folder.linesSkipped
+            self.phonesWaiting = folder.unsettled().map(\.device)
         } catch {
             switch error {
             case .system(let error):
@@ -30,6 +37,20 @@ struct RunState {
                     .badData, text, hint: "name a new folder with --state, or remove this one")
             }
         }
+    }
+
+    private static func lock(_ path: String) throws -> FolderLock {
+        do throws(SystemError) {
+            try FileTree.makeFolder(path, mode: 0o700)
+        } catch {
+            throw CommandFailure(.cannotWrite, "cannot use the state folder: \(error)")
+        }
+        guard let lock = FolderLock(path) else {
+            throw CommandFailure(
+                .cannotWrite, "cannot use the state folder: another run is using \(path)",
+                hint: "wait for its end, or name another folder with --state")
+        }
+        return lock
     }
 
     /// What fresh phones, loaded from the folder, report as waiting.

@@ -334,6 +334,11 @@ extension EndToEnd {
             #expect(try await Binary.run(["report", scratch.folder.path + "/nothing"]).code == 66)
             #expect(try await Binary.run(["report", scratch.folder.path]).code == 65)
             let report = try await Self.simulated(scratch, "run")
+            let twice = try await Binary.run([
+                "report", report.folder.path, report.folder.path + "/../run", "--output",
+                scratch.folder.path + "/merged",
+            ])
+            #expect(twice.code == 64 && twice.complaint.contains("is named twice"), "\(twice)")
             let file = try scratch.file("file")
             let outcome = try await Binary.run([
                 "report", report.folder.path, "--output", file.path + "/below",

@@ -85,6 +85,52 @@ extension EndToEnd {
             #expect(one.scans.completed + two.scans.completed == one.scans.captured)
         }
 
+        @Test func `what one run uses is nobody else's`() async throws {
+            let scratch = try Scratch()
+            let state = State(folder: scratch.folder.appending(path: "state"))
+            let first = try RunProcess(Self.arguments(state, []))
+            try await first.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+
+            let second = try RunProcess(Self.arguments(state, []))
+            let refused = try await second.end(seconds: 10)
+            #expect(refused.code == 74, "\(refused)")
+            #expect(refused.complaint.contains("another run is using \(state.folder.path)"), "\(refused)")
+            #expect(refused.complaint.contains("name another folder with --state"))
+
+            let folder = first.report.folder.path
+            let over = try await Binary.run(["simulate", "flaky-network", "--output", folder])
+            #expect(over.code == 74, "\(over)")
+            #expect(over.complaint.contains("another run is writing there"))
+            let early = try await Binary.run(["report", folder])
+            #expect(early.code == 65, "\(early)")
+            #expect(early.complaint.contains("a run is still writing to \(folder)"))
+
+            first.signal(SIGINT)
+            #expect(try await first.end(seconds: 30).code == 105)
+
+            // A smaller run leaves to the others what is theirs, and says so.
+            let log = try first.report.log()
+            let settled = Set(
+                log.filter { $0.isPhone("completed") || $0.isPhone("refused") }.map {
+                    [$0.device, $0.scan ?? 0]
+                })
+            let left = log.count {
+                $0.isPhone("captured") && $0.device > 0 && !settled.contains([$0.device, $0.scan ?? 0])
+            }
+            try #require(left > 0)
+            let small = try RunProcess(
+                Self.arguments(state, ["--duration", "1ms"]) + ShortRun.set(["fleet.commuters.devices=1"]))
+            let alone = try await small.end(seconds: 50)
+            #expect(alone.code == 0 || alone.code == 98, "\(alone)")
+            #expect(
+                try small.report.text("report.md").contains(
+                    "scans of phones that this run does not have: \(left);"))
+            let finished = try await RunProcess(Self.arguments(state, ["--duration", "1ms"])).end(seconds: 50)
+            #expect(finished.code == 0 || finished.code == 98, "\(finished)")
+            let books = try state.books()
+            #expect(Set(books).count == books.count)
+        }
+
         @Test func `a phone calls itself what its state says, whatever the seed`() async throws {
             let scratch = try Scratch()
             let state = State(folder: scratch.folder.appending(path: "state"))

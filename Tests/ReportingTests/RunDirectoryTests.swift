@@ -101,6 +101,20 @@ final class Scratch {
         #expect(self.scratch.names("").contains("latest") == false)
     }
 
+    @Test func `a folder is one run's until its reports are written`() throws {
+        let place = RunPlace.exactly(self.scratch.at("run"))
+        let first = try RunDirectory.create(place, log: Self.log)
+        first.log(Self.observation(at: 1))
+        first.flush()
+        #expect(FolderLock.isHeld(self.scratch.at("run")))
+        let error = #expect(throws: OutputError.self) { try RunDirectory.create(place, log: Self.log) }
+        #expect(error?.failures.map(\.reason) == ["another run is writing there"])
+        #expect(self.scratch.text("run/events.ndjson")?.isEmpty == false)
+        _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
+        #expect(!FolderLock.isHeld(self.scratch.at("run")))
+        _ = try RunDirectory.create(place, log: Self.log)
+    }
+
     // MARK: The link
 
     @Test func `the link names the newest run, relative to itself`() throws {
