@@ -6,9 +6,11 @@ package final class FolderLock {
     private let descriptor: CInt
 
     /// Nil where another run has the folder. A file system without locks gives every run what it asks for.
-    package init?(_ folder: String) {
+    package convenience init?(_ folder: String) { self.init(folder, LOCK_EX) }
+
+    private init?(_ folder: String, _ operation: CInt) {
         self.descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard self.descriptor >= 0, flock(self.descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK
+        guard self.descriptor >= 0, flock(self.descriptor, operation | LOCK_NB) != 0, errno == EWOULDBLOCK
         else { return }
         close(self.descriptor)
         return nil
@@ -18,6 +20,6 @@ package final class FolderLock {
         if self.descriptor >= 0 { close(self.descriptor) }
     }
 
-    /// Whether a run has the folder at this moment.
-    package static func isHeld(_ folder: String) -> Bool { FolderLock(folder) == nil }
+    /// Whether a run has the folder at this moment. Who asks is in nobody's way who asks as well.
+    package static func isHeld(_ folder: String) -> Bool { FolderLock(folder, LOCK_SH) == nil }
 }

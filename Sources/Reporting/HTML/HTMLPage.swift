@@ -268,7 +268,7 @@ package struct HTMLPage {
         }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
-        let remaining = known ? [] : [("left there", Figures.count(jobs.remaining))]
+        let remaining = known ? [] : [("left on the target", Figures.count(jobs.remaining))]
         let figures = [
             ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
             ("abandoned", Figures.count(jobs.abandoned)),
