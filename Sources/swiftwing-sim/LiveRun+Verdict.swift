@@ -44,7 +44,7 @@ extension LiveRun {
             length: ended - .zero, groups: findings.groups, exit: judgement.exit, totals: findings.totals,
             verdicts: findings.verdicts, slos: slos, disconnections: findings.disconnections,
             metrics: findings.metrics, resources: self.resources, generator: generator,
-            warnings: self.warnings + self.fleetWarnings + self.directory.warnings)
+            warnings: findings.warnings + self.warnings + self.fleetWarnings + self.directory.warnings)
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         return try self.report(&result, &judgement, account.recorder.chronicle)
     }

@@ -190,7 +190,7 @@ final class VirtualRun {
             slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
             metrics: metrics, resources: self.resources, generator: GeneratorHealth(complaints: []),
             notes: self.notes,
-            warnings: self.warnings(failure) + self.directory.warnings,
+            warnings: findings.warnings + self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.request.command)
         var streams = GaugeSeries()
