@@ -132,8 +132,8 @@ package struct JobTotals: Equatable, Sendable {
 
     package init() {}
 
-    /// Of a target whose backend is not seen: jobs that nobody deleted and nobody gave up.
-    package var remaining: Int { max(0, self.accepted - self.cleaned - self.abandoned) }
+    /// Of a target whose backend is not seen: jobs that it does not say are gone, given up or not.
+    package var undeleted: Int { max(0, self.accepted - self.cleaned) }
 
     mutating func abandon(cause: String) {
         self.abandoned += 1

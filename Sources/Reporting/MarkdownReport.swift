@@ -160,7 +160,7 @@ package enum MarkdownReport {
         text +=
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
         text += "\(Figures.count(jobs.abandoned)) abandoned, "
-        if !known { text += "\(Figures.count(jobs.remaining)) left on the target, " }
+        if !known { text += "\(Figures.count(jobs.undeleted)) not deleted, " }
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
         text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
         return text

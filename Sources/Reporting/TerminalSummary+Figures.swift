@@ -81,7 +81,7 @@ extension SummaryWriter {
         text +=
             self.result.hasBackendView
             ? ", \(Figures.count(jobs.orphaned)) orphaned, \(Figures.count(jobs.expired)) expired"
-            : ", \(Figures.count(jobs.remaining)) left on the target; orphaned and expired n/a"
+            : ", \(Figures.count(jobs.undeleted)) not deleted; orphaned and expired n/a"
         self.labeled("Jobs", [Piece(text)])
     }
 

@@ -33,6 +33,8 @@ import Testing
             Self.section("### Latencies", of: result)?.contains(
                 "| `sse.event.delay` | n/a | n/a | n/a | n/a | n/a |  |") == true)
         #expect(Self.section("<details>", of: result)?.contains("| `offline-1` | n/a |") == true)
+        #expect(
+            MarkdownReport.text(result).contains("122 cleaned up, 4 abandoned, 9 not deleted, n/a orphaned"))
     }
 
     @Test func `an aborted run says why`() {

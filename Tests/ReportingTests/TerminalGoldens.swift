@@ -91,7 +91,7 @@ enum TerminalGoldens {
         Books         540 received; expected and missing n/a; 0 duplicated, 12 came
                       again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
-                      app-suspended 1), 5 left on the target; orphaned and expired n/a
+                      app-suspended 1), 9 not deleted; orphaned and expired n/a
 
         Groups       captured  completed  lost  waiting  refused  phones
           commuters       120        112     0        5        3      40
@@ -254,8 +254,8 @@ enum TerminalGoldens {
         Books         540 received; expected and missing n/a; 0
                       duplicated, 12 came again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned
-                      (token-expired 3, app-suspended 1), 5 left on
-                      the target; orphaned and expired n/a
+                      (token-expired 3, app-suspended 1), 9 not
+                      deleted; orphaned and expired n/a
 
         Groups       captured  completed  lost  waiting  refused
           commuters       120        112     0        5        3

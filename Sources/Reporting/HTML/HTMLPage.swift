@@ -268,14 +268,14 @@ package struct HTMLPage {
         }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
-        let remaining = known ? [] : [("left on the target", Figures.count(jobs.remaining))]
+        let undeleted = known ? [] : [("not deleted", Figures.count(jobs.undeleted))]
         let figures = [
             ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
             ("abandoned", Figures.count(jobs.abandoned)),
             ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
             ("expired", known ? Figures.count(jobs.expired) : "n/a"),
         ]
-        let list = (figures + remaining).map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
+        let list = (figures + undeleted).map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         return Section(
             id: "conservation", title: "Scans and books",
             lead: scans.lost == 0 && books.missing == 0
