@@ -39,15 +39,18 @@ package struct Judgement: Sendable {
         self.isInterrupted = isInterrupted
     }
 
-    /// Of all that apply, the first in this order: 97, 70, 74, 99, 98, 105.
+    /// The first that applies, in the order of DESIGN.md 11.10: 97, 70, 74, 105, 98, 99. A failed objective on a count or
+    /// a rate goes before 98: a late generator spoils latencies, not counts.
     package var exit: RunExit {
         if self.verdicts.contains(where: { $0.standing == .broken }) { return .invariantBroken }
         // A ledger whose sum does not hold is wrong itself: nothing that it says counts.
         if self.hasInternalError || !self.totals.scans.isConserved { return .internalError }
         if self.hasOutputError { return .cannotWrite }
-        if self.slos.contains(where: \.isBreach) { return .sloFailed }
+        if self.isInterrupted { return .interrupted }
+        let breaches = self.slos.filter(\.isBreach)
+        if breaches.contains(where: { $0.slo.condition.threshold.measure != .time }) { return .sloFailed }
         if self.isUntrusted { return .untrusted }
-        return self.isInterrupted ? .interrupted : .success
+        return breaches.isEmpty ? .success : .sloFailed
     }
 
     package var isPassed: Bool { self.exit == .success }
