@@ -36,8 +36,7 @@ struct Answer: Sendable {
         case .date(let date):
             // The date names a whole second: wait to its very beginning, not to the millisecond before.
             let (seconds, rest) = self.wallNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-            let ahead = min(date - seconds, DeviceLimit.serverWaitMax.nanoseconds / 1_000_000_000)
-            let wait = Interval.seconds(ahead) - .nanoseconds(rest)
+            let wait = min(.seconds(date - seconds), DeviceLimit.serverWaitMax) - .nanoseconds(rest)
             return wait > .zero ? wait : nil
         }
     }

@@ -99,11 +99,11 @@ package struct FaultDesk: Sendable {
             let late = Self.pick(
                 self.random.draw(.faultTrigger, self.digests[index], UInt64(device.raw)),
                 0...spec.spread.nanoseconds)
-            let from = (Instant.zero + spec.window.at).plusSaturating(Interval(nanoseconds: late))
+            let from = (Instant.zero + spec.window.at) + Interval(nanoseconds: late)
             windows.append(
                 PhoneWindow(
                     fault: index, kind: spec.kind, from: from,
-                    to: spec.window.length.map { from.plusSaturating($0) } ?? .distantFuture))
+                    to: spec.window.length.map { from + $0 } ?? .distantFuture))
         }
         return windows
     }
@@ -151,7 +151,7 @@ package struct FaultDesk: Sendable {
     /// The trigger's time, moved back to the opening of the window if need be; nil when the window is over by then.
     private func timed(_ window: FaultWindow, _ time: Interval, at now: Instant) -> ArmedTrigger? {
         let opens = Instant.zero + window.at
-        let due = max(now.plusSaturating(time), opens)
+        let due = max(now + time, opens)
         return window.contains(due) ? .afterTime(due - now) : nil
     }
 

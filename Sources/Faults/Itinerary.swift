@@ -113,6 +113,6 @@ package struct Itinerary: Hashable, Sendable {
     }
 
     private static func end(of step: Step, _ length: Interval) -> Instant {
-        (Instant.zero + step.at).plusSaturating(length)
+        (Instant.zero + step.at) + length
     }
 }

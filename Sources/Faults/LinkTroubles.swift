@@ -87,19 +87,19 @@ package struct LinkTroubles: Hashable, Sendable {
         var arrival = undisturbed
         for index in self.caps.indices where self.caps[index].window.contains(now) {
             let from = max(start, self.caps[index].idleAt)
-            var sent = from.plusSaturating(self.caps[index].direction.time(toSend: bytes))
+            var sent = from + self.caps[index].direction.time(toSend: bytes)
             if let end = self.caps[index].window.end { sent = min(sent, max(from, end)) }
             self.caps[index].idleAt = sent
-            arrival = max(arrival, sent.plusSaturating(underway))
+            arrival = max(arrival, sent + underway)
             acted.append(self.caps[index].fault)
         }
         for delay in self.delays where delay.window.contains(now) {
-            arrival = arrival.plusSaturating(delay.time)
+            arrival = arrival + delay.time
             acted.append(delay.fault)
         }
         for index in self.losses.indices where self.losses[index].window.contains(now) {
             guard let stall = self.losses[index].segments.stall(of: bytes) else { continue }
-            arrival = arrival.plusSaturating(stall)
+            arrival = arrival + stall
             acted.append(self.losses[index].fault)
         }
         return arrival
@@ -112,6 +112,6 @@ package struct LinkTroubles: Hashable, Sendable {
 extension FaultWindow {
     /// When it closes; nil is never.
     package var end: Instant? {
-        self.length.map { (Instant.zero + self.at).plusSaturating($0) }
+        self.length.map { (Instant.zero + self.at) + $0 }
     }
 }

@@ -62,7 +62,7 @@ package struct StreamFaults: Hashable, Sendable {
             guard fault.armed.kind.actsByItself, case .afterTime(let time) = fault.armed.trigger else {
                 return nil
             }
-            let at = self.opened.plusSaturating(max(.zero, time))
+            let at = self.opened + max(.zero, time)
             return at > now ? at : nil
         }.min()
     }

@@ -45,7 +45,7 @@ package struct SLOParts: Sendable {
             case .afterFault(let id, let within):
                 Track(
                     slo,
-                    .one(faults.first { $0.id == id }.map { $0.first...$0.last.plusSaturating(within) }))
+                    .one(faults.first { $0.id == id }.map { $0.first...$0.last + within }))
             }
         }
     }

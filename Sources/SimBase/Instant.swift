@@ -1,4 +1,6 @@
 /// A length of time in whole nanoseconds. Negative lengths are allowed (a clock may be ahead of another).
+///
+/// Arithmetic on lengths and moments saturates: 292 years are as good as for ever, and a length that was read may be any.
 public struct Interval: Hashable, Comparable, Sendable {
     /// So many nanoseconds.
     public var nanoseconds: Int64
@@ -13,20 +15,24 @@ public struct Interval: Hashable, Comparable, Sendable {
     @inlinable public static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
     /// So many microseconds.
     @inlinable public static func microseconds(_ count: Int64) -> Interval {
-        Interval(nanoseconds: count * 1_000)
+        Interval(nanoseconds: count.multipliedSaturating(by: 1_000))
     }
     /// So many milliseconds.
     @inlinable public static func milliseconds(_ count: Int64) -> Interval {
-        Interval(nanoseconds: count * 1_000_000)
+        Interval(nanoseconds: count.multipliedSaturating(by: 1_000_000))
     }
     /// So many seconds.
     @inlinable public static func seconds(_ count: Int64) -> Interval {
-        Interval(nanoseconds: count * 1_000_000_000)
+        Interval(nanoseconds: count.multipliedSaturating(by: 1_000_000_000))
     }
     /// So many minutes.
-    @inlinable public static func minutes(_ count: Int64) -> Interval { .seconds(count * 60) }
+    @inlinable public static func minutes(_ count: Int64) -> Interval {
+        .seconds(count.multipliedSaturating(by: 60))
+    }
     /// So many hours.
-    @inlinable public static func hours(_ count: Int64) -> Interval { .seconds(count * 3_600) }
+    @inlinable public static func hours(_ count: Int64) -> Interval {
+        .seconds(count.multipliedSaturating(by: 3_600))
+    }
 
     /// Whole milliseconds, rounded towards zero.
     @inlinable public var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
@@ -37,15 +43,15 @@ public struct Interval: Hashable, Comparable, Sendable {
     }
     /// The sum.
     @inlinable public static func + (left: Interval, right: Interval) -> Interval {
-        Interval(nanoseconds: left.nanoseconds + right.nanoseconds)
+        Interval(nanoseconds: left.nanoseconds.addingSaturating(right.nanoseconds))
     }
     /// The difference.
     @inlinable public static func - (left: Interval, right: Interval) -> Interval {
-        Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
+        Interval(nanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
     }
     /// So many times as long.
     @inlinable public static func * (left: Interval, right: Int64) -> Interval {
-        Interval(nanoseconds: left.nanoseconds * right)
+        Interval(nanoseconds: left.nanoseconds.multipliedSaturating(by: right))
     }
     /// A part of it.
     @inlinable public static func / (left: Interval, right: Int64) -> Interval {
@@ -72,22 +78,14 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
     /// The sum.
     @inlinable public static func + (left: Instant, right: Interval) -> Instant {
-        Instant(nanoseconds: left.nanoseconds + right.nanoseconds)
+        Instant(nanoseconds: left.nanoseconds.addingSaturating(right.nanoseconds))
     }
     /// The difference.
     @inlinable public static func - (left: Instant, right: Interval) -> Instant {
-        Instant(nanoseconds: left.nanoseconds - right.nanoseconds)
+        Instant(nanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
     }
     /// The difference.
     @inlinable public static func - (left: Instant, right: Instant) -> Interval {
-        Interval(nanoseconds: left.nanoseconds - right.nanoseconds)
-    }
-}
-
-extension Instant {
-    /// The later moment, or `distantFuture` where there is none to write down.
-    public func plusSaturating(_ interval: Interval) -> Instant {
-        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(interval.nanoseconds)
-        return overflow ? .distantFuture : Instant(nanoseconds: sum)
+        Interval(nanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
     }
 }

@@ -155,7 +155,7 @@ extension LedgerSettings {
 extension SLOParts {
     init(_ plan: RunPlan) {
         let ends = plan.scenario.faults.compactMap { fault in
-            fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0.plusSaturating(fault.spread)) }
+            fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
         }
         self.init(plan.scenario.slos, faults: ends)
     }

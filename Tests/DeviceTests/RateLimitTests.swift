@@ -50,6 +50,16 @@ struct RateLimitTests {
         #expect(wait(phone) == .microseconds(28_499_700))
     }
 
+    @Test(arguments: ["Mon, 01 Jan 0001 00:00:00 GMT", "Sat, 01 Jan 1600 00:00:00 GMT"])
+    func `a date of long ago, such as the zero time of Go, is no wait`(header: String) {
+        #expect(wait(limited(nil, retryAfter: header)) == wait(limited(nil)))
+    }
+
+    @Test func `a date in the distant future is bounded as every wait is`() {
+        let phone = limited(nil, retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(wait(phone) == DeviceLimit.serverWaitMax)
+    }
+
     @Test(arguments: [
         nil, "", "soon", "-5", "0", "1.5", "5 s", "Tue, 14 Nov 2023 22:13:10 GMT",
         "Tue, 99 Nov 2023 22:13:10 GMT",
