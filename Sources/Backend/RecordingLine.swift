@@ -90,11 +90,18 @@ extension RecordingLine {
         return JSON.encode(fields) + [UInt8(ascii: "\n")]
     }
 
+    /// A moment beyond is in no recording: ten years from its begin.
+    private static let moments = 0...Interval.hours(24 * 365 * 10).nanoseconds
+    /// No answer is longer; a length states what a player goes on to claim.
+    private static let lengthMax = 1 << 40
+
     /// Nil for a text that is no such line.
     package static func read(_ text: [UInt8]) -> RecordingLine? { RecordingLine(text[...]) }
 
     init?(_ text: ArraySlice<UInt8>) {
-        guard let fields = JSON.decode(Fields.self, from: Array(text)), fields.t >= 0 else { return nil }
+        guard let fields = JSON.decode(Fields.self, from: Array(text)), Self.moments.contains(fields.t) else {
+            return nil
+        }
         let what: What
         if let request = fields.request {
             what = .request(
@@ -102,11 +109,12 @@ extension RecordingLine {
                 lastEventID: request.lastEventID)
         } else if let head = fields.head {
             guard (200...999).contains(head.status), head.headers.allSatisfy({ $0.count == 2 }),
-                head.length ?? 0 >= 0
+                (0...Self.lengthMax).contains(head.length ?? 0)
             else { return nil }
-            what = .head(
-                status: head.status, headers: head.headers.map { HeaderLine($0[0], $0[1]) },
-                length: head.length)
+            let headers = head.headers.compactMap { line in
+                line.first.flatMap { name in line.last.map { HeaderLine(name, $0) } }
+            }
+            what = .head(status: head.status, headers: headers, length: head.length)
         } else if let body = fields.body {
             what = .body(Array(body.utf8))
         } else if let hex = fields.hex {

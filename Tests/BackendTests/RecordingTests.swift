@@ -91,6 +91,18 @@ import Testing
         #expect(throws: RecordingError(line: line, text: says)) { try Recording(Array(text.utf8)) }
     }
 
+    @Test(arguments: [
+        #"{"t":9223372036854775807,"exchange":1,"body":"x"}"#, #"{"t":-1,"exchange":1,"body":"x"}"#,
+        #"{"t":1,"exchange":1,"head":{"status":200,"headers":[],"length":9223372036854775807}}"#,
+        #"{"t":1,"exchange":1,"head":{"status":200,"headers":[["x"]]}}"#,
+        #"{"t":1,"exchange":1,"head":{"status":99,"headers":[]}}"#,
+    ]) func `a number out of range is of no recording`(line: String) {
+        let text = Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Array((line + "\n{}\n").utf8)
+        #expect(throws: RecordingError(line: 3, text: "this line is not of a recording")) {
+            try Recording(text)
+        }
+    }
+
     // MARK: Playing
 
     /// A player, and what it did when.
