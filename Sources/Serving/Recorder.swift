@@ -41,7 +41,10 @@ package struct Recorder: Sendable {
                 self.redaction.learn(from: head)
                 track.exchanges.append(RecordedExchange(number: self.exchangesMade, head: head))
             case .body: break
-            case .end: track.exchanges[track.exchanges.count - 1].asked(at: now, into: &lines)
+            case .end:
+                // An answer may be complete before its request is: then there is nothing more to tell of the request.
+                guard let last = track.exchanges.indices.last else { continue }
+                track.exchanges[last].asked(at: now, into: &lines)
             }
         }
     }

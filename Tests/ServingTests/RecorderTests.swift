@@ -157,6 +157,21 @@ import Testing
         #expect(tape.text.last(where: { $0.contains("body") }) == "1 1 body 000000-00-0001")
     }
 
+    @Test func `a body that comes behind its answer tells nothing more`() {
+        var tape = Tape()
+        tape.received(
+            "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n", at: 0)
+        tape.sent("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", at: 1)
+        tape.received("abcd", at: 2)
+        tape.received(Self.get, at: 3)
+        tape.sent("HTTP/1.1 204 No Content\r\n\r\n", at: 4)
+        #expect(
+            tape.text == [
+                "1 1 POST /up - -", "1 1 400 [] 0", "1 1 complete", "3 2 GET /a D 5", "4 2 204 [] -",
+                "4 2 complete",
+            ])
+    }
+
     // MARK: Through a server
 
     @Test func `what a server sent is played again byte for byte`() throws {
