@@ -186,18 +186,24 @@ final class Upstream: TransferDelegate {
         let lines = head.fields.filter { field in
             let name = field.name.lowercased()
             return !Self.notForwarded.contains(name) && !named.contains(name)
-                && !field.name.isEmpty && field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
         }
         let isChunked = head.first("Transfer-Encoding") != nil
+        let length = isChunked ? nil : head.first("Content-Length").flatMap { Int($0) }
         return UpstreamHead(
             status: head.status, headers: lines.map { HeaderLine($0.name, $0.value) },
-            length: isChunked ? nil : head.first("Content-Length").flatMap { Int($0) })
+            length: length.map { max(0, $0) })
     }
 
     // MARK: From libcurl
 
     func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
+        guard (200...999).contains(head.status) else {
+            self.forget(transfer)
+            self.pool.cancel(transfer)
+            self.tell(.ended(exchange.id, .notHTTP))
+            return
+        }
         if head.status >= 300 {
             self.exchanges[transfer]?.isRefused = true
             self.tell(.bodyLeft(exchange.id, 0))

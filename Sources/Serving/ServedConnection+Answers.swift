@@ -27,17 +27,29 @@ extension ServedConnection {
         let keepsAlive = !closing && (self.exchange?.head.keepsAlive ?? false)
         var headers = HeaderFields()
         for line in reply.headers { headers.append(line.name, line.value) }
-        if !keepsAlive { headers.append("Connection", "close") }
+        self.tellPersistence(keepsAlive, in: &headers)
         registry.answered(self.exchange?.id, reply.status)
         registry.admitPages(&headers)
         var bytes: [UInt8] = []
-        ResponseWriter.reply(status: reply.status, headers: headers, body: reply.body, into: &bytes)
+        ResponseWriter.reply(
+            status: reply.status, headers: headers, body: reply.body,
+            toHead: self.exchange?.head.method == "HEAD", into: &bytes)
         self.exchange?.answer = .answered
         self.exchange?.answeredAt = now
         self.answered = self.exchange?.id
         self.armTimedCuts(at: now)
         if self.sendOfReply(bytes, at: now, &registry) { return }
         if !keepsAlive { self.finish(at: now, &registry) }
+    }
+
+    /// Says what becomes of the connection where the client would not assume it: HTTP/1.1 keeps connections, HTTP/1.0 does
+    /// not (RFC 9112 section 9.3).
+    private func tellPersistence(_ keepsAlive: Bool, in headers: inout HeaderFields) {
+        if !keepsAlive {
+            headers.append("Connection", "close")
+        } else if self.exchange?.head.version == .http10 {
+            headers.append("Connection", "keep-alive")
+        }
     }
 
     /// Cuts of an answer that wait for a time, from its head on.
@@ -79,7 +91,7 @@ extension ServedConnection {
         let keepsAlive = exchange.head.keepsAlive && exchange.isComplete && !isUntilClose
         var headers = HeaderFields()
         for line in head.headers { headers.append(line.name, line.value) }
-        if !keepsAlive && !isUntilClose { headers.append("Connection", "close") }
+        if !isUntilClose { self.tellPersistence(keepsAlive, in: &headers) }
         registry.answered(id, head.status)
         registry.admitPages(&headers)
         let framing: ReplyFraming

@@ -32,7 +32,8 @@ package enum RequestWriter {
 
     private static func endValue(from start: Int, in bytes: inout ByteDraft) {
         let flaw = bytes.place(from: start, ASCII.unfitForValue)
-        precondition(flaw == nil, "a field is one line")
+        // A field is one line: what cannot be written ends it.
+        if let flaw { bytes.shorten(to: flaw) }
         Self.lineEnd(into: &bytes)
     }
 

@@ -167,14 +167,16 @@ package struct ResponseReader: Sendable {
             self.state = .chunkSize
             return false
         }
-        guard let text = self.headers["Content-Length"] else {
+        let lengths = self.headers.values("Content-Length")
+        guard let text = lengths.first else {
             self.keepsAlive = false
             self.state = .untilClose
             return false
         }
-        guard let length = Int(text), length >= 0, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw .badContentLength
-        }
+        // Several that differ are two readings of where the response ends (RFC 9112 section 6.3).
+        guard let length = Int(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            lengths.allSatisfy({ $0 == text })
+        else { throw .badContentLength }
         self.state = .body(remaining: length)
         return length == 0
     }

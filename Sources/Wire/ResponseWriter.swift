@@ -16,7 +16,8 @@ package enum ReplyFraming: Hashable, Sendable {
 package enum ResponseWriter {
     /// Appends the status line, the fields in their order, the framing's own field last, and the empty line.
     ///
-    /// CR, LF and NUL in a value become spaces (RFC 9110 section 5.5): a value may come from a foreign server.
+    /// A field may come from a foreign server. CR, LF and NUL in a value become spaces (RFC 9110 section 5.5); a field whose
+    /// name is not a token is left out: no reader would take it, and a strict one would refuse the whole head.
     package static func head(
         status: Int, headers: HeaderFields, framing: ReplyFraming, into bytes: inout [UInt8]
     ) {
@@ -39,16 +40,18 @@ package enum ResponseWriter {
     }
 
     /// Appends a whole reply with `Content-Length`, or without body and length where the status forbids both.
+    ///
+    /// - Parameter toHead: The request was a HEAD: its reply states the length of the body that it leaves out
+    ///   (RFC 9110 section 9.3.2).
     package static func reply(
-        status: Int, headers: HeaderFields, body: [UInt8], into bytes: inout [UInt8]
+        status: Int, headers: HeaderFields, body: [UInt8], toHead: Bool = false, into bytes: inout [UInt8]
     ) {
         guard status >= 200, status != 204, status != 304 else {
-            precondition(body.isEmpty, "this status has no body")
             Self.head(status: status, headers: headers, framing: .none, into: &bytes)
             return
         }
         Self.head(status: status, headers: headers, framing: .length(body.count), into: &bytes)
-        bytes.append(contentsOf: body)
+        if !toHead { bytes.append(contentsOf: body) }
     }
 
     /// Appends `100 Continue`, which goes before the real reply.
@@ -94,7 +97,7 @@ package enum ResponseWriter {
     private static func field(
         _ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, into bytes: inout [UInt8]
     ) {
-        precondition(ASCII.isToken(name), "a field name is a token")
+        guard ASCII.isToken(name) else { return }
         bytes.append(contentsOf: name)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)

@@ -133,7 +133,11 @@ package enum SSEWriter {
         let flaw = draft.place(from: start) {
             $0.equal(ASCII.lineFeed) | $0.equal(ASCII.carriageReturn) | $0.equal(0)
         }
-        precondition(flaw == nil, "a field is one line, and a reader ignores an id with a NUL")
+        if let flaw {
+            // A field is one line, and a reader ignores an id with a NUL: what cannot be written ends the field. It may
+            // have come from a foreign server.
+            draft.shorten(to: flaw)
+        }
         draft.append(ASCII.lineFeed)
     }
 

@@ -133,6 +133,29 @@ import Testing
         #expect(bench.server.connectionsOpen == 1)
     }
 
+    @Test func `the answer to a HEAD has no body, and the connection goes on`() {
+        var bench = Bench()
+        let id = bench.connect()
+        bench.send(Array("HEAD /nowhere HTTP/1.1\r\nHost: x\r\n\r\n".utf8), on: id)
+        let head = bench[id].text
+        #expect(head.hasPrefix("HTTP/1.1 404 ") && head.hasSuffix("\r\n\r\n"))
+        #expect(!head.contains("Content-Length: 0\r\n"))
+        bench.send(Array("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n".utf8), on: id)
+        #expect(bench[id].text.dropFirst(head.count).hasPrefix("HTTP/1.1 404 "))
+    }
+
+    @Test func `a client of HTTP 1.0 that asks for it is told that the connection goes on`() {
+        var bench = Bench()
+        let id = bench.connect()
+        bench.send(
+            Array("GET /nowhere HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n".utf8), on: id)
+        #expect(bench[id].text.contains("\r\nConnection: keep-alive\r\n"))
+        #expect(!bench[id].isFinished)
+        let other = bench.connect()
+        bench.send(Array("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n".utf8), on: other)
+        #expect(!bench[other].text.contains("Connection:"))
+    }
+
     @Test func `the nonce is answered where there is one`() {
         var bench = Bench()
         let id = bench.connect()

@@ -89,6 +89,8 @@ import Wire
         ("HTTP/1.1 200 OK\r\n X: y\r\n\r\n", .badHeader),
         ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", .badContentLength),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1_0\r\n\r\n", .badContentLength),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", .badContentLength),
+        ("HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n", .badContentLength),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", .unsupportedTransferCoding),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", .badChunk),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", .badChunk),
@@ -97,6 +99,11 @@ import Wire
     ])
     func `what is no response is named`(text: String, error: ResponseError) {
         #expect(throws: error) { try self.read(self.text(text)) }
+    }
+
+    @Test func `a length that is stated twice and alike is that length`() throws {
+        let bytes = self.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok")
+        #expect(try self.read(bytes) == [.head(200, nil), .body(self.text("ok")), .end])
     }
 
     @Test func `a head without end has one`() {

@@ -54,6 +54,23 @@ import Wire
         #expect(head == "HTTP/1.1 200 OK\r\nA: b  Set: c d e\r\n\r\n")
     }
 
+    @Test(arguments: ["X(y)", "a b", "", "{\"success\"", "ü", "a:b", "a\r\nb"])
+    func `a field whose name is not a token is left out`(name: String) {
+        let head = self.text {
+            ResponseWriter.head(
+                status: 200, headers: ["A": "1", name: "z", "B": "2"], framing: .none, into: &$0)
+        }
+        #expect(head == "HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\n\r\n")
+    }
+
+    @Test func `the reply to a HEAD states the length of the body that it leaves out`() {
+        let reply = self.text {
+            ResponseWriter.reply(
+                status: 404, headers: [:], body: Array("gone".utf8), toHead: true, into: &$0)
+        }
+        #expect(reply == "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\n")
+    }
+
     @Test func `an unusual status has a phrase too`() {
         #expect(self.text { ResponseWriter.goOn(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(ResponseWriter.reason(429) == "Too Many Requests")
