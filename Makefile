@@ -72,9 +72,9 @@ fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from 
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
 
 # Leaks are left out: the test process itself has some. The folder is its own, since everything is built otherwise.
-asan: packages ## runs the tests of the photographs under the address sanitizer
+asan: packages ## runs the tests of the photographs and of libcurl under the address sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/asan --quiet $(CHECKS) \
-		--filter ImagingTests
+		--filter 'ImagingTests|CurlLoopTests'
 
 bench: build ## measures beside other programs, and fails where a ratio is above its threshold
 	@.ci/packages bench

@@ -15,7 +15,7 @@ package final class CurlPool {
     /// would close other phones' idle ones.
     private static let connectionsPerPhone = 2
     private static let connectionsSpare = 16
-    /// Handles kept for later exchanges, beyond those in use.
+    /// Transfers kept for later exchanges, beyond those in use.
     private static let idleTransfersMax = 512
 
     package weak var delegate: (any TransferDelegate)?
@@ -271,10 +271,11 @@ package final class CurlPool {
         self.lines[transfer.phone].transfers.removeAll { $0 == transfer.slot }
         self.transfersRunning -= 1
         self.detach(transfer)
-        transfer.reset()
         if self.idle.count < Self.idleTransfersMax {
+            transfer.renew(for: self.target)
             self.idle.append(transfer)
         } else {
+            transfer.reset()
             self.transfers[Int(transfer.slot)] = nil
             self.generations[Int(transfer.slot)] = transfer.generation
             self.freeSlots.append(transfer.slot)

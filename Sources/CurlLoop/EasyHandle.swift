@@ -23,8 +23,6 @@ import CCurl
     /// libcurl's words on the last failure; empty when it had none.
     var message: String { unsafe String(cString: self.errorText) }
 
-    func forgetMessage() { unsafe self.errorText.pointee = 0 }
-
     /// False when libcurl refuses the value.
     @discardableResult
     func set(_ option: CURLoption, _ value: Int) -> Bool {

@@ -3,7 +3,10 @@ import CSystem
 import EventLoop
 import SimBase
 
-/// One exchange as libcurl's callbacks see it. Kept and used again, with its handle, for later exchanges.
+/// One exchange as libcurl's callbacks see it. Kept and used again for later exchanges, each with a handle of its own.
+///
+/// A handle is not used twice: libcurl 7.83 to 8.0 keep a pointer to the last header field of a handle's last exchange, and
+/// a folded line right behind the next status line writes through it, into memory that was freed (curl issue 11101).
 ///
 /// Callbacks only append and note; the pool looks at them after libcurl has returned.
 final class Transfer {
@@ -15,7 +18,7 @@ final class Transfer {
 
     let slot: UInt32
     var generation: UInt32 = 0
-    let easy: EasyHandle
+    private(set) var easy: EasyHandle
     private let clock: LoopClock
     private let sockets: SocketTable
     private let inbox: Inbox
@@ -64,7 +67,15 @@ final class Transfer {
 
     var id: TransferID { TransferID(slot: self.slot, generation: self.generation) }
 
-    /// Ready for another exchange, under another id.
+    /// Ready for another exchange, under another id and with another handle. libcurl must not have the handle any more.
+    func renew(for target: CurlTarget) {
+        self.reset()
+        self.easy = EasyHandle()
+        self.installCallbacks()
+        self.configure(for: target)
+    }
+
+    /// Forgets the exchange; whoever knows its id is told nothing more.
     func reset() {
         self.generation &+= 1
         self.request = nil
@@ -82,7 +93,6 @@ final class Transfer {
         self.isPaused = false
         self.result = nil
         self.refusal = nil
-        self.easy.forgetMessage()
     }
 
     // MARK: - To libcurl

@@ -49,6 +49,8 @@ extension Transfer {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP3,
             CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED, CURLE_WRITE_ERROR:
             return .protocolBroken
+        case CURLE_BAD_FUNCTION_ARGUMENT where self.sent != nil && !self.isHeadComplete:
+            return .protocolBroken  // libcurl's word for a folded line that has no line before it.
         case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete:
             return .protocolBroken  // libcurl's word for a field beyond its own limit (100 KB).
         default:
