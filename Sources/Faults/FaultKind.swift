@@ -155,6 +155,20 @@ extension FaultKind {
     }
 }
 
+extension FaultKind {
+    /// Whether what it delivers makes the client refuse a scan: a final answer to an upload, or a final event.
+    package var refusesScans: Bool {
+        switch self {
+        case .finalError: true
+        case .httpError(let fault):
+            // These are verdicts on the caller or the moment, and tried again.
+            (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
+                && fault.retryable != true
+        default: false
+        }
+    }
+}
+
 /// The layer in which a fault acts.
 package enum FaultLayer: String, CaseIterable, Hashable, Sendable {
     case server, link, phone

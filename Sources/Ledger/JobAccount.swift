@@ -10,6 +10,9 @@ struct JobAccount: Sendable {
 
     // What the backend said.
     var isAcceptedByBackend = false
+    /// When the token was given out; nil for a job from before this run.
+    var acceptedAt: Instant?
+    var isTokenRevoked = false
     var isDeleted = false
     var isExpired = false
     /// A named fault took it away.
@@ -26,7 +29,13 @@ struct JobAccount: Sendable {
     var carriedBooks = false
     var deleteSent = false
     var deleteAnswered = false
+    /// The DELETE was answered with 401, and rightly: its token had expired or was revoked.
+    var isTokenOver = false
+    /// The attempts at its stream, from the first to the last.
+    var streamAttempts: ClosedRange<UInt32>?
     var isAbandoned = false
+    /// The app was reinstalled: no phone knows of the job any more.
+    var isForgotten = false
     /// The app left the screen while its scan was unsettled.
     var isGivenUp = false
     /// Something other than the phone may keep the job from being deleted.
@@ -38,6 +47,21 @@ struct JobAccount: Sendable {
         self.id = id
         self.scan = scan
         self.isInherited = isInherited
+    }
+
+    /// Whether its DELETE has come to a good end: by an answer, or by what the backend itself saw.
+    var isCleanupFinished: Bool { self.deleteAnswered || self.isTokenOver || self.isDeleted }
+
+    /// The token was not valid any more, or may not have been.
+    func isTokenOver(at moment: Instant, lifetime: Interval) -> Bool {
+        guard let accepted = self.acceptedAt, !self.isTokenRevoked else { return true }
+        let (age, overflow) = moment.nanoseconds.subtractingReportingOverflow(accepted.nanoseconds)
+        return overflow || age >= lifetime.nanoseconds
+    }
+
+    mutating func streamAsked(attempt: UInt32) {
+        let known = self.streamAttempts ?? attempt...attempt
+        self.streamAttempts = min(known.lowerBound, attempt)...max(known.upperBound, attempt)
     }
 
     /// The backend does not have it any more.

@@ -64,7 +64,7 @@ package struct Ledger: Sendable {
         for record in waitingOnDisk {
             let place = self.place(of: record.device)
             self.phones[place].foundOnDisk(
-                record.scan, cause: record.cause, at: at, into: &self.findings)
+                record.scan, cause: record.cause, at: at, rules: self.rules, into: &self.findings)
         }
         for place in self.phones.indices {
             self.phones[place].finish(at: at, rules: self.rules, into: &self.findings)
@@ -113,7 +113,7 @@ package struct Ledger: Sendable {
                 sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .backend(let sighting):
             // Against a foreign target there is no such view: nothing of it may be half believed.
-            guard self.rules.settings.hasBackendView else { return }
+            guard self.rules.settings.hasBackendView || sighting.isOfTheGatewayToo else { return }
             self.phones[place].saw(
                 sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .fault(let sighting):

@@ -18,10 +18,15 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Faults, by their places in the scenario's list, that keep no request from arriving while they last: what they do
     /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
     package var faultsOffPath: [Int]
+    /// Faults, by their places in the scenario's list, that deliver a final answer or event: they explain a refusal.
+    package var faultsThatRefuse: [Int]
+    /// How long a token is valid after the upload was accepted.
+    package var tokenLifetime: Interval
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
-        profiles: [ProfileExpectation], faultsOffPath: [Int] = []
+        profiles: [ProfileExpectation], faultsOffPath: [Int] = [], faultsThatRefuse: [Int] = [],
+        tokenLifetime: Interval = .hours(2)
     ) {
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
         self.hasBackendView = hasBackendView
@@ -31,6 +36,8 @@ package struct LedgerSettings: Hashable, Sendable {
         self.fleet = fleet
         self.profiles = profiles
         self.faultsOffPath = faultsOffPath
+        self.faultsThatRefuse = faultsThatRefuse
+        self.tokenLifetime = tokenLifetime
     }
 
     func profile(of device: DeviceNumber) -> ProfileExpectation {

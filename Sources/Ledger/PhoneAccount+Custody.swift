@@ -85,8 +85,7 @@ extension PhoneAccount {
             return
         }
         if rules.settings.hasBackendView {
-            let count = rules.shelf.count(device: self.device, scan: scan)
-            let held = self.scans[index].held(of: count)
+            let (count, held) = self.books(at: index, rules: rules)
             findings.count(in: self.group) {
                 $0.books.expected += count
                 $0.books.received += held
@@ -132,13 +131,27 @@ extension PhoneAccount {
                 .scanRefusedForCause, device: self.device, scan: scan, at: at,
                 "refused as \(code.bounded) without an answer that says so")
         }
-        findings.count(in: self.group) { $0.scans.refused += 1 }
+        let isExplained =
+            code == Self.storageFull
+            ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
+            : self.scans[index].isRefusalExplained
+        findings.count(in: self.group) {
+            $0.scans.refused += 1
+            if !isExplained { $0.scans.refusedUnexplained += 1 }
+        }
         self.settle(at: index, as: .refused, into: &findings)
         self.dropIfDone(scan)
     }
 
     /// What a phone says that has no room for the record of a capture.
     private static let storageFull = "STORAGE_FULL"
+
+    /// The books of a scan, and how many of them are in the library. Of a foreign target's shelf nothing is known.
+    func books(at index: Int, rules: Rules) -> (expected: Int, held: Int) {
+        guard rules.settings.hasBackendView else { return (0, 0) }
+        let count = rules.shelf.count(device: self.device, scan: self.scans[index].number)
+        return (count, self.scans[index].held(of: count))
+    }
 
     /// The run is over and the scan is nowhere.
     mutating func lose(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
@@ -147,14 +160,13 @@ extension PhoneAccount {
         findings.violate(
             .scanCustody, device: self.device, scan: scan, at: at,
             "neither completed nor refused, and not on disk")
+        let (count, held) = self.books(at: index, rules: rules)
+        findings.count(in: self.group) {
+            $0.books.expected += count
+            $0.books.received += held
+            $0.books.missing += count - held
+        }
         if self.scans[index].isFound {
-            let count = rules.shelf.count(device: self.device, scan: scan)
-            let held = self.scans[index].held(of: count)
-            findings.count(in: self.group) {
-                $0.books.expected += count
-                $0.books.received += held
-                $0.books.missing += count - held
-            }
             findings.violate(
                 .bookNeverLost, device: self.device, scan: scan, at: at,
                 "the backend found \(count) books, \(held) of them are in the library, and the scan is lost")

@@ -30,10 +30,11 @@ extension PhoneAccount {
 
     // MARK: The backend's side
 
-    mutating func accepted(_ scan: ScanNumber, job id: String, into findings: inout Findings) {
+    mutating func accepted(_ scan: ScanNumber, job id: String, at: Instant, into findings: inout Findings) {
         let index = self.jobIndex(id, orNewOf: scan)
         guard !self.jobs[index].isAcceptedByBackend else { return }
         self.jobs[index].isAcceptedByBackend = true
+        self.jobs[index].acceptedAt = at
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
     }
 
@@ -82,7 +83,9 @@ extension PhoneAccount {
 
     /// A named fault took the token of the job: its DELETE can only be answered with 401.
     mutating func tokenRevoked(job id: String) {
-        if let index = self.jobIndex(id) { self.jobs[index].isExcused = true }
+        guard let index = self.jobIndex(id) else { return }
+        self.jobs[index].isExcused = true
+        self.jobs[index].isTokenRevoked = true
     }
 
     // MARK: The phone's side
@@ -94,6 +97,7 @@ extension PhoneAccount {
         let index = self.jobIndex(id, orNewOf: scan)
         guard !self.jobs[index].isKnownToPhone else { return }
         self.jobs[index].isKnownToPhone = true
+        if self.jobs[index].acceptedAt == nil { self.jobs[index].acceptedAt = at }
         guard !rules.settings.hasBackendView else { return }
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
     }
@@ -128,6 +132,15 @@ extension PhoneAccount {
         self.jobs[index].deleteAnswered = true
         if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// A DELETE got 401. Only a token that is not valid any more makes that an answer to be content with.
+    mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, rules: Rules) {
+        for index in self.jobs.indices where self.jobs[index].scan == scan {
+            guard self.jobs[index].deleteSent, !self.jobs[index].deleteAnswered else { continue }
+            self.jobs[index].isTokenOver = self.jobs[index].isTokenOver(
+                at: at, lifetime: rules.settings.tokenLifetime)
+        }
     }
 
     /// What a DELETE is answered when the job is not there any more.
@@ -167,6 +180,9 @@ extension PhoneAccount {
     /// What can be said of a job once nothing more is to come.
     mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
         let job = self.jobs[index]
+        if job.carriedBooks, !job.isCleanupFinished, !job.isForgotten {
+            findings.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
+        }
         guard !job.isInherited else { return }
         if job.carriedBooks, !job.isGone, !job.isExcused {
             let story = job.deleteSent ? "its DELETE had no effect" : "no DELETE was sent"

@@ -49,11 +49,12 @@ extension PhoneAccount {
             self.completed(scan, at: at, rules: rules, into: &findings)
         case .refused(let code):
             self.refused(scan, code: code, at: at, into: &findings)
-        case .requestSent(let operation, _, let job, let lastEventID):
+        case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.requestSent(
-                operation, scan: scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
-        case .replied(let operation, _, let status, _):
-            self.replied(operation, scan: scan, status: status, rules: rules)
+                operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
+                into: &findings)
+        case .replied(let operation, let attempt, let status, _):
+            self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
         case .requestFailed(let operation, _, let failure, _):
             if operation == .cleanup { self.deleteFailed(scan, failure, rules: rules) }
         case .badAnswer:
@@ -88,8 +89,8 @@ extension PhoneAccount {
     }
 
     private mutating func requestSent(
-        _ operation: Operation, scan: ScanNumber, job: String?, lastEventID: String?, at: Instant,
-        into findings: inout Findings
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, lastEventID: String?,
+        at: Instant, into findings: inout Findings
     ) {
         self.checkLimit(operation, scan: scan, at: at, into: &findings)
         switch operation {
@@ -99,6 +100,7 @@ extension PhoneAccount {
             _ = self.take(scan, for: "streamed", at: at, into: &findings)
             guard let job else { return }
             self.askedForStream(scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
+            if let index = self.jobIndex(job) { self.jobs[index].streamAsked(attempt: attempt) }
         case .results:
             _ = self.take(scan, for: "results asked", at: at, into: &findings)
         case .cleanup, .cancel:
@@ -110,8 +112,12 @@ extension PhoneAccount {
     }
 
     private mutating func replied(
-        _ operation: Operation, scan: ScanNumber, status: Int, rules: Rules
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
     ) {
+        if operation == .cleanup, status == 401 { self.deleteTurnedAway(scan, at: at, rules: rules) }
+        if operation == .upload, status >= 400 {
+            self.updateScan(scan) { $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt) }
+        }
         // A DELETE that is turned away for its token can never succeed. Of a foreign target's jobs its word is all there
         // is.
         if operation == .cleanup, status == 401 || !rules.settings.hasBackendView && Self.isGone(status) {
@@ -128,7 +134,7 @@ extension PhoneAccount {
     ) {
         switch sighting {
         case .accepted(let job, _):
-            self.accepted(scan, job: job, into: &findings)
+            self.accepted(scan, job: job, at: at, into: &findings)
         case .streamOpened(let job, let attempt, let after):
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
@@ -154,8 +160,10 @@ extension PhoneAccount {
 
     mutating func saw(_ sighting: FaultSighting, scan: ScanNumber, rules: Rules) {
         switch sighting {
-        case .fired(_, let operation, _):
+        case .fired(let fault, let operation, let attempt):
             if operation == .cleanup { self.excuseJobs(of: scan) { _ in true } }
+            guard rules.settings.faultsThatRefuse.contains(fault) else { return }
+            self.updateScan(scan) { $0.refusingFaultFired(operation, attempt: attempt) }
         case .began(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultsActive += 1
@@ -166,5 +174,12 @@ extension PhoneAccount {
         case .decided:
             break
         }
+    }
+}
+
+extension BackendSighting {
+    /// The gateway in front of a foreign target sees what its own faults do, and nothing else of the backend.
+    var isOfTheGatewayToo: Bool {
+        if case .tokenRevoked = self { true } else { false }
     }
 }

@@ -70,7 +70,13 @@ extension PhoneAccount {
                 "\(kind.rawValue) ended a job that \(terminal.rawValue) had ended")
         }
         self.jobs[index].terminal = kind
-        if kind == .error { self.jobs[index].sawError = true }
+        if kind == .error {
+            self.jobs[index].sawError = true
+            let attempts = self.jobs[index].streamAttempts
+            self.updateScan(scan) {
+                $0.isRefusalExplained = attempts.map($0.isStreamRefused) ?? false
+            }
+        }
         if inline == Self.inlineBooks { self.jobs[index].hadInlineBooks = true }
     }
 

@@ -83,7 +83,9 @@ struct PhoneAccount: Sendable {
                 .scanCustody, device: self.device, scan: scan, at: at, "captured under a number in use")
             return
         }
-        self.scans.insert(ScanAccount(number: scan, isInherited: false), at: self.insertionIndex(of: scan))
+        var account = ScanAccount(number: scan, isInherited: false)
+        account.isCapturedWithoutRoom = self.isStorageFull
+        self.scans.insert(account, at: self.insertionIndex(of: scan))
         findings.count(in: self.group) {
             $0.scans.captured += 1
             $0.scans.open += 1
@@ -152,6 +154,7 @@ struct PhoneAccount: Sendable {
     /// Whatever the phone had is gone, and a scan that was not settled has a named end.
     mutating func reinstalled(into findings: inout Findings) {
         self.killed()
+        for index in self.jobs.indices { self.jobs[index].isForgotten = true }
         for index in self.scans.indices where self.scans[index].state == .open {
             self.discard(at: index, .reinstalled, into: &findings)
         }
@@ -193,7 +196,7 @@ struct PhoneAccount: Sendable {
     // MARK: The end
 
     mutating func foundOnDisk(
-        _ scan: ScanNumber, cause: WaitingCause, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, cause: WaitingCause, at: Instant, rules: Rules, into findings: inout Findings
     ) {
         if !self.tookPart, scan != .none, !self.isSettled(scan) {
             // The phone took no part in this run; its record stays what it was.
@@ -212,7 +215,13 @@ struct PhoneAccount: Sendable {
         }
         guard let index = self.take(scan, for: "waiting on disk", at: at, into: &findings) else { return }
         self.settle(at: index, as: .waiting, into: &findings)
-        findings.count(in: self.group) { $0.scans.wait(cause) }
+        let books = self.books(at: index, rules: rules)
+        findings.count(in: self.group) {
+            $0.scans.wait(cause)
+            $0.books.expected += books.expected
+            $0.books.received += books.held
+            $0.books.pending += books.expected - books.held
+        }
     }
 
     mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {

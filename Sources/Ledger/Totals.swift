@@ -21,6 +21,8 @@ package struct ScanTotals: Hashable, Sendable {
     /// All books in the library. A book that is there twice does not make the scan lost: that is `books.duplicated`.
     package var completed = 0
     package var refused = 0
+    /// Those of the refused ones that no fired fault and no full storage explains.
+    package var refusedUnexplained = 0
     package var waiting = 0
     package var lost = 0
     /// Gone by something that has a name, and that the user did or saw: not lost.
@@ -81,6 +83,7 @@ package struct ScanTotals: Hashable, Sendable {
         self.restored += other.restored
         self.completed += other.completed
         self.refused += other.refused
+        self.refusedUnexplained += other.refusedUnexplained
         self.waiting += other.waiting
         self.lost += other.lost
         self.discarded += other.discarded
@@ -92,12 +95,14 @@ package struct ScanTotals: Hashable, Sendable {
     }
 }
 
-/// The books of a run. `expected = received + missing`, of the scans that were said to be completed and of those lost
-/// after the backend had found their books. Refused and waiting scans expect none.
+/// The books of a run's scans, except those that were refused or discarded: `expected = received + pending + missing`.
 package struct BookTotals: Hashable, Sendable {
     package var expected = 0
     /// Different books in the libraries, of those scans.
     package var received = 0
+    /// Not in the library yet, of scans that wait.
+    package var pending = 0
+    /// Not in the library, of scans that were said to be completed and of lost ones.
     package var missing = 0
     /// Times that a book entered a library that had it already; in no other number.
     package var duplicated = 0
@@ -109,6 +114,7 @@ package struct BookTotals: Hashable, Sendable {
     package mutating func add(_ other: BookTotals) {
         self.expected += other.expected
         self.received += other.received
+        self.pending += other.pending
         self.missing += other.missing
         self.duplicated += other.duplicated
         self.repeated += other.repeated
@@ -125,6 +131,9 @@ package struct JobTotals: Equatable, Sendable {
     /// Accepted by the backend and never known to a phone: the 202 was lost. Known once the ledger is finished.
     package var orphaned = 0
     package var expired = 0
+    /// Completed scans whose job got no DELETE that ended it: neither a success, nor the answer that it is gone, nor a 401
+    /// for a token that had expired or was revoked.
+    package var unfinishedCleanups = 0
     /// Causes of abandonment in the order of their first use. Those beyond `causesMax` are counted as `other`.
     package var abandonedByCause = Counters()
 
@@ -149,6 +158,7 @@ package struct JobTotals: Equatable, Sendable {
         self.abandoned += other.abandoned
         self.orphaned += other.orphaned
         self.expired += other.expired
+        self.unfinishedCleanups += other.unfinishedCleanups
         self.abandonedByCause.add(other.abandonedByCause)
     }
 }
@@ -173,17 +183,20 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.scans.captured, .scansCaptured)
         add(self.scans.completed, .scansCompleted)
         add(self.scans.refused, .scansRefused)
+        add(self.scans.refusedUnexplained, .scansRefusedUnexplained)
         add(self.scans.waiting, .scansWaiting)
         add(self.scans.lost, .scansLost)
         add(self.scans.discarded, .scansDiscarded)
         add(self.books.expected, .booksExpected)
         add(self.books.received, .booksReceived)
+        add(self.books.pending, .booksPending)
         add(self.books.missing, .booksMissing)
         add(self.books.duplicated, .booksDuplicated)
         add(self.jobs.accepted, .jobsAccepted)
         add(self.jobs.cleaned, .jobsCleaned)
         add(self.jobs.abandoned, .jobsAbandoned)
         add(self.jobs.orphaned, .jobsOrphaned)
+        add(self.jobs.unfinishedCleanups, .cleanupUnfinished)
     }
 }
 

@@ -36,6 +36,12 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case arrivalsAchieved = "arrivals.achieved"
     /// Captures that were made more than a second after their moment.
     case arrivalsLate = "arrivals.late"
+    /// Refused scans whose refusal neither a fired fault delivered nor a full storage explains.
+    case scansRefusedUnexplained = "scans.refused.unexplained"
+    /// Completed scans whose job was not deleted, and not gone either.
+    case cleanupUnfinished = "cleanup.unfinished"
+    /// Books of scans that still wait.
+    case booksPending = "books.pending"
 }
 
 extension CountMetric: MetricCase {
@@ -71,6 +77,9 @@ extension CountMetric: MetricCase {
         case .arrivalsPlanned: 26
         case .arrivalsAchieved: 27
         case .arrivalsLate: 28
+        case .scansRefusedUnexplained: 29
+        case .cleanupUnfinished: 30
+        case .booksPending: 31
         }
     }
 
@@ -78,9 +87,8 @@ extension CountMetric: MetricCase {
         switch self {
         case .scansCompleted, .booksReceived, .jobsCleaned, .arrivalsAchieved: .higher
         case .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing, .booksDuplicated,
-            .jobsAbandoned,
-            .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .descriptorsRefused,
-            .arrivalsLate:
+            .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable,
+            .descriptorsRefused, .arrivalsLate, .scansRefusedUnexplained, .cleanupUnfinished, .booksPending:
             .lower
         case .scansCaptured, .booksExpected, .jobsAccepted, .sseEvents, .ssePings, .uploadAttempts,
             .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .arrivalsPlanned:
@@ -91,13 +99,13 @@ extension CountMetric: MetricCase {
     /// What books a photo holds and which jobs were left behind only the simulated backend knows.
     package var needsBackend: Bool {
         switch self {
-        case .booksExpected, .booksMissing, .jobsOrphaned: true
+        case .booksExpected, .booksMissing, .booksPending, .jobsOrphaned: true
         case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
             .booksReceived,
             .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
             .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,
             .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused,
-            .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate:
+            .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate, .scansRefusedUnexplained, .cleanupUnfinished:
             false
         }
     }

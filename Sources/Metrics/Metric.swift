@@ -128,7 +128,8 @@ extension CountMetric {
             true
         case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
             .booksExpected, .booksReceived, .booksMissing, .booksDuplicated, .jobsAccepted, .jobsCleaned,
-            .jobsAbandoned, .jobsOrphaned, .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate:
+            .jobsAbandoned, .jobsOrphaned, .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate,
+            .scansRefusedUnexplained, .cleanupUnfinished, .booksPending:
             false
         }
     }

@@ -154,6 +154,7 @@ package enum MarkdownReport {
         }
         text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
         text += "\(Figures.count(books.received)) received, "
+        if books.pending > 0 { text += "\(Figures.count(books.pending)) pending, " }
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
         text += "\(Figures.count(books.duplicated)) duplicated, "
         text += "\(Figures.count(books.repeated)) came again and were not added.\n"

@@ -288,6 +288,7 @@ private struct Past {
         totals.scans.restored = number("scans", "restored")
         totals.scans.completed = number("scans", "completed")
         totals.scans.refused = number("scans", "refused")
+        totals.scans.refusedUnexplained = number("scans", "refused_unexplained")
         totals.scans.lost = number("scans", "lost")
         totals.scans.open = number("scans", "open")
         totals.scans.restore(
@@ -299,6 +300,7 @@ private struct Past {
             })
         totals.books.expected = number("books", "expected")
         totals.books.received = number("books", "received")
+        totals.books.pending = number("books", "pending")
         totals.books.missing = number("books", "missing")
         totals.books.duplicated = number("books", "duplicated")
         totals.books.repeated = number("books", "repeated")
@@ -307,6 +309,7 @@ private struct Past {
         totals.jobs.abandoned = number("jobs", "abandoned")
         totals.jobs.orphaned = number("jobs", "orphaned")
         totals.jobs.expired = number("jobs", "expired")
+        totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
         for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
             totals.jobs.abandonedByCause.add(member.value.integer(Int64.self) ?? 0, to: member.key)
         }

@@ -66,6 +66,7 @@ package enum SummaryJSON {
             "restored": .integer(scans.restored),
             "completed": .integer(scans.completed),
             "refused": .integer(scans.refused),
+            "refused_unexplained": .integer(scans.refusedUnexplained),
             "waiting": .integer(scans.waiting),
             "lost": .integer(scans.lost),
             "open": .integer(scans.open),
@@ -83,6 +84,7 @@ package enum SummaryJSON {
         .object([
             "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
             "received": .integer(books.received),
+            "pending": result.hasBackendView ? .integer(books.pending) : .notAvailable,
             "missing": result.hasBackendView ? .integer(books.missing) : .notAvailable,
             "duplicated": .integer(books.duplicated),
             "repeated": .integer(books.repeated),
@@ -94,6 +96,7 @@ package enum SummaryJSON {
             "accepted": .integer(jobs.accepted),
             "cleaned": .integer(jobs.cleaned),
             "abandoned": .integer(jobs.abandoned),
+            "cleanup_unfinished": .integer(jobs.unfinishedCleanups),
             "orphaned": result.hasBackendView ? .integer(jobs.orphaned) : .notAvailable,
             "expired": result.hasBackendView ? .integer(jobs.expired) : .notAvailable,
             "abandoned_by_cause": .object(

@@ -62,12 +62,16 @@ extension SummaryWriter {
             return
         }
         let missing = Piece("\(Figures.count(books.missing)) missing", books.missing > 0 ? .bad : .plain)
+        // A column only where there is something in it.
+        let pending =
+            books.pending > 0
+            ? [Piece("\(Figures.count(books.pending)) pending", .warning), Piece(" + ")] : []
         self.labeled(
             "Books",
             [
                 Piece(Figures.count(books.expected), .bold),
-                Piece(" expected = \(Figures.count(books.received)) received + "), missing,
-            ] + rest)
+                Piece(" expected = \(Figures.count(books.received)) received + "),
+            ] + pending + [missing] + rest)
     }
 
     private mutating func jobs() {

@@ -1,3 +1,4 @@
+import Backend
 import Faults
 import Ledger
 import LiveBackend
@@ -147,8 +148,14 @@ extension LedgerSettings {
             clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
             profiles: plan.groups.map { _ in .contract },
-            faultsOffPath: plan.scenario.faults.indices.filter { plan.scenario.faults[$0].kind.sparesThePath }
-        )
+            faultsOffPath: plan.scenario.faults.indices.filter {
+                plan.scenario.faults[$0].kind.sparesThePath
+            },
+            faultsThatRefuse: plan.scenario.faults.indices.filter {
+                plan.scenario.faults[$0].kind.refusesScans
+            },
+            // A foreign target's tokens live as long as the contract says.
+            tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
     }
 }
 

@@ -38,7 +38,7 @@ struct MetricNameTests {
         #expect(
             Metric.needingBackend == [
                 .latency(.sseEventLatency), .latency(.sseEventDelay), .count(.booksExpected),
-                .count(.booksMissing), .count(.jobsOrphaned),
+                .count(.booksMissing), .count(.jobsOrphaned), .count(.booksPending),
             ])
     }
 

@@ -82,19 +82,24 @@ import Testing
             try Self.same(
                 summary["scans"],
                 [
-                    "captured": 126, "restored": 0, "completed": 118, "refused": 3, "waiting": 5, "lost": 0,
+                    "captured": 126, "restored": 0, "completed": 118, "refused": 3, "refused_unexplained": 0,
+                    "waiting": 5, "lost": 0,
                     "open": 0, "discarded": 0, "discarded_by_cause": [:],
                     "waiting_by_cause": ["offline": 3, "rate-limited": 2],
                 ]))
         #expect(
             try Self.same(
                 summary["books"],
-                ["expected": 540, "received": 540, "missing": 0, "duplicated": 0, "repeated": 12]))
+                [
+                    "expected": 540, "received": 540, "pending": 0, "missing": 0, "duplicated": 0,
+                    "repeated": 12,
+                ]))
         #expect(
             try Self.same(
                 summary["jobs"],
                 [
-                    "accepted": 131, "cleaned": 122, "abandoned": 4, "orphaned": 0, "expired": 5,
+                    "accepted": 131, "cleaned": 122, "abandoned": 4, "cleanup_unfinished": 0, "orphaned": 0,
+                    "expired": 5,
                     "abandoned_by_cause": ["token-expired": 3, "app-suspended": 1],
                 ]))
         let groups = try #require(summary["groups"] as? [String: Object])

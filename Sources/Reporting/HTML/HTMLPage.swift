@@ -254,6 +254,9 @@ package struct HTMLPage {
                     title: "Books", origin: "expected", total: books.expected,
                     branches: [
                         .init(name: "in the library", count: books.received, tone: .good, note: ""),
+                        .init(
+                            name: "pending", count: books.pending, tone: .warn,
+                            note: books.pending > 0 ? "of scans that wait" : ""),
                         .init(name: "missing", count: books.missing, tone: .bad, note: ""),
                         .init(
                             name: "duplicated", count: books.duplicated, tone: .bad,
@@ -278,10 +281,23 @@ package struct HTMLPage {
         let list = (figures + undeleted).map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         return Section(
             id: "conservation", title: "Scans and books",
-            lead: scans.lost == 0 && books.missing == 0
-                ? "Everything that went in is accounted for."
-                : "Something that went in did not come out: look at the broken invariants first.",
+            lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div><dl class=\"stats\">\(list)</dl>\n" + self.groups)
+    }
+
+    private var conservationLead: String {
+        let (scans, books) = (self.result.totals.scans, self.result.totals.books)
+        if scans.lost > 0 || books.missing > 0 {
+            return "Something that went in did not come out: look at the broken invariants first."
+        }
+        let unfinished = scans.waiting + scans.open
+        guard unfinished == 0 else {
+            return self.isLive
+                ? "Nothing is lost so far."
+                : "Nothing is lost, but \(Figures.count(unfinished, "scan", "scans")) had not finished."
+        }
+        return scans.captured + scans.restored == 0
+            ? "Nothing went in." : "Everything that went in is accounted for."
     }
 
     private var groups: String {
