@@ -115,9 +115,7 @@ extension Device {
         case .upload:
             self.uploadFailed(exchange, failure, at: now, into: &effects)
         case .stream:
-            self.streamLost(
-                exchange.scan, failure == .noPath ? .offline : .connectFailed, after: nil, at: now,
-                into: &effects)
+            self.streamNotOpened(exchange, failure, at: now, into: &effects)
         case .results:
             self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
         case .cleanup:
@@ -187,6 +185,7 @@ extension Device {
         case .timedOut: .silence
         case .malformed: .badAnswer
         case .noPath: .offline
+        case .foreignURL: .foreignURL
         case .reset, .tls, .other, .nameNotResolved, .connectRefused, .connectTimedOut, .descriptorsExhausted:
             .reset
         }

@@ -10,18 +10,27 @@ extension Device {
         guard !self.phase.isAway else { return }
         self.phase = .suspended(until: now + DeviceLimit.backgroundTime)
         self.observe(.suspended, of: .none, at: now, into: &effects)
+        let unanswered = self.exchanges.filter {
+            $0.head == nil && $0.purpose != .cleanup && $0.sentAt + DeviceLimit.patience <= now
+        }.map(\.scan)
         for exchange in self.exchanges where exchange.purpose != .cleanup {
             effects.append(.abort(exchange.id))
         }
         self.exchanges.removeAll { $0.purpose != .cleanup }
-        for number in self.journeys.map(\.number) { self.suspend(number, at: now, into: &effects) }
+        for number in self.journeys.map(\.number) {
+            let cause = unanswered.contains(number) ? WaitingCause.noAnswer : .suspended
+            self.suspend(number, cause, at: now, into: &effects)
+        }
         for index in 0..<self.queue.count { self.suspendWaiting(index, at: now, into: &effects) }
         if !self.pathAvailable {
             self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
         }
     }
 
-    private mutating func suspend(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+    /// `cause`: why it waits from now on, unless what it waited for in its slot says more.
+    private mutating func suspend(
+        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
         guard let index = self.journeyIndex(scan) else { return }
         switch self.journeys[index].stage {
         case .filing, .cleaning:
@@ -30,20 +39,19 @@ extension Device {
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
             return
         case .uploading:
-            self.requeue(scan, .suspended, .nextLaunch, floor: now, at: now, into: &effects)
+            self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
             return
         case .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
             break
         }
+        let cause = self.pathAvailable ? self.journeys[index].trouble ?? cause : .offline
         let job = self.journeys[index].job
         self.giveUpEpisodes(
             index, resultsToo: self.journeys[index].resultsFailures > 0, at: now, into: &effects)
         // A job that cannot be deleted now is kept: the next launch, or the return, goes on with it.
         let isDiscarded = self.pathAvailable && self.profile.cleanup
         if isDiscarded { self.journeys[index].scan.record.job = nil }
-        self.requeue(
-            scan, self.pathAvailable ? .suspended : .offline, .nextLaunch, floor: now, at: now, into: &effects
-        )
+        self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
         if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
     }
 
@@ -69,7 +77,8 @@ extension Device {
             guard waiting.isAnnounced else { return }
             self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
         case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired, .jobGone,
-            .resultsUnavailable, .suspended:
+            .resultsUnavailable, .suspended, .unreadableAnswer, .answerTooLarge, .noAnswer, .unexpectedStatus,
+            .unauthorized, .foreignURL:
             break
         }
     }

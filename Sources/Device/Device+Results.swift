@@ -87,8 +87,7 @@ extension Device {
             // The job stays in the record: a later process, or a later version, may be able to read it. A DELETE
             // would destroy the results.
             self.giveUpEpisodes(index, resultsToo: true, at: now, into: &effects)
-            self.requeue(
-                exchange.scan, .resultsUnavailable, .nextLaunch, floor: now, at: now, into: &effects)
+            self.requeue(exchange.scan, bad.waitingCause, .nextLaunch, floor: now, at: now, into: &effects)
         }
     }
 

@@ -83,7 +83,43 @@ extension Device {
                     into: &effects)
             }
             self.streamLost(exchange.scan, cause, after: asked, at: now, into: &effects)
+        case .refused:
+            guard let index = self.journeyIndex(exchange.scan) else {
+                preconditionFailure("a stream without a scan")
+            }
+            self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
+            self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
+            self.journeys[index].streamRefusals += 1
+            guard self.journeys[index].streamRefusals >= DeviceLimit.streamRefusalsMax else { return }
+            self.park(exchange.scan, .unexpectedStatus, at: now, into: &effects)
         }
+    }
+
+    /// The request for a stream failed below HTTP.
+    mutating func streamNotOpened(
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        let cause: LossCause =
+            switch failure {
+            case .noPath: .offline
+            case .timedOut: .noAnswer
+            case .foreignURL: .foreignURL
+            case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
+                .descriptorsExhausted, .malformed, .other:
+                .connectFailed
+            }
+        self.streamLost(exchange.scan, cause, after: nil, at: now, into: &effects)
+        // No later try could end otherwise.
+        if cause == .foreignURL { self.park(exchange.scan, .foreignURL, at: now, into: &effects) }
+    }
+
+    /// Leaves a job, whose stream cannot be had, in the record of its scan until the next launch.
+    private mutating func park(
+        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        self.giveUpEpisodes(index, resultsToo: false, at: now, into: &effects)
+        self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
     }
 
     /// A stream, or an attempt to open one, is over without a terminal event. Its request is out of our hands already.

@@ -39,9 +39,9 @@ extension Device {
             self.gate.limited(for: wait, at: now)
             self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
             self.requeue(exchange.scan, .rateLimited, .none, floor: now, at: now, into: &effects)
-        case .again(let asked, let bad):
+        case .again(let cause, let asked, let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
-            self.uploadAgain(exchange, .serverError, after: asked, at: now, into: &effects)
+            self.uploadAgain(exchange, cause, after: asked, at: now, into: &effects)
         case .refused(let code):
             self.refuse(exchange.scan, code: code, at: now, into: &effects)
         }
@@ -50,7 +50,15 @@ extension Device {
     mutating func uploadFailed(
         _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
     ) {
-        let cause = failure == .noPath ? WaitingCause.offline : .transport
+        let cause: WaitingCause =
+            switch failure {
+            case .noPath: .offline
+            case .timedOut: .noAnswer
+            case .foreignURL: .foreignURL
+            case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
+                .descriptorsExhausted, .malformed, .other:
+                .transport
+            }
         self.uploadAgain(exchange, cause, after: nil, at: now, into: &effects)
     }
 

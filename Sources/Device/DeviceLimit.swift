@@ -36,6 +36,11 @@ package enum DeviceLimit {
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
     package static let resultsBadAnswersMax = 3
 
+    /// Refusals of the stream of one job with a 4xx that the contract does not name; then the scan waits likewise.
+    package static let streamRefusalsMax = 3
+    /// A request that has had no head for so long when the app leaves the screen is one that was not answered.
+    package static let patience = Interval.seconds(10)
+
     /// Requests of one operation for one scan, and endings of its jobs: what a record in a store may say. No phone comes
     /// near it (an attempt every millisecond for twelve days); a damaged record may.
     package static let attemptsMax: UInt32 = 1 << 30

@@ -13,6 +13,8 @@ struct Journey: Sendable {
     /// A loss of the stream that no 200 head has ended yet.
     var episode: LossEpisode?
     var streamBackoff = Backoff()
+    /// Times that the stream was refused with a status that the contract does not name.
+    var streamRefusals = 0
     var resultsBackoff = Backoff()
     /// Where the results are, once the job has completed.
     var resultsTarget = ""
@@ -71,6 +73,28 @@ struct Journey: Sendable {
 
     private func lacksJob() -> Never {
         preconditionFailure("scan \(self.scan.record.scan) is in \(self.stage) without a job")
+    }
+}
+
+extension Journey {
+    /// What keeps it from going on, while it waits out a backoff; nil for what is nobody's failure.
+    var trouble: WaitingCause? {
+        switch self.stage {
+        case .unfetched: self.resultsFailures > 0 ? .resultsUnavailable : nil
+        case .disconnected: self.episode.flatMap { Self.waitingCause(of: $0.cause) }
+        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        }
+    }
+
+    private static func waitingCause(of loss: LossCause) -> WaitingCause? {
+        switch loss {
+        case .refusedByStatus: .serverError
+        case .badAnswer: .unreadableAnswer
+        case .noAnswer: .noAnswer
+        case .foreignURL: .foreignURL
+        case .connectFailed: .transport
+        case .reset, .endWithoutTerminal, .silence, .offline, .killed, .handover: nil
+        }
     }
 }
 

@@ -9,11 +9,11 @@ enum UploadVerdict: Hashable, Sendable {
     /// 429: every upload of this phone waits; nil when the server named no time.
     case limited(Interval?)
     /// Not the scan's fault: back to the queue, then backoff, at least as long as the server asked.
-    case again(after: Interval?, BadAnswer?)
+    case again(WaitingCause, after: Interval?, BadAnswer?)
     /// The server will not have this photo, however often it is sent.
     case refused(code: String)
 
-    /// A 401, 404 or 410 is a verdict on the caller or the address, not on the scan: an upload carries no token and
+    /// A 401, 403, 404 or 410 is a verdict on the caller or the address, not on the scan: an upload carries no token and
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
     static func judge(_ answer: Answer) -> UploadVerdict {
@@ -23,26 +23,30 @@ enum UploadVerdict: Hashable, Sendable {
                 let body = UploadAccepted(plain: answer.body)
                     ?? JSON.decode(UploadAccepted.self, from: answer.body)
             else {
-                return .again(after: nil, answer.badness)
+                return .again(answer.badness.waitingCause, after: nil, answer.badness)
             }
-            guard body.success else { return .again(after: nil, .notSuccess) }
+            guard body.success else { return .again(.unreadableAnswer, after: nil, .notSuccess) }
             guard Endpoint.isJobID(body.data.jobId), ServerText.isTarget(body.data.sseUrl),
                 body.data.authToken.map(ServerText.isToken) ?? true
-            else { return .again(after: nil, .undecodable) }
+            else { return .again(.unreadableAnswer, after: nil, .undecodable) }
             return .accepted(
                 DurableJob(
                     jobId: body.data.jobId, authToken: body.data.authToken, sseUrl: body.data.sseUrl,
                     lastEventID: ""))
         case 429:
             return .limited(answer.serverWait)
-        case 401, 404, 408, 410, 500...599:
-            return .again(after: answer.serverWait, nil)
+        case 401, 403:
+            return .again(.unauthorized, after: answer.serverWait, nil)
+        case 404, 410:
+            return .again(.unexpectedStatus, after: answer.serverWait, nil)
+        case 408, 500...599:
+            return .again(.serverError, after: answer.serverWait, nil)
         case 400...499:
             let problem = answer.problem
-            if problem.retryable == true { return .again(after: answer.serverWait, nil) }
+            if problem.retryable == true { return .again(.serverError, after: answer.serverWait, nil) }
             return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
         default:
-            return .again(after: nil, .unexpectedStatus)
+            return .again(.unexpectedStatus, after: nil, .unexpectedStatus)
         }
     }
 }
@@ -59,13 +63,12 @@ enum JobEnd: Hashable, Sendable {
     }
 
     /// What a status says of the job when its stream or its results are asked for: nil when it says nothing of it. Any
-    /// 401 means that the token does not open the job any more; any other lasting 4xx means that the job cannot be
-    /// reached by the id that we have.
+    /// 401 means that the token does not open the job any more; 404 and 410 mean that the job is gone. Another 4xx says
+    /// something of the request, and a new job would be asked for in the same way.
     init?(status: Int) {
         switch status {
         case 401: self = .tokenExpired
-        case 408, 429: return nil
-        case 400...499: self = .gone
+        case 404, 410: self = .gone
         default: return nil
         }
     }
@@ -75,12 +78,15 @@ enum JobEnd: Hashable, Sendable {
 enum StreamVerdict: Hashable, Sendable {
     case jobEnded(JobEnd)
     case lost(LossCause, after: Interval?, BadAnswer?)
+    /// A 4xx that the contract does not name for a stream: tried again a named number of times.
+    case refused
 
     static func judge(_ answer: Answer) -> StreamVerdict {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
         case 200: return .lost(.badAnswer, after: nil, .wrongContentType)
         case 408, 429, 500...599: return .lost(.refusedByStatus, after: answer.serverWait, nil)
+        case 400...499: return .refused
         default: return .lost(.refusedByStatus, after: nil, .unexpectedStatus)
         }
     }
@@ -109,6 +115,17 @@ enum ResultsVerdict: Hashable, Sendable {
             return .books(body.data.results)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         default: return .bad(.unexpectedStatus)
+        }
+    }
+}
+
+extension BadAnswer {
+    /// Why a scan waits that could not go on for such an answer.
+    var waitingCause: WaitingCause {
+        switch self {
+        case .tooLarge: .answerTooLarge
+        case .unexpectedStatus: .unexpectedStatus
+        case .undecodable, .wrongContentType, .notSuccess, .overlongStream: .unreadableAnswer
         }
     }
 }

@@ -53,6 +53,8 @@ package struct Disconnections: Equatable, Sendable {
         case .badAnswer: 6
         case .killed: 7
         case .handover: 8
+        case .noAnswer: 9
+        case .foreignURL: 10
         }
     }
 

@@ -112,7 +112,7 @@ extension Fleet {
             let method = TransferRequest.Method(rawValue: request.method)
         else {
             // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
-            self.tell(phone, .replyFailed(request.id, .other))
+            self.tell(phone, .replyFailed(request.id, .foreignURL))
             return
         }
         let transfer = self.pool.start(

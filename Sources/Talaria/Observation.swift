@@ -176,6 +176,17 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     case resultsUnavailable = "results-unavailable"
     case suspended
     case interrupted
+    /// A whole answer came and could not be used; a `ContractFinding` says why.
+    case unreadableAnswer = "unreadable-answer"
+    case answerTooLarge = "answer-too-large"
+    /// No answer came within the time that a phone waits for one.
+    case noAnswer = "no-answer"
+    /// A status that the contract does not name for the operation.
+    case unexpectedStatus = "unexpected-status"
+    /// An upload was answered with 401 or 403.
+    case unauthorized
+    /// The server sent the phone to another server, which it does not follow.
+    case foreignURL = "foreign-url"
 }
 
 /// Why a stream, or an attempt to open one, was lost.
@@ -192,6 +203,10 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case killed
     /// The network was changed under the phone.
     case handover
+    /// No head came within the time that a phone waits for one.
+    case noAnswer = "no-answer"
+    /// The stream's address is on another server and was not asked.
+    case foreignURL = "foreign-url"
 }
 
 /// How a request failed below HTTP.
@@ -209,6 +224,8 @@ package enum TransportFailure: String, CaseIterable, Hashable, Sendable {
     /// What came is not HTTP.
     case malformed
     case noPath = "no-path"
+    /// The address is on another server and was not asked.
+    case foreignURL = "foreign-url"
     case other
 }
 

@@ -49,7 +49,7 @@ extension World {
         }
         // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
         guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
-            return self.schedule(fails(.other), at: self.now)
+            return self.schedule(fails(.foreignURL), at: self.now)
         }
         if self.isRefused(request, of: phone) {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)

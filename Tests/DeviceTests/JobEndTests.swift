@@ -6,7 +6,7 @@ import Testing
 /// Tokens that expire and jobs that vanish: a new upload of the same scan, a named number of times.
 struct JobEndTests {
     @Test(arguments: [
-        (401, "token-expired"), (400, "job-gone"), (403, "job-gone"), (404, "job-gone"), (410, "job-gone"),
+        (401, "token-expired"), (404, "job-gone"), (410, "job-gone"),
     ])
     func `a stream that the job does not open any more leads to a new upload`(status: Int, cause: String) {
         var phone = TestPhone()
@@ -27,6 +27,49 @@ struct JobEndTests {
         phone.accept(job: "job-2")
         #expect(phone.request(.stream)?.attempt == 2)
         #expect(phone.request(.stream)?.headers.contains { $0.name == "Last-Event-ID" } == false)
+    }
+
+    @Test(arguments: [400, 403, 405, 422])
+    func `a stream that is refused with a status of no contract is no job that is gone`(status: Int) {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        for attempt in 1...DeviceLimit.streamRefusalsMax {
+            #expect(phone.request(.stream)?.attempt == UInt32(attempt))
+            phone.answer(.stream, status)
+            phone.pass(.seconds(30))
+        }
+        #expect(phone.waiting == ["1 unexpected-status"])
+        #expect(phone.record?.attempts.upload == 1, "a new job would be refused in the same way")
+        #expect(phone.record?.job?.jobId == "job-1")
+        #expect(phone.device.isQuiescent)
+    }
+
+    @Test(arguments: [400, 403, 405])
+    func `results that are refused with a status of no contract are no job that is gone`(status: Int) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(rawBooks: nil))
+        for _ in 1...DeviceLimit.resultsBadAnswersMax {
+            phone.answer(.results, status)
+            phone.pass(.seconds(30))
+        }
+        #expect(phone.waiting == ["1 unexpected-status"])
+        #expect(phone.record?.attempts.upload == 1)
+        #expect(phone.record?.job?.jobId == "job-1")
+    }
+
+    @Test func `a stream on another server is not asked for again`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 202, Wording.accepted(job: "job-1", sseUrl: "http://evil.example/s"))
+        phone.fail(.stream, .foreignURL)
+        #expect(phone.waiting == ["1 foreign-url"])
+        #expect(phone.sightings.contains(.streamLost(job: "job-1", attempt: 1, .foreignURL, silence: nil)))
+        #expect(phone.device.isQuiescent)
+        var next = TestPhone(restored: phone.store.scans)
+        next.fail(.stream, .foreignURL)
+        #expect(next.waiting == ["1 foreign-url"])
     }
 
     @Test func `a stream that expires while it is being reconnected gives the episode up`() {

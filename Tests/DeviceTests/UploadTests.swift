@@ -12,7 +12,7 @@ struct UploadTests {
         return phone
     }
 
-    @Test(arguments: [400, 403, 409, 413, 415, 422, 451])
+    @Test(arguments: [400, 409, 413, 415, 422, 451])
     func `a non-retryable answer refuses the scan with its code`(status: Int) {
         var phone = uploading()
         phone.answer(.upload, status, Wording.problem(.invalidFile))
@@ -42,16 +42,20 @@ struct UploadTests {
         #expect(phone.request(.upload)?.attempt == 2)
     }
 
-    @Test(arguments: [401, 404, 408, 410, 500, 502, 503, 504, 599])
-    func `what is not the scan's fault waits and is tried again`(status: Int) {
+    @Test(arguments: [
+        (401, WaitingCause.unauthorized), (403, .unauthorized), (404, .unexpectedStatus),
+        (410, .unexpectedStatus), (408, .serverError), (500, .serverError), (502, .serverError),
+        (503, .serverError), (504, .serverError), (599, .serverError),
+    ])
+    func `what is not the scan's fault waits and is tried again`(status: Int, cause: WaitingCause) {
         var phone = uploading()
         phone.answer(.upload, status, Wording.problem(.internalError))
         #expect(
             phone.takeSightings() == [
-                .replied(.upload, attempt: 1, status: status, took: .zero), .queued(.serverError), .slotGiven,
+                .replied(.upload, attempt: 1, status: status, took: .zero), .queued(cause), .slotGiven,
             ])
-        #expect(phone.waiting == ["1 server-error"])
-        #expect(phone.record?.cause == "server-error")
+        #expect(phone.waiting == ["1 \(cause.rawValue)"])
+        #expect(phone.record?.cause == cause.rawValue)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.upload)?.attempt == 2)
         #expect(phone.record?.attempts.upload == 2, "numbers go on in the store")
@@ -62,7 +66,7 @@ struct UploadTests {
         var phone = uploading()
         phone.answer(.upload, status)
         #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .unexpectedStatus)))
-        #expect(phone.waiting == ["1 server-error"])
+        #expect(phone.waiting == ["1 unexpected-status"])
     }
 
     @Test(arguments: [
@@ -90,7 +94,7 @@ struct UploadTests {
         var phone = uploading()
         phone.answer(.upload, 202, Array(body.utf8), type: type)
         #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, bad)))
-        #expect(phone.waiting == ["1 server-error"])
+        #expect(phone.waiting == ["1 unreadable-answer"])
         #expect(phone.record?.job == nil)
     }
 
@@ -104,7 +108,7 @@ struct UploadTests {
         #expect(phone.request(.upload) == nil)
         #expect(phone.effects.contains(.abort(id)))
         #expect(phone.sightings.filter { $0 == .badAnswer(.upload, attempt: 1, .tooLarge) }.count == 1)
-        #expect(phone.waiting == ["1 server-error"])
+        #expect(phone.waiting == ["1 answer-too-large"])
     }
 
     @Test(arguments: [TransportFailure.reset, .connectRefused, .closedEarly, .tls, .other, .malformed])
@@ -116,6 +120,21 @@ struct UploadTests {
                 .requestFailed(.upload, attempt: 1, failure, took: .zero), .queued(.transport), .slotGiven,
             ])
         #expect(phone.waiting == ["1 transport"])
+    }
+
+    @Test func `an upload that is never answered waits for an answer`() {
+        var phone = uploading()
+        phone.pass(.minutes(2))
+        #expect(phone.sightings.contains(.queued(.noAnswer)))
+        #expect(!phone.sightings.contains(.queued(.transport)))
+    }
+
+    @Test(arguments: [(9, "suspended"), (10, "no-answer")])
+    func `an app that is closed knows how long it had waited`(seconds: Int64, cause: String) {
+        var phone = uploading()
+        phone.pass(.seconds(seconds))
+        phone.tell(.suspended)
+        #expect(phone.waiting == ["1 \(cause)"])
     }
 
     @Test func `a refusal whose body breaks off is a refusal still`() {
