@@ -1,4 +1,4 @@
-import EventLoop
+import SimBase
 
 /// Where the page listens: `HOST:PORT` or `PORT`.
 package struct DashboardAddress: Equatable, Sendable {

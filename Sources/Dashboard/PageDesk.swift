@@ -1,4 +1,3 @@
-import EventLoop
 import Wire
 
 /// Decides what a request is answered with.
@@ -10,6 +9,8 @@ struct PageDesk {
         case follow(head: [UInt8], last: String?, isChunked: Bool)
     }
 
+    private static let crossSite = CrossSiteGuard(hosts: .loopback, pages: .none)
+
     private let page: [UInt8]
     private let policy: String
 
@@ -20,7 +21,7 @@ struct PageDesk {
 
     func answer(_ head: RequestHead, hasRoom: Bool) -> Answer {
         // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
-        guard let host = head.headers["Host"], Self.isLoopback(host: host) else {
+        guard Self.crossSite.allowsHost(of: head) else {
             return self.refusal(
                 403, "this page is for this machine: ask for it by 127.0.0.1 or localhost", head)
         }
@@ -39,7 +40,7 @@ struct PageDesk {
                 ], self.page, head)
         }
         // Pages of others cannot read the events, but could take all places.
-        if let site = head.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
+        guard Self.crossSite.allowsPage(of: head) else {
             return self.refusal(403, "the events are for the page of this address alone", head)
         }
         guard hasRoom else {
@@ -93,26 +94,5 @@ struct PageDesk {
         var bytes: [UInt8] = []
         ResponseWriter.head(status: status, headers: fields, framing: framing, into: &bytes)
         return bytes
-    }
-
-    /// `127.0.0.1:8080`, `[::1]`, `localhost`. Any port: a tunnel has another one.
-    static func isLoopback(host: String) -> Bool {
-        var name = host.lowercased()
-        if name.hasPrefix("[") {
-            guard let end = name.firstIndex(of: "]") else { return false }
-            let rest = name[name.index(after: end)...]
-            guard rest.isEmpty || Self.isPort(rest) else { return false }
-            name = String(name[name.index(after: name.startIndex)..<end])
-            return IPAddress.isLoopback(name)
-        }
-        if let colon = name.firstIndex(of: ":") {
-            guard Self.isPort(name[colon...]) else { return false }
-            name = String(name[..<colon])
-        }
-        return name == "localhost" || (IPAddress.isNumeric(name) && IPAddress.isLoopback(name))
-    }
-
-    private static func isPort(_ text: Substring) -> Bool {
-        text.first == ":" && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 }

@@ -4,6 +4,7 @@ package import Faults
 package import Serving
 package import SimBase
 package import Talaria
+package import Wire
 
 /// Who answers what comes through a server's connections.
 package enum ServerOrigin: Sendable {
@@ -34,6 +35,8 @@ package struct ServerSetup: Sendable {
     package var showsStatus = false
     /// See `ServingSetup.isForBrowsers`.
     package var isForBrowsers = false
+    /// See `ServingSetup.crossSite`.
+    package var crossSite: CrossSiteGuard?
 
     package init(
         host: String, port: UInt16, origin: ServerOrigin, random: KeyedRandom, faults: [FaultSpec],
@@ -106,6 +109,7 @@ package final class BackendServer {
         serving.tellsRequests = setup.served != nil
         serving.showsStatus = setup.showsStatus
         serving.isForBrowsers = setup.isForBrowsers
+        serving.crossSite = setup.crossSite
         self.served = setup.served
         self.record = setup.record
         self.recorder = setup.record.map { _ in Recorder() }

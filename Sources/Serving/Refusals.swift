@@ -18,6 +18,18 @@ extension BackendReply {
         return reply
     }
 
+    static func refusal(of refusal: CrossSiteGuard.Refusal) -> BackendReply {
+        switch refusal {
+        case .foreignHost:
+            Self.refusal(
+                .forbidden,
+                "This server answers to addresses and private names; another name that leads here is allowed by --allow-host."
+            )
+        case .crossSite:
+            Self.refusal(.forbidden, "This server is not for pages of other sites.")
+        }
+    }
+
     static func refusal(_ code: ProblemCode, _ detail: String) -> BackendReply {
         let problem = Problem(code, detail: detail, instance: nil, retryAfterMs: nil, metadata: nil)
         return BackendReply(

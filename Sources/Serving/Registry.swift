@@ -32,6 +32,7 @@ struct Registry: Sendable {
     var gatewayEvents: [GatewayEvent] = []
     let isGateway: Bool
     let isForBrowsers: Bool
+    private let crossSite: CrossSiteGuard?
     private let tellsRequests: Bool
     /// Somebody may look at `/_sim`.
     let showsStatus: Bool
@@ -56,12 +57,22 @@ struct Registry: Sendable {
         self.nonce = setup.nonce.map { Array($0.utf8) }
         self.random = setup.random
         self.isForBrowsers = setup.isForBrowsers
+        self.crossSite = setup.crossSite
         self.tellsRequests = setup.tellsRequests
         self.showsStatus = setup.showsStatus
         self.faults = setup.faults ?? []
         self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
         self.isGateway = if case .upstream = setup.origin { true } else { false }
         self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
+    }
+
+    /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may ask for
+    /// everything but what the server says of itself.
+    func refusal(of head: RequestHead) -> CrossSiteGuard.Refusal? {
+        guard let crossSite = self.crossSite else { return nil }
+        if self.isGateway { return crossSite.refusal(of: head) }
+        guard head.path == StatusPage.path || head.path.hasPrefix(StatusPage.path + "/") else { return nil }
+        return CrossSiteGuard(hosts: crossSite.hosts, pages: .none).refusal(of: head)
     }
 
     // MARK: Exchanges

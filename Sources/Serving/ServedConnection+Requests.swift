@@ -204,6 +204,10 @@ extension ServedConnection {
     private mutating func requested(
         _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ registry: inout Registry
     ) {
+        if let refusal = registry.refusal(of: head) {
+            self.reply(id, .refusal(of: refusal), at: now, &registry)
+            return
+        }
         if let nonce = registry.nonce, head.path == Server.noncePath {
             let headers = [HeaderLine("Content-Type", "text/plain")]
             self.reply(

@@ -21,6 +21,7 @@ enum ProxyCommand {
             Option(
                 name: "--host", value: "ADDRESS",
                 help: "the numeric address to listen on; loopback unless told"),
+            ServeCommand.allowHost,
             Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,

@@ -7,6 +7,7 @@ import ScenarioFile
 import Serving
 import SimBase
 import Talaria
+import Wire
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.
 enum ServeCommand {
@@ -18,6 +19,7 @@ enum ServeCommand {
             Option(
                 name: "--host", value: "ADDRESS",
                 help: "the numeric address to listen on; loopback unless told"),
+            Self.allowHost,
             Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,
@@ -35,6 +37,10 @@ enum ServeCommand {
         ],
         positionalsMin: 0, positionalsMax: 1, example: "swiftwing-sim serve --port 8080",
         run: { try Self.run($0, $1) })
+
+    static let allowHost = Option(
+        name: "--allow-host", value: "NAME", isRepeatable: true,
+        help: "another name by which clients may call it, beside addresses and private names")
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if let nonce = arguments["--embedded"] {
@@ -77,6 +83,7 @@ enum ServeCommand {
     static func serve(_ setup: ServerSetup, loop: Loop, _ console: Console) throws -> ExitCode {
         let (host, port) = (setup.host, setup.port)
         let server: BackendServer
+        if let warning = setup.exposureWarning { console.error(warning) }
         do throws(SystemError) {
             server = try BackendServer(setup, loop: loop, observe: { _ in })
         } catch  where [EINVAL, EADDRNOTAVAIL].contains(error.code) {
@@ -140,9 +147,24 @@ extension ServerSetup {
     mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
         self.showsStatus = true
         self.isForBrowsers = arguments.has("--browser")
+        self.crossSite = CrossSiteGuard(
+            hosts: .privateOr(Set(arguments.all("--allow-host").map { $0.lowercased() })),
+            pages: !self.isForBrowsers ? .none : self.hasSecret ? .ofAllowedHosts : .all)
         guard !arguments.has("--quiet") else { return }
         let log = RequestLog(faults: plan.scenario.faults.map(\.id), wallClockAtZero: wallClockAtZero)
         self.served = { log.write($0) }
+    }
+
+    /// Whether it sends headers of its own to an upstream, which may hold a secret.
+    private var hasSecret: Bool {
+        if case .upstream(let upstream) = self.origin { !upstream.headers.isEmpty } else { false }
+    }
+
+    /// What is said aloud where others than this machine can connect.
+    var exposureWarning: String? {
+        guard IPAddress.isNumeric(self.host), !IPAddress.isLoopback(self.host) else { return nil }
+        let reach = "warning: listening on \(self.host): whoever reaches this machine can use it"
+        return self.hasSecret ? reach + ", and is served with what --header sends" : reach
     }
 
     init(_ plan: RunPlan, host: String, port: UInt16, origin: ServerOrigin, nonce: String) {

@@ -4,6 +4,7 @@ import Serving
 import SimBase
 import Talaria
 import Testing
+import Wire
 
 /// A server on a clock that jumps to its next wake-up, and what comes out of its connections.
 struct Bench {
@@ -21,6 +22,8 @@ struct Bench {
     var now = Instant.zero
     private(set) var peers: [ConnectionID: Peer] = [:]
     private(set) var observations: [Observation] = []
+    /// Requests that went on to the upstream.
+    private(set) var forwarded = 0
     /// What a recorder tells of all that passes, where there is one.
     var recorder: Recorder?
     private(set) var recorded: [RecordingLine] = []
@@ -29,7 +32,7 @@ struct Bench {
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, jobTime: Interval = .milliseconds(60),
-        ping: Interval = .seconds(30), showsStatus: Bool = false
+        ping: Interval = .seconds(30), showsStatus: Bool = false, crossSite: CrossSiteGuard? = nil
     ) {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = jobTime...jobTime
@@ -43,6 +46,18 @@ struct Bench {
                     link: .always(NamedLink(name: "test", profile: link)))
             ]), clockZero: 0, nonce: "nonce-7")
         setup.showsStatus = showsStatus
+        setup.crossSite = crossSite
+        self.server = Server(setup)
+    }
+
+    /// A gateway whose upstream nobody is.
+    init(gatewayFor crossSite: CrossSiteGuard?) {
+        var setup = ServingSetup(
+            origin: .upstream(
+                GatewayConfiguration(basePath: "", replyTime: .seconds(60), wallClockAtZero: 0)),
+            random: KeyedRandom(seed: 7), faults: [], links: FleetLinks(groups: []), clockZero: 0, nonce: nil)
+        setup.showsStatus = true
+        setup.crossSite = crossSite
         self.server = Server(setup)
     }
 
@@ -83,6 +98,7 @@ struct Bench {
                 if self.cutsAtOnce { self.tell(.cutDone(id)) }
             case .read(let id, let isRead): self.peers[id]?.isRead = isRead
             case .observe(let observation): self.observations.append(observation)
+            case .upstream(.forward): self.forwarded += 1
             case .upstream, .served: break
             }
         }
