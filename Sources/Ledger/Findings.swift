@@ -5,6 +5,8 @@ struct Findings: Sendable {
     private struct Tally: Sendable {
         var violations = 0
         var expected = 0
+        /// Violations beyond the bounds of the judgement.
+        var uncounted = 0
         var examples: [Violation] = []
         var expectedExamples: [Violation] = []
     }
@@ -13,6 +15,8 @@ struct Findings: Sendable {
     /// By group, and last those of no group.
     private(set) var totals: [LedgerTotals]
     private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
+
+    var bounds = JudgementBounds()
 
     init(settings: LedgerSettings) {
         self.settings = settings
@@ -27,6 +31,10 @@ struct Findings: Sendable {
         let violation = Violation(
             invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
         let place = invariant.ordinal
+        guard self.bounds.counts(invariant, at: at) else {
+            self.tallies[place].uncounted += 1
+            return
+        }
         self.tallies[place].violations += 1
         if isExpected {
             self.tallies[place].expected += 1
@@ -50,7 +58,7 @@ struct Findings: Sendable {
                 if invariant.needsBackend && !self.settings.hasBackendView {
                     .notAvailable
                 } else if tally.violations == 0 {
-                    .held
+                    tally.uncounted == 0 && self.bounds.letsHold(invariant) ? .held : .notAvailable
                 } else if tally.violations == tally.expected {
                     .brokenAsExpected
                 } else {

@@ -71,6 +71,17 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// The run was interrupted: what it leaves undone from this moment on is nobody's fault.
+    package mutating func interrupted(at moment: Instant) {
+        self.judgePresent()
+        self.findings.bounds.interruption = moment
+    }
+
+    /// The backend's process died, and had told everything up to this moment.
+    package mutating func lostBackend(after moment: Instant) {
+        self.findings.bounds.backendEnd = moment
+    }
+
     /// There will be nothing more, and no end to judge: a run that was killed.
     package mutating func breakOff() { self.judgePresent() }
 
@@ -161,8 +172,12 @@ package struct Ledger: Sendable {
             let isGroup = index < self.rules.settings.fleet.groups.count
             totals.record(into: &table, group: isGroup ? MetricGroup(index: index) : .none)
         }
-        guard !self.rules.settings.hasBackendView else { return }
-        for metric in Metric.needingBackend { table.cannotKnow(metric) }
+        if !self.rules.settings.hasBackendView {
+            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+        } else if self.findings.bounds.backendEnd != nil {
+            // What it had told of single events stays measured; these would take all of it.
+            for metric in Metric.needingBackend where metric.kind == .count { table.cannotKnow(metric) }
+        }
     }
 }
 

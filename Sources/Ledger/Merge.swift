@@ -25,6 +25,9 @@ package struct ObservationMerge: Sendable {
         self.limit = self.stories.map(\.mark).min() ?? .distantFuture
     }
 
+    /// The moment up to which a source has told everything.
+    package func mark(of source: Int) -> Instant { self.stories[source].mark }
+
     /// A source will tell nothing more.
     package mutating func close(source: Int) { self.mark(source: source, upTo: .distantFuture) }
 

@@ -225,6 +225,8 @@ struct PhoneAccount: Sendable {
     }
 
     mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {
+        // Whatever an interrupted run has not settled would have gone on.
+        guard findings.bounds.interruption == nil else { return }
         for index in self.scans.indices where self.scans[index].state == .open {
             if self.scans[index].isInDoubt, !self.scans[index].isRecorded {
                 self.discard(at: index, .notStored, into: &findings)

@@ -141,6 +141,9 @@ package struct Sentinel: Sendable {
         }
     }
 
+    /// The run was interrupted: what is found from this moment on counts for nothing.
+    package mutating func interrupted(at moment: Instant) { self.findings.bounds.interruption = moment }
+
     /// What the world found out about itself.
     package mutating func heard(_ finding: WorldFinding) {
         self.findings.violate(

@@ -63,6 +63,12 @@ package struct RunRecorder {
     /// What the objectives have found so far. `table`: of the whole run.
     package func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
 
+    /// The run was interrupted at this moment; see `Ledger`.
+    package mutating func interrupted(at moment: Instant) { self.ledger.interrupted(at: moment) }
+
+    /// The backend's process died; see `Ledger`.
+    package mutating func lostBackend(after moment: Instant) { self.ledger.lostBackend(after: moment) }
+
     /// The end of the run. `driver`: what the driver itself counted.
     package mutating func finish(
         waiting: [WaitingRecord], at moment: Instant, driver: MetricSet, in directory: RunDirectory

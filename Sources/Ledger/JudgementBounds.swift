@@ -1,0 +1,44 @@
+import SimBase
+
+/// Up to which moment a run can be judged, where it did not come to its end.
+///
+/// What was broken before stays broken; what only a later moment could have shown is not available (DESIGN.md 11.5 and
+/// 11.7).
+struct JudgementBounds: Hashable, Sendable {
+    /// The run was interrupted at this moment.
+    var interruption: Instant?
+    /// The last moment up to which the backend, which died, had told everything.
+    var backendEnd: Instant?
+
+    /// Whether a violation at this moment counts.
+    func counts(_ invariant: Invariant, at moment: Instant) -> Bool {
+        if let interruption, moment >= interruption { return false }
+        if let backendEnd, moment > backendEnd { return invariant.needsPhonesOnly }
+        return true
+    }
+
+    /// Whether an invariant without a violation held.
+    func letsHold(_ invariant: Invariant) -> Bool {
+        if self.interruption != nil, invariant.needsEnd { return false }
+        return self.backendEnd == nil || invariant.needsPhonesOnly
+    }
+}
+
+extension Invariant {
+    /// Whether only the end of a run shows that it held: until then what is missing may still come.
+    var needsEnd: Bool { self.kind != .always || self == .scanCustody }
+
+    /// Whether the phones and their storage are all that it takes to judge it. The others are judged by what the backend's
+    /// process tells as well: its jobs, its logs, and the faults that fired there.
+    var needsPhonesOnly: Bool {
+        switch self {
+        case .scanCustody, .bookNeverDoubleAdded, .streamTerminalOnce, .jobNotCleanedEarly: true
+        case .scanRefusedForCause, .bookNeverLost, .bookFaithful, .streamIDMonotone, .streamNoGap,
+            .jobCleaned, .limitHonoured, .slotsBounded, .serverAgrees, .scanOrder, .jobCleanedOnce,
+            .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup, .streamDeadDetected, .streamParseRobust,
+            .authNoStaleUse, .retryBudget, .deviceNotStuck, .timersClean, .timeSane, .requestOneFate,
+            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed:
+            false
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import EventLoop
+import Foundation
+
+/// What `run`, `simulate` and `replay` do about Ctrl-C, SIGTERM and SIGHUP: the first ends the run with its report, a second
+/// one ends the program.
+enum RunInterruption {
+    private static let announcement =
+        "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
+
+    /// The first act of the program. Where it fails, a signal ends the program as it would any other.
+    static func watch() {
+        do throws(SystemError) {
+            try Interruption.watch(
+                first: {
+                    // The terminal's cursor may be behind a progress line.
+                    let lead = isatty(STDERR_FILENO) == 1 ? "\n" : ""
+                    try? FileHandle.standardError.write(
+                        contentsOf: Data("\(lead)\(Self.announcement)\n".utf8))
+                },
+                again: {
+                    RunState.removeTemporaryFolder()
+                    _exit(ExitCode.interrupted.rawValue)
+                })
+        } catch {
+            ProcessSettings.unblockSignals()
+        }
+    }
+
+    /// To be called between the stages before a run begins, while there is nothing to report.
+    static func check() throws(CommandFailure) {
+        guard Interruption.isRequested else { return }
+        throw CommandFailure(.interrupted, "interrupted before the run began: there is no report")
+    }
+
+    /// What to end with where the interruption came when everything had been judged: the report stands, and whoever
+    /// interrupted is told so. Graver ends stay what they are.
+    static func code(after code: ExitCode) -> ExitCode {
+        guard Interruption.isRequested else { return code }
+        return switch code {
+        case .success, .untrustworthy, .sloFailed: .interrupted
+        case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .invariantBroken,
+            .impossible, .interrupted:
+            code
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Ctrl-C, SIGTERM and SIGHUP at any moment.
+    @Suite struct InterruptionTests {
+        static let announcement =
+            "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
+
+        private struct Case: Sendable, CustomStringConvertible {
+            var command: String
+            var arguments: [String]
+            var milliseconds: Int
+            var signal = SIGINT
+
+            var description: String { "\(self.command), \(self.milliseconds) ms, signal \(self.signal)" }
+        }
+
+        /// Nothing that is captured here comes to an end: only the drain does, four seconds from the start.
+        private static let unfinished =
+            [ShortRun.scenario] + ShortRun.options
+            + ShortRun.set(["server.job-time=1h", "drain=2s", "slo={scan.time: p(95) < 1s}"])
+
+        private static let moments = [0, 20, 50, 100, 200, 400, 1_000, 2_000, 4_000]
+        private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+        private static let cases: [Case] =
+            Self.moments.enumerated().flatMap { place, moment in
+                let signal = Self.signals[place % Self.signals.count]
+                return [
+                    Case(command: "run", arguments: Self.unfinished, milliseconds: moment, signal: signal),
+                    Case(
+                        command: "simulate", arguments: ["hour", "--devices", "4000"],
+                        milliseconds: min(moment, 2_500), signal: signal),
+                ]
+            } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 4_600)]
+
+        @Test func `an interruption ends a run with 105 at any moment`() async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for one in Self.cases { group.addTask { try await Self.interrupt(one) } }
+                try await group.waitForAll()
+            }
+        }
+
+        private static func interrupt(_ one: Case) async throws {
+            let run = try RunProcess(one.arguments, command: one.command)
+            try await run.waitForFirstAct()
+            try await Task.sleep(for: .milliseconds(one.milliseconds))
+            run.signal(one.signal)
+            let outcome = try await run.end(seconds: 60)
+            #expect(outcome.code == 105, "\(one): \(outcome)")
+            #expect(outcome.complaint.hasPrefix(Self.announcement), "\(one): \(outcome.complaint)")
+            #expect(run.temporaryFolders == [], "\(one)")
+            let report = run.report.folder.path
+            let orphans = try await ProcessLine.all().filter { $0.command.contains(report) }
+            #expect(orphans.isEmpty, "\(one): \(orphans)")
+            guard run.report.files.contains("summary.json") else {
+                #expect(outcome.complaint.contains("interrupted before the run began"), "\(one)")
+                return
+            }
+            let summary = try run.report.summary()
+            #expect(summary.exit == 105 && !summary.passed && summary.broken.isEmpty, "\(one): \(outcome)")
+            #expect(!outcome.output.contains("as planned"), "\(one)")
+            #expect(outcome.output.contains("1 not judged") || outcome.output.contains("3 not judged"))
+            let again = try await Binary.run(["report", report, "--no-color"])
+            #expect(again.code == 105, "\(one): \(again)")
+        }
+
+        @Test func `a second signal quits at once and leaves nothing behind`() async throws {
+            let run = try RunProcess(Self.unfinished)
+            try await run.waitForBackend()
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(run.temporaryFolders.count == 1)
+            run.signal(SIGINT)
+            try await Task.sleep(for: .milliseconds(20))
+            run.signal(SIGTERM)
+            let outcome = try await run.end(seconds: 10)
+            #expect(outcome.code == 105, "\(outcome)")
+            #expect(outcome.complaint == Self.announcement + "\n")
+            #expect(run.temporaryFolders == [])
+        }
+
+        @Test func `a replay in two processes can be interrupted`() async throws {
+            let plan = "\(Package.root.path)/Scenarios/regressions/photo-asked-twice.plan.json"
+            let run = try RunProcess([plan], command: "replay")
+            try await run.waitForFirstAct()
+            run.signal(SIGHUP)
+            let outcome = try await run.end(seconds: 30)
+            #expect(outcome.code == 105, "\(outcome)")
+        }
+    }
+}
