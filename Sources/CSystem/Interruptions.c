@@ -6,7 +6,7 @@
 
 static sigset_t interruptions;
 
-static int is_ignored(int number) {
+int shim_signal_is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
@@ -17,7 +17,7 @@ int shim_block_interruptions(void) {
     sigaddset(&interruptions, SIGTERM);
     // `nohup` asks for this one to be ignored. A shell ignores SIGINT for the background jobs of a script, and whoever
     // sends one to such a job means it.
-    if (!is_ignored(SIGHUP)) sigaddset(&interruptions, SIGHUP);
+    if (!shim_signal_is_ignored(SIGHUP)) sigaddset(&interruptions, SIGHUP);
     // An ignored signal is awaited in vain on some systems.
     if (signal(SIGINT, SIG_DFL) == SIG_ERR || signal(SIGTERM, SIG_DFL) == SIG_ERR) return -errno;
     return -pthread_sigmask(SIG_SETMASK, &interruptions, NULL);

@@ -19,6 +19,13 @@ package enum Signal: CaseIterable, Sendable {
     }
 }
 
+extension Signal {
+    /// The signals that ask a program to end: all but those that its caller had it ignore (`nohup`).
+    package static var asking: [Signal] {
+        [.interrupt, .terminate] + (shim_signal_is_ignored(Signal.hangUp.number) != 0 ? [] : [.hangUp])
+    }
+}
+
 /// Handles a signal on the loop's thread, as any other event, until it is let go.
 ///
 /// libevent keeps signals in one place: in a process only one loop may have signal watches at a time.
@@ -55,6 +62,9 @@ extension Loop {
 package enum ProcessSettings {
     /// A write to a closed pipe or socket returns an error instead of ending the process.
     package static func ignoreBrokenPipes() { shim_ignore_broken_pipe() }
+
+    /// A write beyond the limit of a file's size (`ulimit -f`) returns an error instead of ending the process.
+    package static func ignoreFileSizeLimit() { shim_ignore_file_size_limit() }
 
     /// A process whose parent had signals blocked would never hear that it is to end.
     package static func unblockSignals() { shim_unblock_signals() }

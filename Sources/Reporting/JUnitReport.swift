@@ -75,7 +75,10 @@ enum JUnitReport {
                 detail: "warning: observed \(slo.actual)")
         case (nil, _):
             return Self.testcase(
-                name, suite: "objectives", of: result, .skipped, message: "not available in this run",
+                name, suite: "objectives", of: result, .skipped,
+                message: slo.isNotKnown
+                    ? "not available in this run"
+                    : "not judged, the run was interrupted: observed \(slo.actual)",
                 detail: "")
         }
     }

@@ -79,7 +79,7 @@ package enum MarkdownReport {
                 case (true, _): "✅"
                 case (false, .error): "❌"
                 case (false, .warn): "⚠️"
-                case (nil, _): "n/a"
+                case (nil, _): slo.isNotKnown ? "n/a" : "not judged"
                 }
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),

@@ -126,6 +126,7 @@ package struct PastRun: Sendable {
             }
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
+        if result.isInterrupted { result.slos = result.slos.map(\.unjudged) }
         let exits = runs.map(\.result.exit)
         result.exit =
             Judgement(
@@ -266,6 +267,9 @@ private struct Past {
             exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError)
         result.length = Interval(nanoseconds: (summary["seconds"]?.scaled(9)) ?? 0)
         result.isInterrupted = summary["interrupted"]?.flag ?? false
+        // Of a backend that died what it had not told is not known.
+        result.hasBackendView =
+            self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
         result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
@@ -376,7 +380,9 @@ private struct Past {
                     totals: place < totals.count ? totals[place] : LedgerTotals())
             }, totals: ledger.totals, verdicts: verdicts,
             // Parts of a run are judged while it goes on.
-            slos: slos.map { $0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown },
+            slos: slos.map {
+                ($0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown).unjudged
+            },
             metrics: table, exit: broken ? .invariantBroken : .interrupted)
         result.isInterrupted = true
         result.failure = "the run was killed before it was judged: this is what its files hold"

@@ -238,8 +238,10 @@ extension SummaryWriter {
         let counts = self.result.metrics.everything(of: .fleet)
         let planned = counts.count(.arrivalsPlanned)
         if planned > 0 {
+            // A run that was cut short says nothing of its plan.
+            let plan = self.result.isInterrupted ? "planned" : "as planned"
             pieces.append(
-                Piece(", captured \(counts.count(.arrivalsAchieved)) of \(planned) as planned"))
+                Piece(", captured \(counts.count(.arrivalsAchieved)) of \(planned) \(plan)"))
         }
         let late = counts.count(.arrivalsLate)
         if late > 0 { pieces.append(Piece(", \(late) of them late", .warning)) }

@@ -127,7 +127,7 @@ struct SummaryWriter {
             Self.tally([
                 (slos.count { $0.passed == true }, "held"), (self.result.breaches.count, "failed"),
                 (slos.count { $0.passed == false && !$0.isBreach }, "missed as a warning"),
-                (slos.count { $0.passed == nil }, "n/a"),
+                (slos.count { $0.passed == nil }, self.result.isInterrupted ? "not judged" : "n/a"),
             ]))
         let metric = slos.map { Printable.width($0.slo.selector.description) }.max() ?? 0
         let condition = slos.map { Printable.width($0.slo.condition.description) }.max() ?? 0
@@ -146,7 +146,7 @@ struct SummaryWriter {
                 case .warning: .warning
                 case .unknown: .dim
                 }
-            let actual = slo.passed == nil ? "unknown with this target" : slo.actual
+            let actual = slo.isNotKnown ? "unknown with this target" : slo.actual
             let selector = slo.slo.selector.description
             let expression = slo.slo.condition.description
             let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
@@ -189,9 +189,10 @@ struct SummaryWriter {
         if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
     }
 
-    /// A run that was killed had our own backend, and no end.
     private var whyUnknown: String {
-        self.result.hasBackendView ? " (needs the end of the run)" : " (only our own backend can tell)"
+        if self.result.isInterrupted { return " (needs the end of the run)" }
+        return self.result.failure == nil
+            ? " (only our own backend can tell)" : " (needs what the backend would have told)"
     }
 
     private static func names(_ verdicts: [Verdict]) -> String {

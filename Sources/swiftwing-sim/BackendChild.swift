@@ -29,8 +29,8 @@ final class BackendChild {
     /// How the process ended, if it did.
     var endText: String? {
         switch self.exit?.cause {
-        case .exited(let code)?: "ended with code \(code)"
-        case .signaled(let number)?: "was killed by signal \(number)"
+        case .exited(let code)?: "exit code \(code)"
+        case .signaled(let number)?: "killed by signal \(number)"
         case nil: nil
         }
     }
@@ -88,7 +88,11 @@ final class BackendChild {
     }
 
     /// Lets the child end by itself, as it would if this process ended.
-    func letGo() { self.process?.cutLifeline() }
+    func letGo() {
+        // Without a zero it does not wait for its lifeline yet.
+        self.zeroPipe = nil
+        self.process?.cutLifeline()
+    }
 
     func kill() { self.process?.signal(.kill) }
 

@@ -19,6 +19,7 @@ extension LiveRun {
         }
         self.child = child
         try self.wait(for: child, "read the resolved scenario") { child.isReady }
+        guard !self.isInterrupted else { return nil }
         self.setZero()
         child.begin(clock: self.clock, wallClockAtZero: self.startedWall)
         try self.wait(for: child, "listen") { child.base != nil }
@@ -28,9 +29,11 @@ extension LiveRun {
 
         // No load before it is certain that this is the server that was started.
         let curl = self.preparation.curlTarget(port: port)
-        switch Preflight.ask(
+        let answer = Preflight.ask(
             base + BackendServer.noncePath, headers: [], target: curl, loop: self.loop)
-        {
+        self.noticeInterruption()
+        guard !self.isInterrupted else { return nil }
+        switch answer {
         case .success(let answer) where answer.head.status == 200 && answer.body == nonce:
             return (base, curl)
         case .success(let answer):
@@ -44,7 +47,10 @@ extension LiveRun {
 
     private func wait(for child: BackendChild, _ what: String, until holds: () -> Bool) throws {
         let isDone = self.loop.turn(
-            until: { holds() || child.exit != nil || self.isInterrupted }, atMost: BackendChild.patience)
+            until: { holds() || child.exit != nil || Interruption.isRequested },
+            atMost: BackendChild.patience)
+        self.noticeInterruption()
+        guard !self.isInterrupted else { return }
         guard child.exit == nil, isDone else {
             throw CommandFailure(
                 .internalError, "the backend process did not get ready: it could not \(what)")
@@ -53,14 +59,16 @@ extension LiveRun {
 
     /// Lets the backend end by itself and hears its story to the end.
     func endChild() {
-        guard let child = self.child else { return }
+        guard let child = self.child, !self.hasLostBackend else { return }
         child.letGo()
         let isOver = self.loop.turn(
             until: { child.exit != nil && child.isToldOut }, atMost: BackendChild.patience)
         if !isOver {
             child.kill()
-            self.warnings.append("the backend process did not end by itself and was killed")
             _ = self.loop.turn(until: { child.exit != nil }, atMost: .seconds(2))
+            self.lostBackend("did not end by itself and was killed")
+        } else if child.exit?.cause != .exited(code: 0) {
+            self.lostBackend("died (\(child.endText ?? "unknown end"))")
         }
         self.account.closeBackend()
     }

@@ -28,6 +28,7 @@ extension LiveRun {
         let findings = account.finish(
             waiting: waiting, at: ended, driver: driver, directory: self.directory)
         let slos = account.recorder.results(findings.metrics).map { result in
+            guard !self.isInterrupted else { return result.unjudged }
             // What ended the run stays broken, even if its last operations went well.
             guard let reason = self.endedBy, reason.slo == result.slo, result.passed == true else {
                 return result
@@ -60,7 +61,8 @@ extension LiveRun {
             seed: self.plan.scenario.seed, world: .live, started: self.startedWall, length: length,
             groups: groups,
             isInterrupted: self.isInterrupted, failure: self.failure?.text, exit: exit,
-            hasBackendView: self.request.target == nil, totals: totals, verdicts: verdicts, slos: slos,
+            hasBackendView: self.request.target == nil && !self.hasLostBackend, totals: totals,
+            verdicts: verdicts, slos: slos,
             disconnections: disconnections.rows.filter { $0.count > 0 }, metrics: metrics,
             resources: resources, generator: generator, notes: [], warnings: warnings,
             directory: self.directory.path, files: [], command: self.rerunCommand)
@@ -84,7 +86,7 @@ extension LiveRun {
             TerminalSummary.text(
                 result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
-        return ExitCode(rawValue: result.exit.rawValue) ?? .internalError
+        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -112,7 +114,10 @@ extension LiveRun {
     }
 
     private var fleetWarnings: [String] {
-        guard let outcome = self.outcome else { return ["the fleet gave no account of its end"] }
+        guard let outcome = self.outcome else {
+            return self.isInterrupted
+                ? ["interrupted before the first capture was due"] : ["the fleet gave no account of its end"]
+        }
         var warnings: [String] = []
         if outcome.farewellsCut > 0 {
             warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")

@@ -41,7 +41,8 @@ final class LiveRun {
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
     private(set) var isInterrupted = false
-    private var signals: [SignalWatch] = []
+    /// The backend's process died: what only it could tell is not known.
+    private(set) var hasLostBackend = false
     private var watchman: LoopTimer?
     private var shownAt = Instant.zero
     /// The objective that ended the run before its time, as it stood then.
@@ -99,16 +100,30 @@ final class LiveRun {
     }
 
     private func runToItsEnd() throws -> ExitCode {
-        self.watchSignals()
-        guard let target = try self.prepareTarget(), !self.isInterrupted else { return .interrupted }
-        try self.startFleet(target)
-        self.startWatching()
-        _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
-        self.endFleet()
+        let target = try self.prepareTarget()
+        self.noticeInterruption()
+        self.begin()
+        if let target, !self.isInterrupted {
+            try self.startFleet(target)
+            self.startWatching()
+            _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
+            // Also in the drain it cuts something short.
+            self.noticeInterruption()
+            self.endFleet()
+        }
         self.endChild()
         self.watchman?.disarm()
         self.console.clearProgress()
         return try self.judge(waiting: self.preparation.state.waiting(self.plan))
+    }
+
+    /// What is known of the run before its first observation goes to the files.
+    private func begin() {
+        let head = RunHead(
+            self.plan, self.request.loaded, world: .live, started: self.startedWall,
+            hasBackendView: self.request.target == nil, command: self.rerunCommand)
+        self.directory.begin(head)
+        self.dashboard?.begin(folder: self.directory.path, head: head, objectives: SLOParts(self.plan))
     }
 
     /// The base of the backend, once it is there.
@@ -143,11 +158,6 @@ final class LiveRun {
     // MARK: The fleet
 
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
-        let head = RunHead(
-            self.plan, self.request.loaded, world: .live, started: self.startedWall,
-            hasBackendView: self.request.target == nil, command: self.rerunCommand)
-        self.directory.begin(head)
-        self.dashboard?.begin(folder: self.directory.path, head: head, objectives: SLOParts(self.plan))
         let desk = self.plan.faultDesk
         let photos = self.preparation.photos
         let phones = self.plan.groups.enumerated().flatMap { place, group in
@@ -208,22 +218,19 @@ final class LiveRun {
 
     // MARK: Watching
 
-    /// Ctrl-C ends the run with its report; a second one ends the process at once.
-    private func watchSignals() {
-        self.signals = [Signal.interrupt, .terminate].map { signal in
-            self.loop.onSignal(signal) { [unowned self] in
-                guard !self.isInterrupted else { exit(ExitCode.interrupted.rawValue) }
-                self.isInterrupted = true
-                self.console.error(
-                    "interrupted: phones say goodbye, then the report; once more to end at once")
-                self.fleet?.stop()
-            }
-        }
+    /// From when the run is told to end: phones clean up and put their scans back, and what that leaves undone is
+    /// held against nobody.
+    func noticeInterruption() {
+        guard !self.isInterrupted, Interruption.isRequested else { return }
+        self.isInterrupted = true
+        self.account.interrupted(at: self.clock.now())
+        self.fleet?.stop()
     }
 
     /// Sees that the backend lives, and shows how it goes.
     private func startWatching() {
         self.watchman = LoopTimer(loop: self.loop) { [unowned self] _ in
+            self.noticeInterruption()
             self.checkChild()
             self.checkObjectives()
             self.showProgress()
@@ -235,12 +242,21 @@ final class LiveRun {
 
     /// The end of the backend's process is the end of the run.
     private func checkChild() {
-        guard let end = self.child?.endText, self.failure == nil, self.outcome == nil else { return }
-        let text = "the backend process \(end): what it saw last may be missing"
-        self.failure = RunFailure(code: .internalError, text: text)
-        self.console.error("swiftwing-sim: \(text)")
-        self.account.closeBackend()
+        // What was in the pipe when it died still counts.
+        guard let child = self.child, let end = child.endText, child.isToldOut else { return }
+        self.lostBackend("died (\(end))")
         self.fleet?.stop()
+    }
+
+    /// What the backend had not told by then is not known, and nothing that rests on it is held against a phone.
+    func lostBackend(_ end: String) {
+        guard !self.hasLostBackend else { return }
+        self.hasLostBackend = true
+        let moment = ProgressLine.clock(self.clock.now())
+        let text = "the backend process \(end) at \(moment): what it saw last may be missing"
+        self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
+        self.console.error("swiftwing-sim: \(text)")
+        self.account.lostBackend()
     }
 
     /// An objective with `abort` that is broken ends the run, once a second.

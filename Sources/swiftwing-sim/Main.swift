@@ -9,12 +9,24 @@ enum Main {
     static let version = "0.1.0"
 
     static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let first = arguments.first, Self.interruptibleCommands.contains(first) {
+            RunInterruption.watch()
+        } else {
+            ProcessSettings.unblockSignals()
+        }
         ProcessSettings.ignoreBrokenPipes()
-        ProcessSettings.unblockSignals()
+        ProcessSettings.ignoreFileSizeLimit()
         let console = Console(environment: ProcessInfo.processInfo.environment)
-        let code = Self.run(Array(CommandLine.arguments.dropFirst()), console: console)
+        let code = Self.run(arguments, console: console)
         exit(code.rawValue)
     }
+
+    /// Commands that end with a report when they are interrupted. `serve` and `proxy` run until they are, and every other
+    /// command ends as the system lets it.
+    private static let interruptibleCommands: Set = [
+        RunCommand.command.name, SimulateCommand.command.name, ReplayCommand.command.name,
+    ]
 
     private static func run(_ arguments: [String], console: Console) -> ExitCode {
         do {

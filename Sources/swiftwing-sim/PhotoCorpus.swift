@@ -63,6 +63,7 @@ enum Easel {
         let painted = Guarded<[Result<SourcePhoto, ImagingError>?]>(
             .init(repeating: nil, count: shelves.count))
         DispatchQueue.concurrentPerform(iterations: shelves.count) { place in
+            guard !Interruption.isRequested else { return }
             let shelf = shelves[place]
             var encoder = JPEGEncoder()
             let result = Result { () throws(ImagingError) in
@@ -72,6 +73,7 @@ enum Easel {
             }
             painted.withLock { $0[place] = result }
         }
+        try RunInterruption.check()
         return try painted.withLock { $0 }.compactMap { try $0?.get() }
     }
 }

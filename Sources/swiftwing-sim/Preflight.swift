@@ -29,7 +29,8 @@ final class Preflight: TransferDelegate {
         let transfer = preflight.pool.start(
             TransferRequest(
                 phone: 0, method: .get, url: url, headers: headers, body: .none, receiveBuffer: .reply))
-        let isDone = loop.turn(until: { preflight.isEnough }, atMost: Self.patience)
+        let isDone = loop.turn(
+            until: { preflight.isEnough || Interruption.isRequested }, atMost: Self.patience)
         if preflight.end == nil { preflight.pool.cancel(transfer) }
         preflight.pool.hangUp(phone: 0, by: .fin)
         if let failure = preflight.end?.failure { return .failure(PreflightFailure(failure)) }

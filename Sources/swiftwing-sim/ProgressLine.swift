@@ -17,7 +17,7 @@ enum ProgressLine {
     }
 
     /// Minutes and seconds.
-    private static func clock(_ moment: Instant) -> String {
+    static func clock(_ moment: Instant) -> String {
         let seconds = max(0, moment.nanoseconds / 1_000_000_000)
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
     }

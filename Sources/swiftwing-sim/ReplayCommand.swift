@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import ScenarioFile
 import SimBase
@@ -31,6 +32,9 @@ enum ReplayCommand {
         example: "swiftwing-sim replay Scenarios/regressions/photo-asked-twice.plan.json",
         run: { try Self.run($0, $1) })
 
+    /// Events between two looks at whether it is to end.
+    private static let eventsPerLook = 4_096
+
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
         let path = arguments.positionals[0]
@@ -43,6 +47,7 @@ enum ReplayCommand {
         if arguments.has("--chain") || arguments["--events"] != nil {
             return try Self.printChain(of: plan, events: Self.events(arguments), console)
         }
+        try RunInterruption.check()
         let run = try VirtualRun(
             VirtualRequest(
                 loaded: LoadedScenario(scenario: saved.scenario, path: path, bytes: bytes), plan: plan,
@@ -73,7 +78,9 @@ enum ReplayCommand {
         var world = World(plan)
         world.tracedEvents = events
         do throws(WorldFailure) {
-            while try world.step() {}
+            while try world.steps(Self.eventsPerLook) {
+                guard !Interruption.isRequested else { return .interrupted }
+            }
         } catch {
             console.error("swiftwing-sim: \(error.text)\n\(error.lastEvents.joined(separator: "\n"))")
             return .internalError

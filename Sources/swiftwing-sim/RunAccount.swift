@@ -65,6 +65,16 @@ struct RunAccount {
         self.settle(directory)
     }
 
+    /// The run was interrupted at this moment.
+    mutating func interrupted(at moment: Instant) { self.recorder.interrupted(at: moment) }
+
+    /// The process of the backend, or of the gateway, died: how far its account goes is known, and nothing else comes.
+    mutating func lostBackend() {
+        guard self.hasReports else { return }
+        self.recorder.lostBackend(after: self.merge.mark(of: self.threads))
+        self.closeBackend()
+    }
+
     /// The phones will tell nothing more.
     mutating func closePhones() {
         for thread in 0..<self.threads { self.merge.close(source: thread) }

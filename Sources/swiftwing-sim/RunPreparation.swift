@@ -49,9 +49,12 @@ struct RunPreparation {
             phones: self.plan.devices,
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try Self.listen($0) }
+        try RunInterruption.check()
         self.census = self.plan.census
+        try RunInterruption.check()
         self.photos = try PhotoCorpus(
             self.plan, scenarioPath: request.loaded.path, painter: painter)
+        try RunInterruption.check()
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
@@ -153,6 +156,7 @@ struct RunPreparation {
         let answer = Preflight.ask(
             target.base + Endpoint.stream(jobId: nobody).path, headers: headers + target.headers,
             target: curl, loop: loop)
+        try RunInterruption.check()
         switch answer {
         case .success(let answer):
             guard let contradiction = answer.contradiction else { return }

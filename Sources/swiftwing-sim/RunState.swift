@@ -21,13 +21,25 @@ struct RunState {
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
     init(_ path: String?, threads: Int) throws {
         self.isTemporary = path == nil
-        self.path = try path ?? FileTree.makeTemporaryFolder(named: "swiftwing-sim")
-        self.lock = try Self.lock(self.path)
+        self.path = try path ?? Self.makeTemporaryFolder()
+        do {
+            self.lock = try Self.lock(self.path)
+            let content = try Self.open(self.path, threads: threads)
+            self.linesSkipped = content.linesSkipped
+            self.phonesWaiting = content.phonesWaiting
+        } catch {
+            if path == nil { Self.removeTemporaryFolder() }
+            throw error
+        }
+    }
+
+    private static func open(_ path: String, threads: Int) throws -> (
+        linesSkipped: Int, phonesWaiting: [DeviceNumber]
+    ) {
         do throws(StateFolder.Failure) {
-            var folder = try StateFolder(path: self.path)
+            var folder = try StateFolder(path: path)
             _ = try folder.journals(threads: threads)
-            self.linesSkipped = folder.linesSkipped
-            self.phonesWaiting = folder.unsettled().map(\.device)
+            return (folder.linesSkipped, folder.unsettled().map(\.device))
         } catch {
             switch error {
             case .system(let error):
@@ -82,6 +94,26 @@ struct RunState {
     }
 
     func removeIfTemporary() {
-        if self.isTemporary { StateFolder.remove(path: self.path) }
+        if self.isTemporary { Self.removeTemporaryFolder() }
+    }
+
+    // MARK: The temporary folder
+
+    /// The one of this process, while there is one: also a run that is quit at once takes it away.
+    private static let temporaryFolder = Guarded<String?>(nil)
+
+    private static func makeTemporaryFolder() throws(SystemError) -> String {
+        let path = try FileTree.makeTemporaryFolder(named: "swiftwing-sim")
+        Self.temporaryFolder.withLock { $0 = path }
+        return path
+    }
+
+    /// May be called on any thread, and more than once.
+    static func removeTemporaryFolder() {
+        let path = Self.temporaryFolder.withLock { path in
+            defer { path = nil }
+            return path
+        }
+        if let path { StateFolder.remove(path: path) }
     }
 }

@@ -96,7 +96,7 @@ enum ServeCommand {
                 hint: "another port with --port N, or --port 0 for any")
         }
         // Before anybody is told that it listens, and may tell it to end.
-        let signals = [Signal.interrupt, .terminate].map { loop.onSignal($0) { loop.stop() } }
+        let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
         console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
         withExtendedLifetime(signals) { loop.run() }
         server.shutDown()

@@ -48,6 +48,7 @@ enum SimulateCommand {
             isQuiet: arguments.has("--quiet"),
             command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
             savesPlanTo: arguments["--save-plan"], expected: nil)
+        try RunInterruption.check()
         return try VirtualRun(request, console: console).run()
     }
 

@@ -46,7 +46,6 @@ final class VirtualRun {
     private var sentinel: Sentinel
     private var sometimes: SometimesTable
     private var isInterrupted = false
-    private var signals: [SignalWatch] = []
     private var shownAt = Instant.zero
     private var batch: [Observation] = []
 
@@ -89,12 +88,6 @@ final class VirtualRun {
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
     func run() throws -> ExitCode {
-        self.signals = [Signal.interrupt, .terminate].map { signal in
-            self.loop.onSignal(signal) { [unowned self] in
-                guard !self.isInterrupted else { exit(ExitCode.interrupted.rawValue) }
-                self.isInterrupted = true
-            }
-        }
         var failure: WorldFailure?
         do throws(WorldFailure) { try self.live() } catch { failure = error }
         self.console.clearProgress()
@@ -110,10 +103,16 @@ final class VirtualRun {
             let goesOn = try self.world.steps(Self.eventsPerLook)
             self.listen()
             guard goesOn else { return }
-            self.loop.poll()
-            guard !self.isInterrupted else { return }
+            guard !Interruption.isRequested else { return self.interrupted() }
             self.showProgress()
         }
+    }
+
+    /// What a run that is cut short leaves undone is held against nobody.
+    private func interrupted() {
+        self.isInterrupted = true
+        self.recorder.interrupted(at: self.world.now)
+        self.sentinel.interrupted(at: self.world.now)
     }
 
     /// Has judged, measured and logged what was seen since the last time.
@@ -173,7 +172,7 @@ final class VirtualRun {
         var metrics = findings.metrics
         // A simulated timer is never late.
         metrics.cannotKnow(.latency(.generatorLateness))
-        let slos = self.recorder.results(metrics)
+        let slos = self.recorder.results(metrics).map { self.isInterrupted ? $0.unjudged : $0 }
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
@@ -213,7 +212,7 @@ final class VirtualRun {
         }
         self.console.out(TerminalSummary.text(result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
-        return ExitCode(rawValue: result.exit.rawValue) ?? .internalError
+        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
     }
 
     private var arrivals: ArrivalAccount {

@@ -22,9 +22,11 @@ extension EndToEnd {
             kill(try await run.backendProcess().number, SIGKILL)
             let outcome = try await run.end(seconds: 40)
             #expect(outcome.code == 70)
-            let failure = "the backend process was killed by signal 9: what it saw last may be missing"
-            #expect(outcome.complaint == "swiftwing-sim: \(failure)\n")
-            #expect(outcome.output.contains(failure))
+            let complaint = outcome.complaint.dropFirst("swiftwing-sim: ".count).dropLast()
+            #expect(complaint.hasPrefix("the backend process died (killed by signal 9) at 0:0"))
+            #expect(complaint.hasSuffix(": what it saw last may be missing"))
+            let failure = String(complaint)
+            #expect(outcome.output.contains("the backend process died (killed by signal 9)"))
 
             #expect(
                 run.report.files == RunReport.names)
@@ -36,6 +38,29 @@ extension EndToEnd {
             #expect(summary.scans.isConserved && summary.scans.lost == 0, "\(summary.scans)")
             #expect(summary.scans.captured > 0 && summary.scans.waiting > 0)
             #expect(summary.broken.isEmpty)
+        }
+
+        /// Each kill falls between other observations: whatever the backend had not told, no phone is blamed for it.
+        @Test func `no kill of a backend breaks an invariant`() async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for kill in 1...14 {
+                    group.addTask {
+                        let run = try RunProcess(ShortRun.arguments)
+                        try await run.waitForBackend()
+                        try await Task.sleep(for: .milliseconds(300 * kill))
+                        Foundation.kill(try await run.backendProcess().number, SIGKILL)
+                        let outcome = try await run.end(seconds: 40)
+                        #expect(outcome.code == 70, "kill \(kill): \(outcome)")
+                        let summary = try run.report.summary()
+                        #expect(summary.broken.isEmpty, "kill \(kill): \(outcome)")
+                        #expect(
+                            summary.invariants.contains {
+                                $0.id == "server.agrees" && $0.violations == .notAvailable
+                            })
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
     }
 }

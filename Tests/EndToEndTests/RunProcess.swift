@@ -12,7 +12,7 @@ final class RunProcess: Sendable {
     var number: Int32 { self.child.process.processIdentifier }
     var report: RunReport { RunReport(folder: self.folder.folder.appending(path: "report")) }
 
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], command: String = "run") throws {
         self.folder = try Scratch()
         self.output = try self.folder.file("output")
         self.complaint = try self.folder.file("complaint")
@@ -23,7 +23,7 @@ final class RunProcess: Sendable {
         let process = Process()
         process.executableURL = Binary.path
         process.arguments =
-            ["run"] + arguments + [
+            [command] + arguments + [
                 "--output", self.folder.folder.appending(path: "report").path, "--quiet", "--no-color",
             ]
         process.environment = Subprocess.environment.merging(["TMPDIR": self.folder.folder.path]) { $1 }
@@ -77,6 +77,36 @@ final class RunProcess: Sendable {
         try #require(isShown, "the log never showed \(what)")
     }
 
+    /// Waits until the program answers signals itself: what the system needs to load it is nobody's to answer.
+    func waitForFirstAct() async throws {
+        #if os(Linux)
+            let interrupt: UInt64 = 1 << UInt64(SIGINT - 1)
+            let isWatching = try await Patience.until(seconds: 30, every: .milliseconds(1)) {
+                let status = try String(contentsOfFile: "/proc/\(self.number)/status", encoding: .utf8)
+                let blocked = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+                let mask = blocked?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+                return mask & interrupt != 0
+            }
+            try #require(isWatching, "the program never came to its first act")
+        #else
+            try await Task.sleep(for: .milliseconds(500))
+        #endif
+    }
+
+    /// What the run has left beside its report: its temporary state, if any.
+    var temporaryFolders: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: self.folder.folder.path)) ?? [])
+            .filter { $0.hasPrefix("swiftwing-sim.") }
+    }
+
+    /// Waits until the process of the backend is there.
+    func waitForBackend() async throws {
+        let isThere = try await Patience.until(seconds: 30) {
+            try await ProcessLine.all().contains { $0.parent == self.number }
+        }
+        try #require(isThere, "the run never started its backend")
+    }
+
     /// The process of the backend, while this one is its parent.
     func backendProcess() async throws -> ProcessLine {
         let children = try await ProcessLine.all().filter { $0.parent == self.number }
@@ -116,11 +146,13 @@ struct ProcessLine {
 /// Waiting for something that happens elsewhere: looked for again and again, up to a time that is only there so that a
 /// failure ends.
 enum Patience {
-    static func until(seconds: Int, _ holds: () async throws -> Bool) async throws -> Bool {
+    static func until(
+        seconds: Int, every pause: Duration = .milliseconds(50), _ holds: () async throws -> Bool
+    ) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
         while !(try await holds()) {
             guard ContinuousClock.now < end else { return false }
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.sleep(for: pause)
         }
         return true
     }

@@ -117,6 +117,19 @@ int shim_ignore_broken_pipe(void);
 /// blocked mask is inherited.
 int shim_unblock_signals(void);
 
+/// Blocks SIGINT, SIGTERM and, unless it is ignored, SIGHUP in the calling thread and in those that it starts, and lets
+/// every other signal in. To be called once, before any other thread is started. Returns 0 or minus errno.
+int shim_block_interruptions(void);
+
+/// Whether the process ignores a signal, as `nohup` has it ignore SIGHUP.
+int shim_signal_is_ignored(int number);
+
+/// Waits for one of the signals that `shim_block_interruptions` blocked, and returns its number or minus errno.
+int shim_await_interruption(void);
+
+/// A write beyond the limit of a file's size returns EFBIG instead of ending the process.
+int shim_ignore_file_size_limit(void);
+
 /// Starts a program. `from[i]` becomes `to[i]` in it; `from` must all be above every `to`. The program starts with
 /// no blocked signal and default actions, and in a process group of its own when `own_group` is set, so that a
 /// Ctrl-C in the terminal reaches only its parent. Returns 0 or minus errno.

@@ -167,7 +167,7 @@ package struct HTMLPage {
 
     /// Why an objective is neither held nor missed.
     private func standing(of slo: SLOResult) -> String {
-        guard self.isLive else { return "not available" }
+        guard self.isLive else { return slo.isNotKnown ? "not available" : "not judged" }
         return slo.noData ? "nothing to judge yet" : slo.value != nil ? "not reached yet" : "not available"
     }
 
