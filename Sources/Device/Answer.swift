@@ -23,16 +23,17 @@ struct Answer: Sendable {
         return isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
     }
 
-    /// How long the server asks to wait: `retryAfterMs` of the body, then the header in seconds or as a date. A wait
-    /// that is zero, negative or unreadable is no answer to "how long", and the next source is asked.
+    /// How long the server asks to wait: `retryAfterMs` of the body, then the header in seconds or as a date. Zero is an
+    /// answer: at once, as far as the server is concerned. A wait that is negative, unreadable or past is none, and the
+    /// next source is asked.
     var serverWait: Interval? {
         let asked = self.problem.retryAfterMs.map { min($0, DeviceLimit.serverWaitMax.wholeMilliseconds) }
-        if let asked, asked > 0 { return .milliseconds(asked) }
+        if let asked, asked >= 0 { return .milliseconds(asked) }
         switch self.head.retryAfter.flatMap(RetryAfter.init) {
         case .none:
             return nil
         case .delay(let delay):
-            return delay > .zero ? min(delay, DeviceLimit.serverWaitMax) : nil
+            return delay >= .zero ? min(delay, DeviceLimit.serverWaitMax) : nil
         case .date(let date):
             // The date names a whole second: wait to its very beginning, not to the millisecond before.
             let (seconds, rest) = self.wallNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

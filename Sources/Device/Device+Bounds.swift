@@ -5,7 +5,7 @@ extension Device {
     /// copied first.
     package mutating func eachBound(_ look: (Bound) -> Void) {
         look(Bound("DeviceLimit.unsettledMax", self.unsettledCount, max: DeviceLimit.unsettledMax))
-        look(Bound("ClientProfile.streamsMax", self.journeys.count, max: self.profile.streamsMax))
+        look(Bound("ClientProfile.streamsMax", self.slotsTaken, max: self.profile.streamsMax))
         var remembered = 0
         for index in self.journeys.indices {
             remembered = max(remembered, self.journeys[index].remembered.count)

@@ -6,7 +6,7 @@ import Talaria
 extension Device {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
-        self.journeys.append(Journey(scan: scan, stage: .cleaning))
+        self.journeys.append(Journey(scan: scan, stage: .cleaning, holdsSlot: false))
         self.clean(self.journeys.count - 1, at: now, into: &effects)
     }
 
@@ -34,6 +34,7 @@ extension Device {
 
     mutating func sendDueCleanups(at now: Instant, into effects: inout [DeviceEffect]) {
         for index in self.cleanups.indices where self.cleanups[index].isDue(at: now) {
+            guard self.maySendCleanup else { return }
             let cleanup = self.cleanups[index]
             let reserved = self.cleanups[index].send()
             let attempt = reserved ?? self.nextCleanupAttempt(cleanup.scan, into: &effects)
@@ -44,6 +45,13 @@ extension Device {
                     lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
                 at: now, into: &effects)
         }
+    }
+
+    /// Whether one more DELETE may be under way: they need no slot, but not without a bound either.
+    var maySendCleanup: Bool {
+        var sent = 0
+        for index in self.cleanups.indices where self.cleanups[index].state == .sent { sent += 1 }
+        return sent < DeviceLimit.cleanupsSentMax
     }
 
     private mutating func nextCleanupAttempt(

@@ -91,12 +91,13 @@ extension Device {
         self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
     }
 
-    /// Has the photos prepared of the scans that are the next to be uploaded.
-    mutating func prepareAhead(into effects: inout [DeviceEffect]) {
+    /// Has the photos prepared of the scans that are the next to be uploaded. A scan that serves a backoff, or a wait
+    /// that a server asked for, is not among them: those behind it overtake it.
+    mutating func prepareAhead(at now: Instant, into effects: inout [DeviceEffect]) {
         guard self.phase == .running else { return }
         var ahead = 0
         for index in self.queue.scans.indices
-        where self.queue.scans[index].scan.work == .upload && !self.queue.scans[index].hold.isParked {
+        where self.queue.scans[index].scan.work == .upload && self.queue.scans[index].isReady(at: now) {
             guard ahead < DeviceLimit.photosAheadMax else { return }
             ahead += 1
             guard self.queue.scans[index].scan.photo == .absent else { continue }
@@ -115,10 +116,13 @@ extension Device {
 
     // MARK: Slots
 
-    /// Gives free slots to the scans whose turn it is.
+    /// Gives free slots to the scans whose turn it is. Those of which only the DELETE is left need none.
     mutating func startWaiting(at now: Instant, into effects: inout [DeviceEffect]) {
         guard self.phase == .running else { return }
-        while self.journeys.count < self.profile.streamsMax,
+        while let index = self.queue.nextDecided(self.conditions(at: now)) {
+            self.startFinishing(self.queue.remove(at: index).scan, at: now, into: &effects)
+        }
+        while self.slotsTaken < self.profile.streamsMax,
             let index = self.queue.next(self.conditions(at: now))
         {
             let scan = self.queue.remove(at: index).scan
@@ -126,9 +130,28 @@ extension Device {
             switch scan.work {
             case .upload: self.startUpload(scan, at: now, into: &effects)
             case .follow: self.startFollowing(scan, at: now, into: &effects)
-            case .finish: self.startFinishing(scan, at: now, into: &effects)
+            case .finish: preconditionFailure("a scan without a stream waits for a slot")
             }
         }
+    }
+
+    /// Gives back the slots of decided scans whose stream is over: a DELETE needs none.
+    mutating func giveIdleSlots(at now: Instant, into effects: inout [DeviceEffect]) {
+        for index in self.journeys.indices
+        where self.journeys[index].holdsSlot && self.journeys[index].stage == .cleaning {
+            let scan = self.journeys[index].number
+            guard !self.isDraining(scan) else { continue }
+            self.journeys[index].holdsSlot = false
+            self.observe(.slotGiven, of: scan, at: now, into: &effects)
+        }
+    }
+
+    private func isDraining(_ scan: ScanNumber) -> Bool {
+        for index in self.exchanges.indices
+        where self.exchanges[index].scan == scan && self.exchanges[index].purpose == .drain {
+            return true
+        }
+        return false
     }
 
     /// Puts a scan back into the durable queue and gives up its slot.
@@ -141,7 +164,9 @@ extension Device {
             preconditionFailure("only a scan in a slot is requeued")
         }
         var scan = self.journeys.remove(at: index).scan
-        if hold.isParked || self.phase.isAway {
+        if hold.isParked || self.phase.isAway
+            || self.queue.photosHeldBack(at: now) >= DeviceLimit.photosHeldBackMax
+        {
             Self.release(&scan, into: &effects)
         }
         scan.record.cause = cause.rawValue

@@ -38,7 +38,9 @@ extension Device {
             let wait = asked ?? self.profile.rateLimitDefault
             self.gate.limited(for: wait, at: now)
             self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
-            self.requeue(exchange.scan, .rateLimited, .none, floor: now, at: now, into: &effects)
+            // A server that says "now" must not be asked again and again without a pause.
+            let hold = wait == .zero ? self.uploadBackoff(exchange, at: now) : .none
+            self.requeue(exchange.scan, .rateLimited, hold, floor: now, at: now, into: &effects)
         case .again(let cause, let asked, let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
             self.uploadAgain(exchange, cause, after: asked, at: now, into: &effects)
@@ -85,12 +87,19 @@ extension Device {
         _ exchange: Exchange, _ cause: WaitingCause, after asked: Interval?, at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
+        self.requeue(
+            exchange.scan, cause, self.uploadBackoff(exchange, at: now), floor: now + (asked ?? .zero),
+            at: now,
+            into: &effects)
+    }
+
+    /// One more upload of the scan has failed.
+    private mutating func uploadBackoff(_ exchange: Exchange, at now: Instant) -> WaitingScan.Hold {
         guard let index = self.journeyIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
         let wait = self.journeys[index].scan.uploadBackoff.failed(
             self.profile.backoff, draw: self.jitter(.upload, exchange.scan, attempt: exchange.attempt))
-        self.requeue(
-            exchange.scan, cause, .until(now + wait), floor: now + (asked ?? .zero), at: now, into: &effects)
+        return .until(now + wait)
     }
 }

@@ -4,7 +4,7 @@ import Wire
 
 /// One phone: every decision of the app, and nothing else. Told of events and of the time, it answers with effects.
 ///
-/// A scan is always in the custody of exactly one of two: the durable queue, or a journey in one of the slots. Its record
+/// A scan is always in the custody of exactly one of two: the durable queue, or a journey. Its record
 /// is in the driver's store from the capture until it is settled. A phone that is killed is thrown away; a fresh one that
 /// is launched with what the store holds goes on.
 ///
@@ -27,7 +27,8 @@ package struct Device: Sendable {
     var queueOpensAt = Instant.zero
     var gate = RateGate(opensAt: .zero)
     var queue = ScanQueue()
-    /// The scans in the slots, in the order in which they took them.
+    /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
+    /// stream, without one while only the DELETE is left.
     var journeys: [Journey] = []
     var cleanups: [Cleanup] = []
     var exchanges: [Exchange] = []
@@ -152,7 +153,8 @@ package struct Device: Sendable {
     /// Does everything that is due and allowed.
     private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
         self.freezeIfDue(at: now, into: &effects)
-        self.prepareAhead(into: &effects)
+        self.giveIdleSlots(at: now, into: &effects)
+        self.prepareAhead(at: now, into: &effects)
         guard self.pathAvailable, self.phase != .frozen else { return }
         self.returnToJobs(at: now, into: &effects)
         self.startWaiting(at: now, into: &effects)
@@ -181,9 +183,12 @@ package struct Device: Sendable {
             consider(until)
         }
         guard self.pathAvailable, self.phase != .frozen else { return earliest }
-        for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
-        if self.phase == .running, self.journeys.count < self.profile.streamsMax {
-            consider(self.queue.nextReady(self.conditions(at: now)))
+        if self.maySendCleanup {
+            for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
+        }
+        if self.phase == .running {
+            let hasSlot = self.slotsTaken < self.profile.streamsMax
+            consider(self.queue.nextReady(self.conditions(at: now), hasSlot: hasSlot))
         }
         return earliest
     }
@@ -228,5 +233,10 @@ package struct Device: Sendable {
     package var previewBytes: Int { self.preview?.imageBytes ?? 0 }
 
     /// Slots in use.
-    package var slotsTaken: Int { self.journeys.count { $0.holdsSlot } }
+    package var slotsTaken: Int {
+        var taken = 0
+        // By place: to look at each journey through a closure would copy it.
+        for index in self.journeys.indices where self.journeys[index].holdsSlot { taken += 1 }
+        return taken
+    }
 }

@@ -14,6 +14,8 @@ package enum DeviceLimit {
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
     /// Photos of waiting scans that are prepared before their turn; those behind them wait as they were taken.
     package static let photosAheadMax = 10
+    /// Scans that keep their prepared photo while they serve a backoff; those beyond it have theirs prepared again.
+    package static let photosHeldBackMax = 10
 
     /// The answer to a results request; any other answer is at most `answerBytesMax`.
     package static let resultsBytesMax = 4 << 20
@@ -33,6 +35,8 @@ package enum DeviceLimit {
     package static let automaticRetriesMax = 1
     /// Requests that one DELETE may take; then the job is abandoned to its expiry.
     package static let cleanupRequestsMax = 8
+    /// DELETEs of one phone that are under way at once.
+    package static let cleanupsSentMax = 10
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
     package static let resultsBadAnswersMax = 3
 

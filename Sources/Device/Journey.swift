@@ -1,12 +1,12 @@
 import SimBase
 import Talaria
 
-/// A scan in one of the slots: its way from the upload to the DELETE.
+/// A scan that is being worked on: its way from the upload to the DELETE.
 struct Journey: Sendable {
     var scan: Scan
     var stage: Stage
-    /// Given back early when the phone is suspended: what is left to do then is not the app's to wait for.
-    var holdsSlot = true
+    /// From the upload until the outcome is durable and the stream over; given back early when the phone is suspended.
+    var holdsSlot: Bool
     /// The open stream, in stage `streaming`.
     var connection: StreamConnection?
     var remembered = RememberedEvents()
@@ -25,9 +25,10 @@ struct Journey: Sendable {
     /// Books that are written but perhaps not durable yet.
     var unobservedBooks: [UnobservedBook] = []
 
-    init(scan: Scan, stage: Stage) {
+    init(scan: Scan, stage: Stage, holdsSlot: Bool = true) {
         self.scan = scan
         self.stage = stage
+        self.holdsSlot = holdsSlot
     }
 
     var number: ScanNumber { self.scan.number }

@@ -32,6 +32,8 @@ struct WaitingScan: Sendable {
         }
     }
 
+    func isReady(at now: Instant) -> Bool { self.readyAt.map { $0 <= now } ?? false }
+
     /// The earliest moment at which it may have a slot, as far as its own clocks go; nil while it is parked.
     var readyAt: Instant? {
         switch self.hold {
@@ -45,6 +47,8 @@ struct WaitingScan: Sendable {
 /// The durable queue, oldest capture first. The offline queue and the rate-limit queue are views of it by cause.
 struct ScanQueue: Sendable {
     private(set) var scans: [WaitingScan] = []
+    /// Scans of which only the DELETE is left: restored ones, so nearly always none.
+    private var decidedCount = 0
 
     var count: Int { self.scans.count }
 
@@ -60,11 +64,14 @@ struct ScanQueue: Sendable {
         // From the end: most scans are the newest when they come.
         var place = self.scans.count
         while place > 0, waiting.comes(before: self.scans[place - 1]) { place -= 1 }
+        if waiting.scan.work == .finish { self.decidedCount += 1 }
         self.scans.insert(waiting, at: place)
     }
 
     mutating func remove(at index: Int) -> WaitingScan {
-        self.scans.remove(at: index)
+        let waiting = self.scans.remove(at: index)
+        if waiting.scan.work == .finish { self.decidedCount -= 1 }
+        return waiting
     }
 
     mutating func update(at index: Int, _ change: (inout WaitingScan) -> Void) {
@@ -81,7 +88,19 @@ struct ScanQueue: Sendable {
         var opensAt: Instant
     }
 
-    /// The place of the scan whose turn it is, if any. An upload never overtakes an older one that only awaits its
+    /// The place of the next scan that needs no slot: only its DELETE is left.
+    func nextDecided(_ conditions: Conditions) -> Int? {
+        guard self.decidedCount > 0, conditions.opensAt <= conditions.now else { return nil }
+        for index in self.scans.indices
+        where self.scans[index].scan.work == .finish && self.scans[index].isReady(at: conditions.now)
+            && self.scans[index].ticket <= conditions.durable
+        {
+            return index
+        }
+        return nil
+    }
+
+    /// The place of the scan whose turn it is to have a slot, if any. An upload never overtakes an older one that only awaits its
     /// photo or its record; one that serves a backoff is overtaken.
     func next(_ conditions: Conditions) -> Int? {
         guard conditions.opensAt <= conditions.now else { return nil }
@@ -90,7 +109,8 @@ struct ScanQueue: Sendable {
             guard let readyAt = self.scans[index].readyAt, readyAt <= conditions.now else { continue }
             let isRecorded = self.scans[index].ticket <= conditions.durable
             switch self.scans[index].scan.work {
-            case .follow, .finish:
+            case .finish: break
+            case .follow:
                 if isRecorded { return index }
             case .upload:
                 guard !uploadsHeld else { continue }
@@ -101,8 +121,19 @@ struct ScanQueue: Sendable {
         return nil
     }
 
+    /// How many scans hold a prepared photo that they cannot use yet.
+    func photosHeldBack(at now: Instant) -> Int {
+        var count = 0
+        for index in self.scans.indices
+        where self.scans[index].hasPhoto && !self.scans[index].isReady(at: now) {
+            count += 1
+        }
+        return count
+    }
+
     /// When the next scan becomes ready by the clock alone, after now.
-    func nextReady(_ conditions: Conditions) -> Instant? {
+    func nextReady(_ conditions: Conditions, hasSlot: Bool) -> Instant? {
+        guard hasSlot || self.decidedCount > 0 else { return nil }
         var earliest: Instant?
         for index in self.scans.indices {
             guard var at = self.scans[index].readyAt, self.scans[index].ticket <= conditions.durable
@@ -110,8 +141,9 @@ struct ScanQueue: Sendable {
             switch self.scans[index].scan.work {
             case .follow, .finish: break
             case .upload:
-                guard self.scans[index].hasPhoto else { continue }
-                at = max(at, conditions.gate.opensAt)
+                // Without its photo, that is asked for as soon as its wait is over.
+                guard self.scans[index].hasPhoto || at > conditions.now else { continue }
+                if self.scans[index].hasPhoto { at = max(at, conditions.gate.opensAt) }
             }
             at = max(at, conditions.opensAt)
             if at > conditions.now { earliest = min(earliest ?? at, at) }

@@ -21,7 +21,7 @@ struct CleanupTests {
         #expect(
             phone.takeSightings() == [
                 .replied(.cleanup, attempt: 1, status: status, took: .zero),
-                .cleanupAnswered(job: "job-1", status: status, took: .zero), .slotGiven,
+                .cleanupAnswered(job: "job-1", status: status, took: .zero),
             ])
         #expect(phone.store.settled.map(\.outcome) == [.completed])
         #expect(phone.device.isQuiescent)
@@ -46,7 +46,7 @@ struct CleanupTests {
         phone.fail(.cleanup, .reset)
         phone.pass(.seconds(1))
         #expect(phone.request(.cleanup)?.attempt == 3)
-        #expect(phone.device.slotsTaken == 1)
+        #expect(phone.device.slotsTaken == 0)
         phone.answer(.cleanup, 404)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
@@ -73,6 +73,36 @@ struct CleanupTests {
         #expect(phone.request(.cleanup) == nil)
         phone.pass(.milliseconds(1))
         #expect(phone.request(.cleanup)?.attempt == 2)
+    }
+
+    @Test func `a DELETE holds no slot, whether it is under way or waits to be repeated`() {
+        var phone = TestPhone()
+        for scan: UInt32 in 1...18 {
+            phone.captureToStream(scan, job: "job-\(scan)")
+            phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
+            phone.answerEnd(.stream, scan: scan)
+            #expect(phone.device.slotsTaken == 0)
+            if scan.isMultiple(of: 2) { phone.answer(.cleanup, 503, scan: scan, retryAfter: "600") }
+        }
+        #expect(phone.sightings.count { if case .completed = $0 { true } else { false } } == 18)
+        #expect(phone.sightings.count { $0 == .slotGiven } == 18)
+        phone.capture(19)
+        #expect(phone.request(.upload, 19) != nil)
+    }
+
+    @Test func `a bounded number of DELETEs is under way, and the others follow`() {
+        var phone = TestPhone()
+        let most = DeviceLimit.cleanupsSentMax
+        for scan in 1...UInt32(most + 2) {
+            phone.captureToStream(scan, job: "job-\(scan)")
+            phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
+            phone.answerEnd(.stream, scan: scan)
+        }
+        #expect(phone.open.map(\.scan.raw) == (1...most).map { UInt32($0) })
+        phone.answer(.cleanup, 204, scan: 3)
+        #expect(phone.open.last?.scan.raw == UInt32(most + 1))
+        phone.answer(.cleanup, 204, scan: 4)
+        #expect(phone.open.last?.scan.raw == UInt32(most + 2))
     }
 
     @Test func `without a path it waits, and that is no failure`() {

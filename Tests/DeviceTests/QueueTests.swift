@@ -14,8 +14,8 @@ struct QueueTests {
             phone.accept(scan, job: "job-\(scan)")
             phone.openStream(scan)
             phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
-            #expect(phone.device.slotsTaken == 5, "the slot covers the DELETE")
-            phone.answer(.cleanup, 204, scan: scan)
+            #expect(phone.device.slotsTaken == 5, "the slot covers the stream to its end")
+            phone.answerEnd(.stream, scan: scan)
         }
         #expect(phone.open.filter { $0.operation == .upload }.map(\.scan.raw) == [2, 4, 5, 6, 7])
         #expect(phone.waiting == ["8 captured"])
@@ -44,6 +44,34 @@ struct QueueTests {
         phone.pass(.milliseconds(500))
         phone.answer(.upload, 400, scan: 2)
         #expect(phone.open.map(\.scan.raw) == [1])
+    }
+
+    @Test func `scans that serve a wait block nobody, however many they are`() {
+        var phone = TestPhone()
+        let held = 3 * DeviceLimit.photosAheadMax
+        for scan in 1...held { phone.capture(UInt32(scan)) }
+        for scan in 1...held { phone.answer(.upload, 503, scan: UInt32(scan), retryAfter: "600") }
+        for scan in held + 1...held + 7 { phone.capture(UInt32(scan)) }
+        #expect(phone.open.map(\.scan.raw) == (held + 1...held + 5).map { UInt32($0) })
+        for scan in held + 1...held + 7 { phone.answer(.upload, 400, scan: UInt32(scan)) }
+        phone.pass(.seconds(600))
+        #expect(phone.open.map(\.scan.raw) == [1, 2, 3, 4, 5], "what waited goes on, oldest first")
+    }
+
+    @Test func `few scans keep their photo while they wait, the others have it prepared again`() {
+        var phone = TestPhone()
+        let held = DeviceLimit.photosHeldBackMax + 3
+        for scan in 1...held { phone.capture(UInt32(scan)) }
+        for scan in 1...held { phone.answer(.upload, 503, scan: UInt32(scan), retryAfter: "600") }
+        let released = phone.take().filter {
+            if case .releasePhoto = $0 { true } else { false }
+        }
+        #expect(released.count == 3)
+        phone.pass(.seconds(600))
+        let again = phone.take().filter {
+            if case .preparePhoto = $0 { true } else { false }
+        }
+        #expect(again.count == 3)
     }
 
     @Test func `only the photos of the next scans are prepared, and the others follow`() {

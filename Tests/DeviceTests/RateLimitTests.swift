@@ -61,13 +61,37 @@ struct RateLimitTests {
     }
 
     @Test(arguments: [
-        nil, "", "soon", "-5", "0", "1.5", "5 s", "Tue, 14 Nov 2023 22:13:10 GMT",
+        nil, "", "soon", "-5", "1.5", "5 s", "Tue, 14 Nov 2023 22:13:10 GMT",
         "Tue, 99 Nov 2023 22:13:10 GMT",
     ])
     func `a wait that is none is the profile's`(header: String?) {
         #expect(wait(limited(nil, retryAfter: header)) == .seconds(60))
-        #expect(wait(limited(0, retryAfter: header)) == .seconds(60))
         #expect(wait(limited(-1, retryAfter: header)) == .seconds(60))
+    }
+
+    @Test func `a wait of zero adds nothing, and the backoff still applies`() {
+        for phone in [limited(0), limited(0, retryAfter: "9"), limited(nil, retryAfter: "0")] {
+            #expect(phone.sightings.contains(.rateLimited(.upload, retryAfter: .zero)))
+            let pause = wait(phone) ?? .hours(1)
+            #expect(.zero < pause && pause <= ClientProfile.contract.backoff.base)
+        }
+    }
+
+    @Test func `a server that says now again and again is asked ever more rarely`() {
+        var phone = limited(0)
+        for _ in 0..<8 {
+            phone.pass(.seconds(30))
+            phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 0))
+        }
+        let pauses = (0..<20).map { _ -> Interval in
+            let begin = phone.now
+            while phone.request(.upload) == nil, let wake = phone.device.nextWake {
+                phone.pass(wake - phone.now)
+            }
+            phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 0))
+            return phone.now - begin
+        }
+        #expect(pauses.reduce(.zero, +) > .seconds(60), "twenty pauses of 15 s on average")
     }
 
     @Test func `an absurd wait is shortened to a year`() {
