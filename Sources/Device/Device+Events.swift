@@ -171,7 +171,7 @@ extension Device {
         self.journeys[index].scan.record.retryableErrors += 1
         let again = self.journeys[index].scan.record.retryableErrors <= DeviceLimit.automaticRetriesMax
         let due = now + (again ? self.profile.retryableErrorDelay : .zero)
-        self.journeys[index].scan.uploadDue = due
+        self.journeys[index].scan.record.uploadDueUnixNs = again ? self.unixNanoseconds(at: due) : nil
         self.requeue(
             scan, .retryableError, again ? .none : .nextPath, floor: due, at: now, into: &effects)
         self.discard(job, of: scan, at: now, into: &effects)

@@ -50,7 +50,11 @@ extension Device {
             index, resultsToo: self.journeys[index].resultsFailures > 0, at: now, into: &effects)
         // A job that cannot be deleted now is kept: the next launch, or the return, goes on with it.
         let isDiscarded = self.pathAvailable && self.profile.cleanup
-        if isDiscarded { self.journeys[index].scan.record.job = nil }
+        if isDiscarded {
+            self.journeys[index].scan.record.job = nil
+            // The upload that had succeeded is over; the next is due when the app is opened.
+            self.journeys[index].scan.record.uploadDueUnixNs = nil
+        }
         self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
         if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
     }
@@ -99,6 +103,6 @@ extension Device {
         guard self.phase.isAway else { return }
         self.phase = .running
         self.observe(.resumed, of: .none, at: now, into: &effects)
-        for index in 0..<self.queue.count { self.queue.update(at: index) { $0.hold = .none } }
+        for index in 0..<self.queue.count { self.release(waiting: index, at: now) }
     }
 }

@@ -12,8 +12,8 @@ extension Device {
         self.pathAvailable = pathAvailable
         for record in restored {
             precondition(self.queue.index(of: ScanNumber(record.scan)) == nil, "a scan was restored twice")
-            let scan = Scan(
-                record: record, scheduled: self.instant(ofUnixMs: record.capturedUnixMs), uploadDue: now)
+            var scan = Scan(record: record, scheduled: self.scheduled(record))
+            self.uploadIsDue(&scan, at: now)
             self.queue.insert(
                 WaitingScan(
                     scan: scan, cause: WaitingCause(rawValue: record.cause) ?? .interrupted, hold: .none,
@@ -43,10 +43,12 @@ extension Device {
         let record = DurableScan(
             scan: number.raw, photo: photo.raw,
             capturedUnixMs: self.wallClockAtZero + now.nanoseconds / 1_000_000,
-            job: nil, booksApplied: [], cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
+            scheduledUnixNs: self.unixNanoseconds(at: scheduled),
+            uploadDueUnixNs: self.unixNanoseconds(at: scheduled), job: nil, booksApplied: [],
+            cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
             retryableErrors: 0, completed: false, refusal: nil)
         let ticket = self.store(.put(record), into: &effects)
-        let scan = Scan(record: record, scheduled: scheduled, uploadDue: scheduled)
+        let scan = Scan(record: record, scheduled: scheduled)
         self.queue.insert(
             WaitingScan(
                 scan: scan, cause: cause, hold: .none, floor: now, ticket: ticket, isAnnounced: false))
@@ -185,8 +187,18 @@ extension Device {
         for (index, waiting) in self.queue.scans.enumerated() {
             switch waiting.hold {
             case .none, .nextLaunch: break
-            case .until, .nextPath: self.queue.update(at: index) { $0.hold = .none }
+            case .until, .nextPath: self.release(waiting: index, at: moment)
             }
+        }
+    }
+
+    /// Nothing holds the scan in the queue any more but what a server asked for.
+    mutating func release(waiting index: Int, at moment: Instant) {
+        var scan = self.queue.scans[index].scan
+        self.uploadIsDue(&scan, at: moment)
+        self.queue.update(at: index) { waiting in
+            waiting.hold = .none
+            waiting.scan = scan
         }
     }
 
@@ -230,14 +242,5 @@ extension Device {
         let code = DeviceLimit.storageFullCode
         self.note(.settled(scan.number, .refused(code: code)), into: &effects)
         self.observe(.refused(code: code), of: scan.number, at: now, into: &effects)
-    }
-
-    /// A moment of the wall clock on the run's clock: before `zero` for an earlier run.
-    private func instant(ofUnixMs unixMs: Int64) -> Instant {
-        let (milliseconds, overflow) = unixMs.subtractingReportingOverflow(self.wallClockAtZero)
-        // A century either way: a record of a broken clock must not break ours.
-        let most: Int64 = 36_525 * 86_400_000
-        guard !overflow else { return .zero }
-        return Instant(nanoseconds: min(max(milliseconds, -most), most) * 1_000_000)
     }
 }

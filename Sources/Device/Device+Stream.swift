@@ -159,7 +159,7 @@ extension Device {
             .jobAbandoned(job: job, cause: end.waitingCause.rawValue), of: scan, at: now, into: &effects)
         self.journeys[index].scan.record.job = nil
         self.journeys[index].scan.record.tokenExpiries += 1
-        self.journeys[index].scan.uploadDue = now
+        self.journeys[index].scan.record.uploadDueUnixNs = mayUpload ? self.unixNanoseconds(at: now) : nil
         self.requeue(
             scan, end.waitingCause, mayUpload ? .none : .nextLaunch, floor: now, at: now, into: &effects)
     }

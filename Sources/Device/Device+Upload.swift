@@ -70,10 +70,9 @@ extension Device {
         guard let index = self.journeyIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
+        let due = self.uploadDue(self.journeys[index].scan.record) ?? exchange.sentAt
         self.observe(
-            .uploadAccepted(
-                job: job.jobId, took: now - self.journeys[index].scan.uploadDue,
-                service: now - exchange.sentAt),
+            .uploadAccepted(job: job.jobId, took: now - due, service: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
         self.journeys[index].scan.uploadBackoff.succeeded()
         self.journeys[index].scan.record.job = job

@@ -142,9 +142,14 @@ package struct StoreTicket: Hashable, Comparable, Sendable {
 package struct DurableScan: Hashable, Sendable, Codable {
     package var scan: UInt32
     package var photo: Int
-    /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue, and what its
-    /// completion is measured from. Not by the phone's own clock, which may be wrong and jump.
+    /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue. Not by the phone's
+    /// own clock, which may be wrong and jump.
     package var capturedUnixMs: Int64
+    /// When its capture was due, by the same clock, nanoseconds since 1970: what its completion is measured from. Nil in
+    /// a record of an older version: then it was captured when it was due.
+    package var scheduledUnixNs: Int64?
+    /// When its next upload is due, in the same way. Nil: when the app is opened, or the path returns.
+    package var uploadDueUnixNs: Int64?
     /// The running job, if any, with what is needed to return to its stream.
     package var job: DurableJob?
     /// Ordinals of the books that are already in the library.
@@ -162,12 +167,15 @@ package struct DurableScan: Hashable, Sendable, Codable {
     package var refusal: String?
 
     package init(
-        scan: UInt32, photo: Int, capturedUnixMs: Int64, job: DurableJob?, booksApplied: [Int], cause: String,
+        scan: UInt32, photo: Int, capturedUnixMs: Int64, scheduledUnixNs: Int64? = nil,
+        uploadDueUnixNs: Int64? = nil, job: DurableJob?, booksApplied: [Int], cause: String,
         attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool, refusal: String?
     ) {
         self.scan = scan
         self.photo = photo
         self.capturedUnixMs = capturedUnixMs
+        self.scheduledUnixNs = scheduledUnixNs
+        self.uploadDueUnixNs = uploadDueUnixNs
         self.job = job
         self.booksApplied = booksApplied
         self.cause = cause

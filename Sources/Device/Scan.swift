@@ -8,16 +8,13 @@ struct Scan: Sendable {
     var photo: PhotoState
     /// When its capture was due: completion is measured from there.
     let scheduled: Instant
-    /// When its next upload was due: `upload.time` is measured from there.
-    var uploadDue: Instant
     /// Failed uploads in a row.
     var uploadBackoff: Backoff
 
-    init(record: DurableScan, scheduled: Instant, uploadDue: Instant) {
+    init(record: DurableScan, scheduled: Instant) {
         self.record = record
         self.photo = .absent
         self.scheduled = scheduled
-        self.uploadDue = uploadDue
         self.uploadBackoff = Backoff()
     }
 

@@ -10,6 +10,8 @@ extension JournalText {
         self.first("scan", Int64(record.scan))
         self.member("photo", Int64(record.photo))
         self.member("capturedUnixMs", record.capturedUnixMs)
+        if let scheduled = record.scheduledUnixNs { self.member("scheduledUnixNs", scheduled) }
+        if let due = record.uploadDueUnixNs { self.member("uploadDueUnixNs", due) }
         if let job = record.job {
             self.open("job")
             self.first("jobId", job.jobId)

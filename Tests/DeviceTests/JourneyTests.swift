@@ -24,7 +24,8 @@ struct JourneyTests {
         attempts.stream = stream
         attempts.cleanup = cleanup
         return DurableScan(
-            scan: 1, photo: 3, capturedUnixMs: TestPhone.wall, job: job, booksApplied: books,
+            scan: 1, photo: 3, capturedUnixMs: TestPhone.wall, scheduledUnixNs: TestPhone.wall * 1_000_000,
+            uploadDueUnixNs: TestPhone.wall * 1_000_000, job: job, booksApplied: books,
             cause: cause.rawValue, attempts: attempts, tokenExpiries: 0, retryableErrors: 0,
             completed: completed, refusal: nil)
     }

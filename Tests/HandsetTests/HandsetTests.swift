@@ -130,6 +130,21 @@ import Testing
         #expect(bench.handset.deferred.isEmpty)
     }
 
+    @Test func `the time of a deferred capture outlives the process that made it`() throws {
+        var bench = Bench()
+        bench.act(.begins(bench.window(.background, from: 1, to: 5)))
+        bench.now = .zero + .seconds(2)
+        bench.capture()
+        bench.now = .zero + .seconds(5)
+        bench.act(.ends(bench.window(.background, from: 1, to: 5)))
+        bench.flush()
+        bench.act(.begins(bench.window(.kill, from: 5, to: 6)))
+        let record = try #require(bench.handset.stored?.first)
+        #expect(record.capturedUnixMs == Bench.zero + 5_000)
+        #expect(record.scheduledUnixNs == (Bench.zero + 2_000) * 1_000_000)
+        #expect(record.uploadDueUnixNs == record.scheduledUnixNs)
+    }
+
     @Test func `an app that two windows keep away comes back with the end of the last`() {
         var bench = Bench()
         let (away, dead) = (bench.window(.background, from: 1, to: 5), bench.window(.kill, from: 2, to: 3))

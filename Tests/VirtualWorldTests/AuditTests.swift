@@ -143,7 +143,7 @@ import Testing
             scan: 1, photo: 0, capturedUnixMs: 0, job: nil, booksApplied: [], cause: "captured",
             attempts: DurableAttempts(), tokenExpiries: 0, retryableErrors: 0, completed: false, refusal: nil)
         for number in 1...1_001 {
-            var scan = Scan(record: record, scheduled: .zero, uploadDue: .zero)
+            var scan = Scan(record: record, scheduled: .zero)
             scan.record.scan = UInt32(number)
             if number <= 6 {
                 device.journeys.append(Journey(scan: scan, stage: .uploading))
