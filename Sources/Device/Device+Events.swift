@@ -21,11 +21,10 @@ extension Device {
                 self.journeys[index].connection?.commented(comment.bytes, clockZero: self.clockZero)
             case .retry(let base):
                 self.journeys[index].streamBackoff.raise(base: base)
-            case .overflow:
-                // What was too long is dropped; the stream itself is good.
-                self.observe(
-                    .badAnswer(.stream, attempt: self.exchanges[exchange].attempt, .overlongStream), of: scan,
-                    at: now, into: &effects)
+            case .lastEventID(let id):
+                self.movedID(id, index, at: now, into: &effects)
+            case .overflow(_, let type):
+                isOver = self.overflowed(type, index, exchange: exchange, at: now, into: &effects)
             case .event(let event):
                 isOver = self.dispatched(event, index, exchange: exchange, at: now, into: &effects)
             }
@@ -54,7 +53,8 @@ extension Device {
         let transit =
             self.journeys[index].connection?.takeTransit(at: now)
             ?? StreamConnection.Transit(latency: nil, isReplayed: false)
-        guard !self.journeys[index].remembered.meet(event) else { return false }
+        let novelty = self.journeys[index].remembered.meet(event)
+        guard novelty != .repeated else { return false }
         if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
             self.observe(
                 .firstEvent(job: self.journeys[index].jobID, took: took), of: scan, at: now,
@@ -68,19 +68,23 @@ extension Device {
                 self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
             }
             self.applied(event, reading, transit, index, at: now, into: &effects)
+            // Else perhaps an old one: no progress, and no place to resume from.
+            guard novelty == .new else { return false }
             self.journeys[index].streamBackoff.succeeded()
             self.advance(event, index, into: &effects)
             return false
         case .unknown(let name):
-            self.ignored(event, name: name, isMalformed: false, index, at: now, into: &effects)
+            self.ignored(event, name: name, isMalformed: false, index, novelty, at: now, into: &effects)
             return false
         case .malformed(let kind) where !kind.isTerminal:
-            self.ignored(event, name: kind.rawValue, isMalformed: true, index, at: now, into: &effects)
+            self.ignored(
+                event, name: kind.rawValue, isMalformed: true, index, novelty, at: now, into: &effects)
             return false
         case .error(let error) where error.jobId.map { $0 != self.journeys[index].jobID } ?? false:
             // Nothing is given up in another job's name.
             self.ignored(
-                event, name: EventKind.error.rawValue, isMalformed: true, index, at: now, into: &effects)
+                event, name: EventKind.error.rawValue, isMalformed: true, index, novelty, at: now,
+                into: &effects)
             return false
         case .malformed, .completed, .error:
             self.applied(event, reading, transit, index, at: now, into: &effects)
@@ -89,17 +93,62 @@ extension Device {
         }
     }
 
+    /// A block that carried an id and nothing else: nothing was dispatched, but the stream resumes from there (WHATWG HTML
+    /// section 9.2.6, "dispatch the event", step 1).
+    private mutating func movedID(
+        _ id: String, _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard ServerText.isEventID(id), id != self.journeys[index].job.lastEventID else { return }
+        let scan = self.journeys[index].number
+        self.observe(
+            .eventIgnored(job: self.journeys[index].jobID, id: id, name: "id-only", malformed: false),
+            of: scan,
+            at: now, into: &effects)
+        self.journeys[index].scan.record.job?.lastEventID = id
+        self.note(.lastEventID(scan, id), into: &effects)
+    }
+
+    /// What was too long is dropped, and the stream itself is good; unless it was the terminal event: then the job is
+    /// over, and to ask for the event again would bring it again.
+    ///
+    /// - Returns: Whether it was the terminal event.
+    private mutating func overflowed(
+        _ type: String, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+    ) -> Bool {
+        let scan = self.journeys[index].number
+        self.observe(
+            .badAnswer(.stream, attempt: self.exchanges[exchange].attempt, .overlongStream), of: scan,
+            at: now,
+            into: &effects)
+        guard let kind = EventKind(eventName: type), kind.isTerminal else { return false }
+        self.observe(
+            .eventApplied(
+                job: self.journeys[index].jobID, id: nil, kind: kind, latency: nil, replayed: false),
+            of: scan, at: now, into: &effects)
+        self.drain(index, exchange: exchange, at: now)
+        if kind == .completed {
+            self.completed(nil, index, at: now, into: &effects)
+        } else {
+            self.failed(index, retryable: true, code: nil, at: now, into: &effects)
+        }
+        return true
+    }
+
+    /// The stream is left to end by itself, so that its connection stays usable.
+    private mutating func drain(_ index: Int, exchange: Int, at now: Instant) {
+        self.exchanges[exchange].purpose = .drain
+        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
+        self.journeys[index].connection = nil
+        if self.preview?.scan == self.journeys[index].number { self.preview = nil }
+    }
+
     /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
     /// asked for, and nothing is refused because of an `error` that says nothing.
     private mutating func ended(
         _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         let answered = self.exchanges[exchange]
-        // Left to end by itself, so that its connection stays usable.
-        self.exchanges[exchange].purpose = .drain
-        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
-        self.journeys[index].connection = nil
-        if self.preview?.scan == self.journeys[index].number { self.preview = nil }
+        self.drain(index, exchange: exchange, at: now)
         switch reading {
         case .completed(let completed):
             self.completed(completed, index, at: now, into: &effects)
@@ -118,7 +167,8 @@ extension Device {
 
     /// An event that changes nothing but the place to resume from.
     private mutating func ignored(
-        _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int, at now: Instant,
+        _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int,
+        _ novelty: RememberedEvents.Novelty, at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
         self.observe(
@@ -126,7 +176,7 @@ extension Device {
                 job: self.journeys[index].job.jobId, id: event.idToResumeFrom,
                 name: ServerText.code(name, fallback: "unreadable"), malformed: isMalformed),
             of: self.journeys[index].number, at: now, into: &effects)
-        self.advance(event, index, into: &effects)
+        if novelty == .new { self.advance(event, index, into: &effects) }
     }
 
     private mutating func applied(

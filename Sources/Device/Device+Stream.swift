@@ -53,6 +53,7 @@ extension Device {
         }
         let job = self.journeys[index].job.jobId
         self.journeys[index].stage = .streaming
+        self.journeys[index].remembered.reconnected()
         self.journeys[index].connection = StreamConnection(
             openedAt: now, resumed: exchange.lastEventID != nil)
         self.observe(

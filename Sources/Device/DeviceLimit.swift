@@ -29,7 +29,7 @@ package enum DeviceLimit {
     package static let tokenBytesMax = 4_096
     package static let codeBytesMax = 64
     /// Events of one job that are known again when a server replays them.
-    package static let rememberedEventsMax = 128
+    package static let rememberedEventsMax = 1_024
 
     /// Uploads that a retryable stream error may cause by itself (CONTRACT.md section 5: "ONE automatic retry").
     package static let automaticRetriesMax = 1

@@ -97,32 +97,3 @@ extension StreamConnection.Stamp {
     private static let name = Array("t=".utf8)
     private static let replayed = Array(" replayed".utf8)
 }
-
-/// The events of one job that were dispatched already: a server that ignores Last-Event-ID sends them again.
-///
-/// Known by a digest of id, name and data, because ids alone are not unique everywhere (CONTRACT.md section 2.2); an
-/// event without an id of its own is never taken for a repetition.
-struct RememberedEvents: Sendable {
-    private var digests: [UInt64] = []
-    private var oldest = 0
-
-    var count: Int { self.digests.count }
-
-    /// Whether it was remembered before; remembers it.
-    mutating func meet(_ event: SSEEvent) -> Bool {
-        guard event.hasOwnID, !event.id.isEmpty else { return false }
-        var digest = Digest()
-        digest.absorbInWords(event.id)
-        digest.absorbInWords(event.type)
-        digest.absorbInWords(event.bytes)
-        let value = digest.value
-        if self.digests.contains(value) { return true }
-        if self.digests.count < DeviceLimit.rememberedEventsMax {
-            self.digests.append(value)
-        } else {
-            self.digests[self.oldest] = value
-            self.oldest = (self.oldest + 1) % DeviceLimit.rememberedEventsMax
-        }
-        return false
-    }
-}

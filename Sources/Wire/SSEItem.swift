@@ -66,8 +66,11 @@ package enum SSEItem: Hashable, Sendable {
     case comment(SSEComment)
     /// An accepted `retry` field, at most `Limits.retryMax`; handed on at the end of its line.
     case retry(Interval)
-    /// A limit was reached. What was too long is dropped and reading goes on.
-    case overflow(SSEOverflow)
+    /// A block without data that carried an id: nothing is dispatched, and the id is the last event id all the same.
+    case lastEventID(String)
+    /// A limit was reached. What was too long is dropped and reading goes on. `type`: that of the event, where the stream
+    /// had named it before.
+    case overflow(SSEOverflow, type: String = "")
 }
 
 /// Which limit of an `SSEReader` was reached.

@@ -176,7 +176,7 @@ package struct SSEReader: Sendable {
     /// Reports the first thing that spoils an event; what spoils it further is not news.
     private mutating func spoil(_ reason: SSEOverflow, into items: inout [SSEItem]) {
         switch self.eventState {
-        case .open: items.append(.overflow(reason))
+        case .open: items.append(.overflow(reason, type: self.type))
         case .spoiled: break
         }
         self.resetEvent()
@@ -254,6 +254,8 @@ package struct SSEReader: Sendable {
                     SSEEvent(
                         type: self.type.isEmpty ? "message" : self.type, bytes: bytes, id: self.lastEventID,
                         hasOwnID: self.pendingID != nil)))
+        } else if let id = self.pendingID {
+            items.append(.lastEventID(id))
         }
         self.resetEvent()
     }

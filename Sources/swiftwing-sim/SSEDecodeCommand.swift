@@ -66,7 +66,7 @@ enum SSEDecodeCommand {
                 text += #"{"event":\#(Self.quoted(event.type)),"data":\#(Self.quoted(event.data)),"#
                 text += #""id":\#(Self.quoted(event.id))}"# + "\n"
             case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
-            case .comment: break
+            case .comment, .lastEventID: break
             case .overflow:
                 FileHandle.standardError.write(
                     Data("swiftwing-sim: a line or event beyond its limit was dropped\n".utf8))

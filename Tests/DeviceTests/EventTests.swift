@@ -131,6 +131,45 @@ struct EventTests {
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
     }
 
+    @Test func `a block with nothing but an id moves the place to resume from, in the record too`() {
+        var phone = streaming()
+        phone.stream(Wording.progress("1") + "id: 2\n\n")
+        #expect(phone.record?.job?.lastEventID == "2")
+        _ = phone.take()
+        phone.stream("id: 2\nevent: progress\n\n" + "id: \u{1}\n\n")
+        #expect(phone.take() == [], "the same once more, and one that cannot stand in a header")
+        phone.fail(.stream, .reset)
+        phone.pass(.seconds(1))
+        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+        let next = TestPhone(restored: phone.store.scans)
+        #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+    }
+
+    @Test(arguments: [400, DeviceLimit.rememberedEventsMax, 3 * DeviceLimit.rememberedEventsMax])
+    func `a job of any length that is sent again whole is no progress`(events: Int) {
+        var phone = streaming()
+        let whole = (1...events).map { Wording.progress("\($0)") }
+        phone.stream(whole.joined())
+        phone.fail(.stream, .reset)
+        phone.pass(.seconds(1))
+        _ = phone.take()
+        for _ in 0..<12 {
+            phone.openStream()
+            phone.stream(whole.joined())
+            #expect(phone.record?.job?.lastEventID == "\(events)")
+            phone.fail(.stream, .reset)
+            while phone.request(.stream) == nil, let wake = phone.device.nextWake {
+                phone.pass(wake - phone.now)
+            }
+        }
+        #expect(phone.now > .zero + .seconds(30), "the backoff has grown")
+        phone.openStream()
+        _ = phone.takeSightings()
+        phone.stream(Wording.progress("\(events)") + Wording.progress("new"))
+        #expect(phone.takeSightings() == [applied("new")])
+        #expect(phone.record?.job?.lastEventID == "new")
+    }
+
     @Test func `an empty id takes the place to resume from away`() {
         var phone = streaming()
         phone.stream(Wording.progress("1") + "id\n" + Wording.progress(nil))

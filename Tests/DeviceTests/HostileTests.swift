@@ -50,6 +50,27 @@ struct HostileTests {
         #expect(phone.store.books.count == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `a terminal event beyond the bound ends the job all the same`(inOneLine: Bool) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        let line = String(repeating: "x", count: DeviceLimit.streamLineBytesMax - 6)
+        phone.stream("id: 9\nevent: completed\ndata: \(line)" + (inOneLine ? "x" : "\ndata: xxxxxx\n\n"))
+        #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .overlongStream)))
+        phone.answer(.results, 200, Wording.results(books: 700))
+        #expect(phone.store.books.count == 700)
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+    }
+
+    @Test func `an error event beyond the bound refuses nothing`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream("event: error\ndata: " + String(repeating: "x", count: DeviceLimit.streamLineBytesMax))
+        #expect(phone.waiting == ["1 retryable-error"])
+        #expect(phone.request(.cleanup) != nil)
+    }
+
     @Test func `the id of an event that was dropped is not asked for as the last applied`() {
         var phone = TestPhone()
         phone.captureToStream()

@@ -137,7 +137,7 @@ import Testing
         #expect(
             bounds() == [
                 Bound(unsettled, 0, max: 1_000), Bound(slots, 0, max: 5),
-                Bound("DeviceLimit.rememberedEventsMax", 0, max: 128),
+                Bound("DeviceLimit.rememberedEventsMax", 0, max: 1_024),
             ])
         let record = DurableScan(
             scan: 1, photo: 0, capturedUnixMs: 0, job: nil, booksApplied: [], cause: "captured",

@@ -50,7 +50,9 @@ import Wire
         ("id: 1\ndata: x\n\nid: a\0b\ndata: y\n\n", [event("x", id: "1"), event("y", lastID: "1")]),
         ("id: 1\nid: \0\ndata: x\n\n", [event("x", id: "1")]),
         ("id: \u{2026}\ndata: x\n\n", [event("x", id: "\u{2026}")]),
-        ("id: 1\n\ndata: y\n\n", [event("y", lastID: "1")]),
+        ("id: 1\n\ndata: y\n\n", [.lastEventID("1"), event("y", lastID: "1")]),
+        ("id: 1\nevent: t\n\nid\n\n", [.lastEventID("1"), .lastEventID("")]),
+        ("id: \0\n\nevent: t\n\n", []),
     ])
     func `an id persists, is reset by an empty one and ignored with a NUL`(text: String, expected: [SSEItem])
     {
@@ -133,7 +135,7 @@ import Wire
         #expect(reader.lastEventID == "7")
         reader.receive(Array("id:\ndata: y\n\n".utf8), into: &items)
         #expect(reader.lastEventID == "")
-        #expect(items == [event("x", lastID: "old"), event("y", id: "")])
+        #expect(items == [event("x", lastID: "old"), .lastEventID("7"), event("y", id: "")])
     }
 
     @Test func `every byte value in every field does what the rules say`() {

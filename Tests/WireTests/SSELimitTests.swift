@@ -35,6 +35,9 @@ import Wire
         // What is not of the event goes on inside a lost one.
         ("data: 12345\nretry: 7\n: c\n\n", [.overflow(.line), .retry(.milliseconds(7)), .comment("c")]),
         ("data: 12345", [.overflow(.line)]),
+        // Its type is known where it was named before.
+        ("event:end\ndata: 12345\n\n", [.overflow(.line, type: "end")]),
+        ("data: 12345\nevent:end\n\n", [.overflow(.line)]),
         ("retry: 999\r\nretry:60001\n", [.retry(.milliseconds(999)), .overflow(.line)]),
     ]
 

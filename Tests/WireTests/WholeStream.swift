@@ -38,6 +38,8 @@ func wholeStreamItems(_ stream: [UInt8]) -> [SSEItem] {
                     .event(
                         SSEEvent(
                             type: type.isEmpty ? "message" : type, data: data, id: lastID, hasOwnID: ownID)))
+            } else if ownID {
+                items.append(.lastEventID(id))
             }
             (data, type, ownID) = ("", "", false)
             continue
