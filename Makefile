@@ -25,7 +25,7 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
-.PHONY: help run build profile test lint purity unit docs fuzz asan bench install packages test-tools clean
+.PHONY: help run build profile test lint purity unit docs fuzz fuzz-sockets asan bench install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -70,6 +70,10 @@ fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from 
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
 		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
+	@$(MAKE) --no-print-directory fuzz-sockets
+
+fuzz-sockets: build ## damages what comes over sockets, for FUZZ_SECONDS=60 from FUZZ_SEED
+	@PYTHONDONTWRITEBYTECODE=1 Tests/SocketFuzz/fuzz.py --binary $(BINARY) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 # Leaks are left out: the test process itself has some. The folder is its own, since everything is built otherwise.
 asan: packages ## runs the tests of the photographs and of libcurl under the address sanitizer
