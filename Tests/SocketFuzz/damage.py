@@ -94,14 +94,14 @@ def weighted(r, choices):
 
 
 def json_text(text, r):
-    """One or a few values of a JSON text made wrong; text that is no JSON comes back as it is."""
+    """One or a few values of a JSON text made wrong. Text that is no JSON, or was nested too deep before, comes back as it is."""
     try:
         value = json.loads(text)
+        for _ in range(r.choice([1, 1, 2, 4])):
+            value = node(value, r)
+        return written(value, r)
     except (ValueError, RecursionError):
         return text
-    for _ in range(r.choice([1, 1, 2, 4])):
-        value = node(value, r)
-    return written(value, r)
 
 
 class Raw(str):

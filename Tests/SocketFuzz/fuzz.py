@@ -102,12 +102,24 @@ def played(case, binary, keep=False):
     """The failures and the exit code of one case, in a folder that goes away."""
     folder = tempfile.mkdtemp(prefix="swiftwing-socket-fuzz-")
     try:
-        return cases.MODES[case["mode"]][1](case, binary, folder)
+        failures, code = cases.MODES[case["mode"]][1](case, binary, folder)
+        if failures:
+            case["complaints"] = complaints(folder)
+        return failures, code
     finally:
         if keep:
             print("ran in", folder, file=sys.stderr)
         else:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def complaints(folder):
+    """The end of what each process said on its standard error."""
+    said = {}
+    for path in glob.glob(os.path.join(folder, "*.err")):
+        with open(path, "rb") as file:
+            said[os.path.basename(path)] = file.read()[-2_000:].decode("utf-8", "backslashreplace")
+    return said
 
 
 def kind_of(failure):
@@ -130,8 +142,8 @@ class Session:
         number = self.options.first
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             waiting = set()
-            while time.monotonic() < end:
-                while len(waiting) < self.options.jobs:
+            while time.monotonic() < end or waiting:
+                while time.monotonic() < end and len(waiting) < self.options.jobs:
                     waiting.add(pool.submit(self.one, name_of(self.options.seed, number), made(self.options, number)))
                     number += 1
                 done, waiting = concurrent.futures.wait(waiting, return_when="FIRST_COMPLETED")
@@ -166,6 +178,9 @@ class Session:
         print("FAILED %s (%s, case %d of this session)" % (name, case["mode"], sum(self.counts.values())))
         for failure in failures:
             print("  " + failure)
+        for source, said in sorted(case.get("complaints", {}).items()):
+            for line in said.splitlines()[-4:]:
+                print("  %s: %s" % (source, ascii(line)[1:-1][:300]))
         print("  again: %s" % case.get("again", "Tests/SocketFuzz/fuzz.py --script " + name), flush=True)
         if not is_kept:
             self.keep(name, case, failures)

@@ -34,7 +34,7 @@ PLANTED = [
     ("serve", "listen(); serve(spins=True)", "spins"),
     ("proxy", "listen(); serve(dies=True)", "signal: SIGABRT"),
     ("record", "listen(); serve(dies=True)", "signal: SIGABRT"),
-    ("replay", "sys.exit(70)", "exit: 70 for a recording"),
+    ("replay", "sys.exit(70)", "exit: 70 for a damaged recording"),
     ("replay", "listen(); os.kill(os.getpid(), 4)", "signal: SIGILL"),
 ]
 

@@ -11,14 +11,16 @@ import grammar
 TRACE = re.compile(rb"\r\ntraceparent: 00-[0-9a-f]{16}([0-9a-f]{8})([0-9a-f]{8})-([0-9a-f]{2})[0-9a-f]{6}([0-9a-f]{8})-01\r\n", re.I)
 EXCHANGE = re.compile(rb"\r\nx-fuzz: (\d+)\r\n", re.I)
 JOB = re.compile(rb"/scans/([0-9a-f-]{36})")
+JOBS = b"%08x-0000-4000-8%03x-%012x"
 LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.I)
 
 
 class HostileServer:
     """`choose(operation, device, attempt, exchange)` gives the steps of an answer, or None for one that keeps the contract."""
 
-    def __init__(self, choose, seconds):
+    def __init__(self, choose, seconds, one_job=False):
         self.choose = choose
+        self.one_job = one_job
         self.until = time.monotonic() + seconds
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
@@ -61,6 +63,7 @@ class HostileServer:
             return False
         operation, device, attempt, job = self._about(head)
         exchange = EXCHANGE.search(head)
+        job = JOBS % (0, 0, 0) if self.one_job else job
         steps = self.choose(operation, device, attempt, int(exchange[1]) if exchange else None)
         early = bool(steps) and steps[0] == ["early"]
         if not early:
@@ -114,7 +117,7 @@ class HostileServer:
         trace = TRACE.search(head)
         device, scan, _, attempt = (int(part, 16) for part in trace.groups()) if trace else (0, 0, 0, 1)
         job = JOB.search(path)
-        name = job[1] if job else b"%08x-0000-4000-8%03x-%012x" % (device, attempt & 0xFFF, scan)
+        name = job[1] if job else JOBS % (device, attempt & 0xFFF, scan)
         if not trace and b"00000000-0000-4000-8000-000000000000" in path:
             operation = "probe"
         elif method == b"POST":
