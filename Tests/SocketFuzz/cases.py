@@ -76,12 +76,12 @@ class Failures(list):
 
 def make_run(r):
     theme = damage.weighted(r, [("upload", 5), ("stream", 8), ("results", 4), ("cleanup", 3), ("all", 2), ("probe", 1)])
-    flood_at = r.randrange(PHONES) if r.random() < 0.06 else None
+    flooded = r.sample(range(PHONES), r.choice([1, 2, PHONES])) if r.random() < 0.06 else []
     answers = {}
     for operation in grammar.OPERATIONS + ["probe"]:
         is_hostile = theme in (operation, "all") and (operation != "probe" or theme == "probe")
         answers[operation] = [
-            answer_steps(operation, r, is_hostile and r.random() < 0.85, theme, flood_at == phone)
+            answer_steps(operation, r, is_hostile and r.random() < 0.85, theme, phone in flooded)
             for phone in range(1 if operation == "probe" else PHONES)]
     # Afterwards the server is a good one; in some cases it never is.
     return {
@@ -207,7 +207,7 @@ def make_serve(r):
             request = grammar.request(r.choice(grammar.OPERATIONS + ["other"]), r)
             act = r.random()
             if act < 0.6:
-                steps += damage.delivery(request, r, damage.REQUEST_LINES, flood=r.random() < 0.1)
+                steps += damage.delivery(request, r, damage.REQUEST_LINES, flood=r.random() < 0.03)
             else:
                 steps += split(damage.message(request, r, damage.REQUEST_LINES) if act < 0.8 else request.bytes(), r)
             if steps[-1][0] not in ("close", "reset") and r.random() < 0.8:

@@ -264,7 +264,7 @@ def text_of(bytes_):
 
 def delivery(original, r, lines, flood=False):
     """The steps that send a message after something was done to it."""
-    kind = weighted(r, [("message", 10), ("bytes", 4), ("framing", 3), ("pace", 3), ("flood", 1 if flood else 0)])
+    kind = weighted(r, [("message", 10), ("bytes", 4), ("framing", 3), ("pace", 3), ("flood", 20 if flood else 0)])
     if kind == "flood":
         return flooded(original, r)
     if kind == "message":
@@ -299,7 +299,7 @@ def flooded(original, r):
     head, _, rest = original.bytes().partition(b"\r\n\r\n")
     piece = r.choice(
         [text_of(b) for b in (b"X: y\r\n", b" folded\r\n", b"a", b"\x00")]
-        if r.random() < 0.3 else ["data\n\n", ":\n", "data: x\n", "id: 1\nevent: ping\ndata: {}\n\n", " ", "{\"a\":", "event: x\ndata: {}\n\n"])
+        if r.random() < 0.3 else ["data\n\n", "data\n\n", "event: x\ndata: 1\n\n", ":\n", "data: x\n", "id: 1\nevent: ping\ndata: {}\n\n", " ", "{\"a\":", "event: x\ndata: {}\n\n"])
     times = FLOOD // len(piece) // r.choice([1, 8, 40])
     if "\r\n" in piece:
         return [["send", text_of(head) + "\r\n"], ["send", piece, times], ["close"]]
