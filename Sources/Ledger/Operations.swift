@@ -64,6 +64,7 @@ struct ScanOperations: Sendable {
     var connect = OperationAccount()
     var results = OperationAccount()
     var deletes: [Delete] = []
+    var attempts = AttemptAccount()
     /// The job that is followed.
     var job: String?
     /// Its stream has been open.
@@ -131,6 +132,7 @@ struct PhoneOperations: Sendable {
                 measured.disconnections.lost(.killed)
             }
             self.scans[index].isStreaming = false
+            self.scans[index].attempts.stopped()
             if isKilled { self.scans[index].isLost = false }
         }
     }
@@ -151,6 +153,9 @@ extension ScanOperations {
         _ sighting: PhoneSighting, at: Instant, launchedAt: Instant, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
+        if let end = self.attempts.saw(sighting) {
+            measured.table.record(end.metric, failed: end.failed, in: group)
+        }
         switch sighting {
         case .requestSent(let operation, _, let job, _):
             self.sent(operation, job: job, into: &measured, group)

@@ -1,5 +1,5 @@
-/// The failure rates of a run: failed operations of all operations, per operation and not per attempt (DESIGN
-/// section 7). A lower rate is always the better one.
+/// The failure rates of a run: failed operations of all operations, and failed attempts of all attempts (DESIGN.md section 7
+/// and 11.8). A lower rate is always the better one.
 package enum RateMetric: String, CaseIterable, Sendable {
     case preprocessFailed = "preprocess.failed"
     case uploadFailed = "upload.failed"
@@ -8,6 +8,12 @@ package enum RateMetric: String, CaseIterable, Sendable {
     case sseReconnectFailed = "sse.reconnect.failed"
     case resultsFailed = "results.failed"
     case cleanupFailed = "cleanup.failed"
+    /// An attempt fails by itself, also where the operation succeeds with the next one.
+    case uploadAttemptsFailed = "upload.attempts.failed"
+    /// Of all requests for a stream, the first ones and those of a reconnect.
+    case sseConnectAttemptsFailed = "sse.connect.attempts.failed"
+    case resultsAttemptsFailed = "results.attempts.failed"
+    case cleanupAttemptsFailed = "cleanup.attempts.failed"
 }
 
 extension RateMetric: MetricCase {
@@ -20,6 +26,10 @@ extension RateMetric: MetricCase {
         case .sseReconnectFailed: 3
         case .resultsFailed: 4
         case .cleanupFailed: 5
+        case .uploadAttemptsFailed: 6
+        case .sseConnectAttemptsFailed: 7
+        case .resultsAttemptsFailed: 8
+        case .cleanupAttemptsFailed: 9
         }
     }
 

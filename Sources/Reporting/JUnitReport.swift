@@ -8,18 +8,21 @@ enum JUnitReport {
         let suites = [
             ("objectives", result.slos.map { Self.objective($0, of: result) }),
             ("invariants", result.verdicts.map { Self.invariant($0, of: result) }),
-            ("run", [Self.run(result)]),
+            (Self.runSuite, [Self.run(result)]),
         ].filter { !$0.1.isEmpty }
         let seconds = Figures.seconds(result.length.nanoseconds)
         let total = Self.counts(suites.flatMap(\.1))
         let body = suites.map { name, cases in
-            "  <testsuite name=\"\(name)\" \(Self.counts(cases)) time=\"\(seconds)\" "
+            // A run takes its time once: objectives and invariants are looked up in what it left.
+            "  <testsuite name=\"\(name)\" \(Self.counts(cases)) time=\"\(name == Self.runSuite ? seconds : "0")\" "
                 + "timestamp=\"\(result.startedText.prefix(19))\">\n" + cases.map(\.text).joined()
                 + "  </testsuite>\n"
         }.joined()
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             + "<testsuites name=\"\(Self.escaped(result.scenario.name))\" \(total) time=\"\(seconds)\">\n\(body)</testsuites>\n"
     }
+
+    private static let runSuite = "run"
 
     private enum Outcome {
         case passed, failed, error, skipped
@@ -52,7 +55,7 @@ enum JUnitReport {
         let head =
             "    <testcase name=\"\(Self.escaped(name))\" "
             + "classname=\"\(Self.escaped(result.scenario.name)).\(suite)\" "
-            + "time=\"\(Figures.seconds(result.length.nanoseconds))\""
+            + "time=\"\(suite == Self.runSuite ? Figures.seconds(result.length.nanoseconds) : "0")\""
         return Case(
             text: element.isEmpty ? head + "/>\n" : head + ">\(element)</testcase>\n", outcome: outcome)
     }
@@ -108,15 +111,17 @@ enum JUnitReport {
     /// What no objective and no invariant says: that it ran to its end and can be believed.
     private static func run(_ result: RunResult) -> Case {
         let problem: String? =
-            result.failure
+            result.failure ?? result.endedEarly
             ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
         guard let problem else {
             return Self.testcase(
-                "ran to its end and kept up", suite: "run", of: result, .passed, message: "", detail: "")
+                "ran to its end and kept up", suite: Self.runSuite, of: result, .passed, message: "",
+                detail: "")
         }
         return Self.testcase(
-            "ran to its end and kept up", suite: "run", of: result, .error, message: problem, detail: "")
+            "ran to its end and kept up", suite: Self.runSuite, of: result, .error, message: problem,
+            detail: "")
     }
 
     private static func escaped(_ text: String) -> String { HTMLText.escaped(text, bytesMax: 1_000) }

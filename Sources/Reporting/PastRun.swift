@@ -167,6 +167,7 @@ extension RunResult {
             self.machine = self.machine.map { "\($0); \(others)" } ?? others
         }
         self.failure = self.failure ?? other.failure
+        self.endedEarly = self.endedEarly ?? other.endedEarly
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
         for place in self.verdicts.indices where place < other.verdicts.count {
@@ -271,6 +272,7 @@ private struct Past {
         result.hasBackendView =
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
+        result.endedEarly = summary["ended_early"]?.text
         result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
         result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)

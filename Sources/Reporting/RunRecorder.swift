@@ -14,6 +14,7 @@ package struct RunRecorder {
     package private(set) var chronicle: Chronicle
     private var tally: Tally
     private var objectives: SLOParts
+    private var watch: AbortWatch
     /// All intervals that are over.
     private var past: Measurements
     /// The present interval.
@@ -24,9 +25,12 @@ package struct RunRecorder {
     private let intervalsOfALength: Int?
     private var intervals = 0
 
+    /// `aborting`: objectives that may end the run; see `ending(at:)`.
     package init(
-        ledger: Ledger, tally: Tally, objectives: SLOParts, faults: Int, intervalsOfALength: Int? = nil
+        ledger: Ledger, tally: Tally, objectives: SLOParts, aborting: [SLO] = [], faults: Int,
+        intervalsOfALength: Int? = nil
     ) {
+        self.watch = AbortWatch(aborting)
         self.intervalsOfALength = intervalsOfALength
         self.ledger = ledger
         self.tally = tally
@@ -62,6 +66,13 @@ package struct RunRecorder {
 
     /// What the objectives have found so far. `table`: of the whole run.
     package func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
+
+    /// Why the run should end now. To be asked again and again; most of the times it costs nothing.
+    package mutating func ending(at moment: Instant) -> RunEnding? {
+        guard self.watch.isDue(at: moment) else { return nil }
+        let table = self.table
+        return self.watch.look(at: moment, table: table, results: self.results(table))
+    }
 
     /// The run was interrupted at this moment; see `Ledger`.
     package mutating func interrupted(at moment: Instant) { self.ledger.interrupted(at: moment) }

@@ -45,6 +45,7 @@ extension RunResult {
                     + broken.map(\.invariant.rawValue).joined(separator: ", "))
         }
         if let failure { reasons.append(failure) }
+        if let endedEarly { reasons.append(endedEarly) }
         let breaches = self.breaches
         if !breaches.isEmpty {
             reasons.append(

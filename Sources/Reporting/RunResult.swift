@@ -25,6 +25,8 @@ package struct RunResult: Sendable {
     package var isInterrupted: Bool
     /// What cut the run short, in one sentence: the backend process died, the target went away.
     package var failure: String?
+    /// Which objective ended the run before its time, in one sentence.
+    package var endedEarly: String?
     /// What the process exits with (DESIGN.md section 4).
     package var exit: RunExit
 

@@ -7,7 +7,8 @@ import Talaria
 ///
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
-/// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did.
+/// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
+/// `ended_early` of an objective with `abort`.
 package enum SummaryJSON {
     package static let schema = 1
 
@@ -16,6 +17,7 @@ package enum SummaryJSON {
     private static func document(_ result: RunResult) -> JSONValue {
         var members = Self.members(result)
         if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
+        if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)
     }
 

@@ -201,6 +201,12 @@ extension World {
             + backend.eventBuffer + .seconds(1)
     }
 
+    /// Ends captures at once; every phone says goodbye.
+    package mutating func endEarly() {
+        guard !self.isEnding else { return }
+        self.sayGoodbye()
+    }
+
     private mutating func sayGoodbye() {
         self.goOn(to: .suspending(until: self.now + HandsetLimits.farewellTime))
         for phone in self.phones.indices { self.tell(phone, .runEnded) }

@@ -29,11 +29,7 @@ extension LiveRun {
             waiting: waiting, at: ended, driver: driver, directory: self.directory)
         let slos = account.recorder.results(findings.metrics).map { result in
             guard !self.isInterrupted else { return result.unjudged }
-            // What ended the run stays broken, even if its last operations went well.
-            guard let reason = self.endedBy, reason.slo == result.slo, result.passed == true else {
-                return result
-            }
-            return reason
+            return self.endedBy?.result(instead: result) ?? result
         }
         let generator = self.generatorHealth
         var judgement = Judgement(
@@ -46,6 +42,7 @@ extension LiveRun {
             verdicts: findings.verdicts, slos: slos, disconnections: findings.disconnections,
             metrics: findings.metrics, resources: self.resources, generator: generator,
             warnings: findings.warnings + self.warnings + self.fleetWarnings + self.directory.warnings)
+        result.endedEarly = self.endedBy?.text
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         return try self.report(&result, &judgement, account.recorder.chronicle)
     }

@@ -45,15 +45,13 @@ final class LiveRun {
     private(set) var hasLostBackend = false
     private var watchman: LoopTimer?
     private var shownAt = Instant.zero
-    /// The objective that ended the run before its time, as it stood then.
-    private(set) var endedBy: SLOResult?
-    private var judgedAt = Instant.zero
+    /// What ended the run before its time.
+    private(set) var endedBy: RunEnding?
     /// What shows the run to those who look on.
     var dashboard: Dashboard?
     let identity: ScenarioIdentity
     var toldAt: Instant?
     var due: DueArrivals
-    private let abortingSLOs: [SLO]
 
     var request: RunRequest { self.preparation.request }
     var plan: RunPlan { self.preparation.plan }
@@ -69,7 +67,6 @@ final class LiveRun {
             file: preparation.request.loaded.bytes)
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
-        self.abortingSLOs = preparation.plan.scenario.slos.filter(\.abort)
         self.loop = try Loop(clock: self.clock)
         self.account = RunAccount(
             preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
@@ -259,16 +256,13 @@ final class LiveRun {
         self.account.lostBackend()
     }
 
-    /// An objective with `abort` that is broken ends the run, once a second.
+    /// An objective with `abort` that is broken ends the run.
     private func checkObjectives() {
-        let now = self.clock.now()
-        guard self.endedBy == nil, self.outcome == nil, now - self.judgedAt >= .seconds(1) else { return }
-        self.judgedAt = now
-        guard let reason = self.account.reasonToEnd(among: self.abortingSLOs) else { return }
-        self.endedBy = reason
-        let text = "ended early: \(reason.slo.selector) was \(reason.actual), beyond its objective"
-        self.warnings.append(text)
-        self.console.error(text)
+        guard self.endedBy == nil, self.outcome == nil, !self.isInterrupted,
+            let ending = self.account.ending(at: self.clock.now())
+        else { return }
+        self.endedBy = ending
+        self.console.error(ending.text)
         self.fleet?.stop()
     }
 

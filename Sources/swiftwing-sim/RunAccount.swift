@@ -33,17 +33,14 @@ struct RunAccount {
             tally: Tally(
                 fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id),
                 hasBackendView: hasBackendView),
-            objectives: SLOParts(plan), faults: plan.scenario.faults.count)
+            objectives: SLOParts(plan), aborting: plan.scenario.slos, faults: plan.scenario.faults.count)
     }
 
     /// For the progress line.
     var scans: ScanTotals { self.recorder.ledger.totals.scans }
 
-    /// Of the run so far: the first objective that ends it.
-    func reasonToEnd(among slos: [SLO]) -> SLOResult? {
-        guard !slos.isEmpty else { return nil }
-        return self.recorder.results(self.recorder.table).first { $0.endsRun }
-    }
+    /// Why the run should end now.
+    mutating func ending(at moment: Instant) -> RunEnding? { self.recorder.ending(at: moment) }
 
     mutating func heard(
         phones observations: [Observation], thread: Int, upTo moment: Instant, directory: RunDirectory

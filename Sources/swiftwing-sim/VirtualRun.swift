@@ -31,6 +31,8 @@ struct VirtualRequest {
 final class VirtualRun {
     /// Events between two looks at the clock on the wall.
     private static let eventsPerLook = 4_096
+    /// And between two looks at objectives that may end the run.
+    private static let eventsPerJudgement = 64
     /// Of what is measured, in the files.
     private static let intervalsOfALength = 300
 
@@ -46,6 +48,8 @@ final class VirtualRun {
     private var sentinel: Sentinel
     private var sometimes: SometimesTable
     private var isInterrupted = false
+    /// What ended the run before its time.
+    private var endedBy: RunEnding?
     private var shownAt = Instant.zero
     private var batch: [Observation] = []
 
@@ -63,7 +67,7 @@ final class VirtualRun {
         self.recorder = RunRecorder(
             ledger: Ledger(shelf: self.plan.shelf, settings: settings),
             tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
-            objectives: SLOParts(self.plan), faults: scenario.faults.count,
+            objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
             intervalsOfALength: Self.intervalsOfALength)
         self.sentinel = Sentinel(
             SentinelSettings(
@@ -99,13 +103,24 @@ final class VirtualRun {
     }
 
     private func live() throws(WorldFailure) {
+        let mayEndEarly = self.plan.scenario.slos.contains(where: \.abort)
+        let events = mayEndEarly ? Self.eventsPerJudgement : Self.eventsPerLook
         while true {
-            let goesOn = try self.world.steps(Self.eventsPerLook)
+            let goesOn = try self.world.steps(events)
             self.listen()
             guard goesOn else { return }
+            if mayEndEarly { self.checkObjectives() }
             guard !Interruption.isRequested else { return self.interrupted() }
             self.showProgress()
         }
+    }
+
+    /// An objective with `abort` that is broken ends the run: by the run's own clock, so that it ends alike each time.
+    private func checkObjectives() {
+        guard self.endedBy == nil, let ending = self.recorder.ending(at: self.world.now) else { return }
+        self.endedBy = ending
+        self.console.error(ending.text)
+        self.world.endEarly()
     }
 
     /// What a run that is cut short leaves undone is held against nobody.
@@ -167,12 +182,15 @@ final class VirtualRun {
             waiting: self.world.waitingOnDisk, at: ended, driver: driver, in: self.directory)
         var findings = RunFindings(plan: self.plan, self.recorder)
         // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
-        if failure == nil, !self.isInterrupted { self.sentinel.finish(self.world.remains) }
+        let hadItsEnd = self.endedBy == nil || self.request.plan.settle == nil
+        if failure == nil, !self.isInterrupted, hadItsEnd { self.sentinel.finish(self.world.remains) }
         findings.verdicts += self.sentinel.verdicts
         var metrics = findings.metrics
         // A simulated timer is never late.
         metrics.cannotKnow(.latency(.generatorLateness))
-        let slos = self.recorder.results(metrics).map { self.isInterrupted ? $0.unjudged : $0 }
+        let slos = self.recorder.results(metrics).map {
+            self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
+        }
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
@@ -192,6 +210,7 @@ final class VirtualRun {
             warnings: findings.warnings + self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.request.command)
+        result.endedEarly = self.endedBy?.text
         var streams = GaugeSeries()
         for sample in self.world.streams.samples {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)

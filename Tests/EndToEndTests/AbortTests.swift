@@ -25,6 +25,64 @@ extension EndToEnd {
             #expect(summary.scans.isConserved && summary.scans.lost == 0)
         }
 
+        /// Faster than the scenario is meant to be used, so that the test is short.
+        private static let smoke =
+            ["staging-smoke"]
+            + ShortRun.set([
+                "fleet.testers.devices=60", "fleet.testers.arrivals=10/s",
+                "fleet.testers.request-timeout=1s",
+            ])
+
+        private static func check(_ outcome: Outcome, _ run: RunProcess, of: String) throws {
+            #expect(outcome.code == 99, "\(of): \(outcome)")
+            #expect(outcome.complaint.contains("ended early: "), "\(of): \(outcome.complaint)")
+            #expect(outcome.output.contains("  - ended early: "), "\(of): \(outcome.output)")
+            let summary = try run.report.summary()
+            // Twelve seconds of arrivals were planned.
+            #expect((1..<110).contains(summary.scans.captured), "\(of)")
+            #expect(summary.scans.isConserved && summary.scans.lost == 0, "\(of)")
+            let junit = try run.report.text("junit.xml")
+            #expect(junit.contains("ran to its end and kept up"))
+            #expect(junit.contains("<error type=\"run\" message=\"ended early: "), "\(of): \(junit)")
+        }
+
+        @Test(arguments: [HostileServer.Mode.unavailable, .unauthorized])
+        func `the smoke test stops by itself where nothing works`(mode: HostileServer.Mode) async throws {
+            let server = try await HostileServer(mode)
+            let run = try RunProcess(Self.smoke + ["--target", server.process.base])
+            try Self.check(try await run.end(seconds: 40), run, of: mode.rawValue)
+            #expect(await server.process.end() == 0)
+        }
+
+        @Test func `the smoke test stops by itself when the target dies`() async throws {
+            let serve = try await ServeProcess.start(["staging-smoke", "--quiet"])
+            let run = try RunProcess(Self.smoke + ["--target", serve.base])
+            try await run.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            serve.kill()
+            try Self.check(try await run.end(seconds: 40), run, of: "a target that dies")
+        }
+
+        @Test func `a simulated run ends early as well, and alike each time`() async throws {
+            let arguments =
+                ["simulate", "staging-smoke", "--quiet", "--no-color"]
+                + ShortRun.set(["faults=[{do: http-error, on: upload, status: 503, chance: 100%}]"])
+            let runs = [try await Self.simulated(arguments), try await Self.simulated(arguments)]
+            for run in runs {
+                #expect(run.code == 99, "\(run)")
+                #expect(run.complaint.hasPrefix("ended early: upload.attempts.failed was "), "\(run)")
+            }
+            func digest(_ outcome: Outcome) -> Substring? {
+                outcome.output.split(separator: "\n").first { $0.contains("digest ") }
+            }
+            #expect(digest(runs[0]) != nil && digest(runs[0]) == digest(runs[1]))
+        }
+
+        private static func simulated(_ arguments: [String]) async throws -> Outcome {
+            let scratch = try Scratch()
+            return try await Binary.run(
+                arguments + ["--output", scratch.folder.appending(path: "report").path])
+        }
+
         @Test func `without abort the same objective waits for the end`() async throws {
             let run = try RunProcess(
                 Self.options

@@ -12,6 +12,9 @@ struct HostileServer {
         case wrongShape = "wrong-shape"
         case endlessLine = "endless-line"
         case huge
+        case unavailable
+        case unauthorized
+        case hanging
     }
 
     let process: ServeProcess

@@ -13,6 +13,9 @@ MODE is what it answers to everything:
   wrong-shape   JSON of another shape
   endless-line  a job like any other, whose stream is one line without an end
   huge          a body of 8 PiB, which it really sends as far as it is read
+  unavailable   503, as an overloaded backend does
+  unauthorized  401, as a backend that wants a login does
+  hanging       a proper answer to the first question, and then nothing, with the connections left open
 
 LOG gets a line a request: the method, the path and the X-Device-ID. It ends with SIGTERM.
 """
@@ -132,6 +135,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def huge(self):
         self.head(202 if self.command == "POST" else 200, "application/json", 1 << 53)
         self.forever()
+
+
+    def problem(self, status):
+        self.whole(status, "application/problem+json", json.dumps({"status": status, "title": "no"}).encode())
+
+    def unavailable(self):
+        self.problem(503)
+
+    def unauthorized(self):
+        self.problem(401)
+
+    def hanging(self):
+        if "/00000000-" in self.path:
+            self.problem(404)
+        else:
+            self.silent()
 
 
 class Server(http.server.ThreadingHTTPServer):
