@@ -108,8 +108,9 @@ final class LiveRun {
             self.noticeInterruption()
             self.endFleet()
         }
-        self.endChild()
+        // The backend is about to end as it should: from here on `endChild` judges how it does.
         self.watchman?.disarm()
+        self.endChild()
         self.console.clearProgress()
         return try self.judge(waiting: self.preparation.state.waiting(self.plan))
     }
