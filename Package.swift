@@ -96,7 +96,7 @@ let package = Package(
             ]),
         effects(
             "ScenarioFile",
-            ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "CYAML"]),
+            ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "Ledger", "CYAML"]),
         effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib"]),
         effects("Dashboard", ["SimBase", "Metrics", "Wire", "Ledger", "Reporting", "EventLoop"]),
         .executableTarget(

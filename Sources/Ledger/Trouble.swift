@@ -84,6 +84,18 @@ package struct Troubles: Equatable, Sendable {
         /// Who had it first.
         package var device: DeviceNumber
         package var scan: ScanNumber
+
+        package init(
+            trouble: Trouble, count: Int, first: Instant, last: Instant, device: DeviceNumber,
+            scan: ScanNumber
+        ) {
+            self.trouble = trouble
+            self.count = count
+            self.first = first
+            self.last = last
+            self.device = device
+            self.scan = scan
+        }
     }
 
     /// Names beyond this are counted as the other ones of their family.

@@ -26,6 +26,9 @@ package struct SLOResult: Hashable, Sendable {
     /// Whether nobody can know the value. One that is known and not judged has a value, or no data.
     package var isNotKnown: Bool { self.passed == nil && self.value == nil && !self.noData }
 
+    /// What stands for a value that the run cannot know.
+    package static let unknown = "n/a"
+
     /// Whether it fails the run.
     package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
 
@@ -68,7 +71,7 @@ extension SLO {
 
     /// What is said where it cannot be judged: neither a success nor a failure.
     package var notKnown: SLOResult {
-        SLOResult(slo: self, value: nil, actual: "n/a", passed: nil, noData: false)
+        SLOResult(slo: self, value: nil, actual: SLOResult.unknown, passed: nil, noData: false)
     }
 
     func evaluate(_ sample: SLOSample) -> SLOResult {

@@ -81,6 +81,12 @@ extension SLOSpan: CustomStringConvertible {
     }
 }
 
+extension SLOCondition {
+    /// `count == 0`
+    package static let none = SLOCondition(
+        aggregation: .count, comparison: .equal, threshold: .number(0), span: .wholeRun)
+}
+
 extension SLOCondition: CustomStringConvertible {
     /// In the grammar's own words, which parse to the same condition: what a report prints as the expression.
     package var description: String {

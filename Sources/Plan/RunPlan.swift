@@ -1,5 +1,6 @@
 package import Device
 package import Faults
+package import Metrics
 package import SimBase
 package import Talaria
 
@@ -43,11 +44,14 @@ package struct RunPlan: Sendable {
     package let random: KeyedRandom
     /// How many phones there are; their numbers are 0 and up.
     package let devices: Int
+    /// What the scenario states, and what every run is held to.
+    package let objectives: [SLO]
 
     package init(_ scenario: Scenario, target: PlanTarget) {
         self.scenario = scenario
         self.random = KeyedRandom(seed: scenario.seed)
         self.devices = scenario.devices
+        self.objectives = scenario.objectives(against: target)
         var groups: [PlannedGroup] = []
         var first: UInt32 = 0
         for group in scenario.groups {

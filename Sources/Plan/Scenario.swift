@@ -17,10 +17,13 @@ package struct Scenario: Hashable, Sendable {
     package var drain: Interval
     /// Nothing is captured from this moment on; nil is without limit.
     package var duration: Interval?
+    /// What must break, and nothing else may: of a scenario whose point is a broken client.
+    package var expectBroken: [ExpectedBreak]
 
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,
-        faults: [FaultSpec], slos: [SLO], drain: Interval, duration: Interval?
+        faults: [FaultSpec], slos: [SLO], drain: Interval, duration: Interval?,
+        expectBroken: [ExpectedBreak] = []
     ) {
         self.name = name
         self.description = description
@@ -31,6 +34,7 @@ package struct Scenario: Hashable, Sendable {
         self.slos = slos
         self.drain = drain
         self.duration = duration
+        self.expectBroken = expectBroken
     }
 
     package static let drainDefault = Interval.seconds(30)

@@ -8,7 +8,8 @@ enum JUnitReport {
         let suites = [
             ("objectives", result.slos.map { Self.objective($0, of: result) }),
             ("invariants", result.verdicts.map { Self.invariant($0, of: result) }),
-            (Self.runSuite, [Self.run(result)]),
+            ("expected to break", result.expected.map { Self.expected($0, of: result) }),
+            (Self.runSuite, [Self.run(result), Self.completion(result)]),
         ].filter { !$0.1.isEmpty }
         let seconds = Figures.seconds(result.length.nanoseconds)
         let total = Self.counts(suites.flatMap(\.1))
@@ -63,12 +64,20 @@ enum JUnitReport {
     private static func objective(_ slo: SLOResult, of result: RunResult) -> Case {
         let name = "\(slo.slo.selector.description): \(slo.slo.condition.description)"
         switch (slo.passed, slo.slo.severity) {
+        case (false, _) where result.expectations.covers(slo):
+            return Self.testcase(
+                name, suite: "objectives", of: result, .passed, message: "",
+                detail: "failed as expected: observed \(slo.actual)")
         case (true, _):
             return Self.testcase(
                 name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.actual)")
         case (false, .error):
+            var message = "observed \(slo.actual)"
+            if case .count(let metric) = slo.slo.selector.metric, let words = result.words(on: metric) {
+                message = "\(words) (\(message))"
+            }
             return Self.testcase(
-                name, suite: "objectives", of: result, .failed, message: "observed \(slo.actual)",
+                name, suite: "objectives", of: result, .failed, message: message,
                 detail:
                     "\(slo.slo.selector.description) was \(slo.actual), expected \(slo.slo.condition.description)"
             )
@@ -95,7 +104,7 @@ enum JUnitReport {
         case .brokenAsExpected:
             return Self.testcase(
                 name, suite: "invariants", of: result, .passed, message: "",
-                detail: "\(verdict.violations) violations, all expected for this profile")
+                detail: "\(verdict.violations) violations, all expected")
         case .broken:
             return Self.testcase(
                 name, suite: "invariants", of: result, .failed,
@@ -122,6 +131,26 @@ enum JUnitReport {
         return Self.testcase(
             "ran to its end and kept up", suite: Self.runSuite, of: result, .error, message: problem,
             detail: "")
+    }
+
+    /// That it measured anything at all (DESIGN.md 11.2).
+    private static func completion(_ result: RunResult) -> Case {
+        let name = "completed at least one scan"
+        let scans = result.totals.scans
+        guard scans.completed == 0, !result.expectations.includesNothingCompleted else {
+            return Self.testcase(name, suite: Self.runSuite, of: result, .passed, message: "", detail: "")
+        }
+        return Self.testcase(
+            name, suite: Self.runSuite, of: result, result.isInterrupted ? .skipped : .failed,
+            message: result.outcome ?? "no scan was completed", detail: "")
+    }
+
+    private static func expected(_ outcome: Expectations.Outcome, of result: RunResult) -> Case {
+        let isJudged = !result.isInterrupted && result.failure == nil
+        return Self.testcase(
+            outcome.expected.name, suite: "expected to break", of: result,
+            outcome.isBroken ? .passed : isJudged ? .failed : .skipped,
+            message: "expected to break, and did not", detail: "")
     }
 
     private static func escaped(_ text: String) -> String { HTMLText.escaped(text, bytesMax: 1_000) }

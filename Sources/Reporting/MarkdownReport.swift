@@ -53,6 +53,7 @@ package enum MarkdownReport {
     private static func verdict(_ result: RunResult) -> String {
         var text =
             "## \(Self.sign(result)) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
+        if let outcome = result.outcome { text += "**\(MarkdownText.escaped(outcome))**\n\n" }
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"
         }
@@ -77,6 +78,7 @@ package enum MarkdownReport {
             let sign =
                 switch (slo.passed, slo.slo.severity) {
                 case (true, _): "✅"
+                case (false, _) where result.expectations.covers(slo): "⚠️ as expected"
                 case (false, .error): "❌"
                 case (false, .warn): "⚠️"
                 case (nil, _): slo.isNotKnown ? "n/a" : "not judged"
@@ -104,7 +106,7 @@ package enum MarkdownReport {
             let rows = broken.map { verdict in
                 let first = verdict.examples.first
                 return [
-                    verdict.standing == .broken ? "❌" : "⚠️ expected for this profile",
+                    verdict.standing == .broken ? "❌" : "⚠️ as expected",
                     MarkdownText.code(verdict.invariant.rawValue), Figures.count(verdict.violations),
                     first.map { RunResult.place(of: $0) } ?? "",
                     first.map { MarkdownText.code($0.text) } ?? "",
@@ -144,7 +146,7 @@ package enum MarkdownReport {
             })
         let waiting = RunResult.waiting(result.totals.scans)
         if !waiting.isEmpty {
-            let causes = waiting.map { "\($0.cause) \(Figures.count($0.count))" }
+            let causes = waiting.map { "\(Figures.count($0.count)) \($0.words)" }
             text += "\nWaiting: \(causes.joined(separator: ", ")).\n"
         }
         let discarded = RunResult.discarded(result.totals.scans)

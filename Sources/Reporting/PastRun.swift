@@ -56,7 +56,8 @@ package struct PastRun: Sendable {
 
     /// `slos`: of the scenario as it ran. `ledger`: for a run that nobody judged.
     package init(
-        folder: String, head: RunHead, slos: [SLO], ledger: @autoclosure () -> Ledger
+        folder: String, head: RunHead, slos: [SLO], expectations: Expectations,
+        ledger: @autoclosure () -> Ledger
     ) throws(Problem) {
         if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
@@ -96,6 +97,9 @@ package struct PastRun: Sendable {
             preconditionFailure("a run is judged, or there is somebody who judges it")
         }
         self.result.directory = folder
+        self.result.take(self.chronicle.troubles)
+        self.result.expectations = expectations
+        self.result.verdicts = expectations.applied(to: self.result.verdicts)
     }
 
     /// Every report of it, made from its files.
@@ -127,13 +131,16 @@ package struct PastRun: Sendable {
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
         if result.isInterrupted { result.slos = result.slos.map(\.unjudged) }
+        result.take(chronicle.troubles)
+        if runs.contains(where: { $0.result.drained == nil }) { result.drained = nil }
         let exits = runs.map(\.result.exit)
         result.exit =
             Judgement(
                 verdicts: result.verdicts, totals: result.totals, slos: result.slos,
                 hasInternalError: exits.contains(.internalError),
                 hasOutputError: exits.contains(.cannotWrite),
-                isUntrusted: !result.generator.isTrustworthy, isInterrupted: result.isInterrupted
+                isUntrusted: !result.generator.isTrustworthy, isInterrupted: result.isInterrupted,
+                expectations: result.expectations
             ).exit
         result.notes.insert(
             "merged of \(runs.count) runs, seeds "
@@ -273,6 +280,7 @@ private struct Past {
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
         result.endedEarly = summary["ended_early"]?.text
+        result.drained = summary["drained_s"]?.scaled(9).map { Interval(nanoseconds: $0) }
         result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
         result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)

@@ -21,10 +21,16 @@ extension RunResult {
     /// What the exit code means (DESIGN.md section 4).
     var meaning: String {
         switch self.exit {
-        case .success: "every SLO and invariant held"
+        case .success:
+            self.expectations.isEmpty
+                ? "every SLO and invariant held"
+                : "what the scenario expects to break broke, and nothing else"
         case .internalError: "an internal error, or the backend process died"
         case .cannotWrite: "output could not be written"
-        case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
+        case .invariantBroken:
+            self.expectations.isEmpty || !self.brokenInvariants.isEmpty
+                ? "an invariant broke: something was lost, duplicated or reordered"
+                : "the run did not break in the way that the scenario expects"
         case .untrusted: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed"
         case .interrupted: "interrupted; this is what ran until then"
@@ -33,7 +39,16 @@ extension RunResult {
 
     var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
 
-    var breaches: [SLOResult] { self.slos.filter(\.isBreach) }
+    /// Objectives that failed, and that the scenario does not expect to fail.
+    var breaches: [SLOResult] { self.slos.filter { $0.isBreach && !self.expectations.covers($0) } }
+
+    /// What the scenario expects to break, and whether it did.
+    var expected: [Expectations.Outcome] {
+        self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+    }
+
+    /// Why the value of an objective is not known.
+    var whyUnknown: String { self.hasBackendView ? "not judged" : "unknown with this target" }
 
     /// Everything that speaks against the run, the worst first; the exit code names only one.
     var reasons: [String] {
@@ -52,14 +67,19 @@ extension RunResult {
                 Figures.count(breaches.count, "SLO", "SLOs") + " failed: "
                     + breaches.map(\.slo.selector.description).joined(separator: ", "))
         }
+        let held = self.expected.filter { !$0.isBroken }.map(\.expected.name)
+        if !held.isEmpty, !self.isInterrupted, self.failure == nil {
+            reasons.append("expected to break, and did not: " + held.joined(separator: ", "))
+        }
         if !self.generator.isTrustworthy { reasons.append("the generator did not keep up") }
         if self.isInterrupted, self.exit != .interrupted { reasons.append("the run was interrupted") }
         return reasons
     }
 
     /// By cause, in the order of `WaitingCause`, without those that no scan waits for.
-    static func waiting(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
-        WaitingCause.allCases.map { (cause: $0.rawValue, count: scans.waiting($0)) }.filter { $0.count > 0 }
+    static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
+        WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }
+            .filter { $0.count > 0 }
     }
 
     /// By cause, without those that took no scan.

@@ -45,6 +45,12 @@ package struct RunResult: Sendable {
     package var generator: GeneratorHealth
     /// Open event streams, by the simulated backend's own count; nil where nobody counted.
     package var streamsOpen: GaugeSeries?
+    /// What the scenario says will break.
+    package var expectations = Expectations.none
+    /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
+    package var drained: Interval?
+    /// The most frequent errors as the phones saw them, the most frequent first.
+    package var troubles: [Troubles.Row] = []
 
     // MARK: What else the reader must know
 
@@ -100,6 +106,13 @@ package struct RunResult: Sendable {
 
     /// Within 1 % of a gauge's peak.
     static func nearPeak(_ count: Int) -> Int { count - count / 100 }
+
+    /// The most that say why a run went as it did.
+    private static let troublesMax = 8
+
+    package mutating func take(_ troubles: Troubles) {
+        self.troubles = Array(troubles.byCount.prefix(Self.troublesMax))
+    }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 }

@@ -46,6 +46,14 @@ package enum SummaryJSON {
                         (Printable.bounded($0.id), $0.count.map { .integer($0) } ?? .notAvailable)
                     }, uniquingKeysWith: { first, _ in first })),
             "slos": .array(result.slos.map(Self.slo)),
+            "expect_broken": .array(
+                result.expected.map {
+                    .object([
+                        "name": .string(Printable.bounded($0.expected.name)), "broken": .bool($0.isBroken),
+                    ])
+                }),
+            "outcome": result.outcome.map { .string(Printable.bounded($0, bytesMax: 600)) } ?? .null,
+            "drained_s": result.drained.map { .number(Figures.seconds($0.nanoseconds)) } ?? .null,
             "invariants": .array(result.verdicts.map(Self.invariant)),
             "groups": .object(
                 Dictionary(

@@ -27,7 +27,7 @@ extension SummaryWriter {
         if !waiting.isEmpty {
             self.labeled(
                 "  waiting",
-                [Piece(waiting.map { "\($0.cause)\u{A0}\(Figures.count($0.count))" }.joined(separator: ", "))]
+                [Piece(waiting.map { "\(Figures.count($0.count)) \($0.words)" }.joined(separator: ", "))]
             )
         }
         let discarded = RunResult.discarded(scans)

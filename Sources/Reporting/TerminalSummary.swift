@@ -84,12 +84,20 @@ struct SummaryWriter {
         func line(_ text: String, _ ink: Ink) {
             self.page.paragraph(Piece(""), indent: 2, [Piece(text, ink)])
         }
+        if let outcome = self.result.outcome {
+            line(outcome.prefix(1).uppercased() + outcome.dropFirst(), .bold)
+        }
         let isGood = self.result.exit == .success
         line(
             "\(self.result.meaning) (exit\u{A0}\(self.result.exit.rawValue))",
             isGood ? .plain : sign.ink)
         for reason in self.result.reasons {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 600))])
+        }
+        let expected = self.result.expected.filter(\.isBroken).map(\.expected.name)
+        if !expected.isEmpty {
+            let text = "broken as expected: " + expected.joined(separator: ", ")
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(text)])
         }
         let missed = self.result.slos.count { $0.passed == false && !$0.isBreach }
         if missed > 0 {
@@ -126,6 +134,7 @@ struct SummaryWriter {
             "SLOs",
             Self.tally([
                 (slos.count { $0.passed == true }, "held"), (self.result.breaches.count, "failed"),
+                (slos.count { $0.isBreach && self.result.expectations.covers($0) }, "failed as expected"),
                 (slos.count { $0.passed == false && !$0.isBreach }, "missed as a warning"),
                 (slos.count { $0.passed == nil }, self.result.isInterrupted ? "not judged" : "n/a"),
             ]))
@@ -135,6 +144,7 @@ struct SummaryWriter {
             let mark: Mark =
                 switch (slo.passed, slo.slo.severity) {
                 case (true, _): .good
+                case (false, _) where self.result.expectations.covers(slo): .warning
                 case (false, .error): .bad
                 case (false, .warn): .warning
                 case (nil, _): .unknown
@@ -146,7 +156,7 @@ struct SummaryWriter {
                 case .warning: .warning
                 case .unknown: .dim
                 }
-            let actual = slo.isNotKnown ? "unknown with this target" : slo.actual
+            let actual = slo.isNotKnown ? self.result.whyUnknown : slo.actual
             let selector = slo.slo.selector.description
             let expression = slo.slo.condition.description
             let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
@@ -203,7 +213,7 @@ struct SummaryWriter {
         let ink = self.mark(mark).ink
         var count = " " + Figures.count(verdict.violations, "violation", "violations")
         if verdict.standing == .brokenAsExpected {
-            count += ", expected for this profile"
+            count += ", as expected"
         } else if verdict.expected > 0 {
             count += ", \(Figures.count(verdict.expected)) of them expected for their profile"
         }

@@ -8,7 +8,8 @@ import SimBase
 struct ScenarioReader {
     static let version = "1"
     static let keys = [
-        "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "drain", "duration",
+        "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
+        "drain", "duration",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -40,6 +41,8 @@ struct ScenarioReader {
             findings: self.findings, vocabulary: SLOVocabulary(groups: groupNames, faults: faultIDs),
             faultsThatEnd: faults.filter { $0.window.length != nil }.map(\.id)
         ).objectives(map.entry("slo")?.value)
+        let expectBroken = ExpectedBreakReader(findings: self.findings, groups: groupNames, slos: slos)
+            .breaks(map.entry("expect-broken")?.value)
         return Scenario(
             name: map.value("name", default: self.defaultName) { text throws(ValueError) in
                 try Values.name(text, what: "a name")
@@ -49,10 +52,10 @@ struct ScenarioReader {
             groups: groups,
             server: ServerReader(findings: self.findings).settings(map.entry("server")?.value),
             faults: faults, slos: slos,
-            drain: map.value("drain", default: Scenario.drainDefault) { text throws(ValueError) in
+            drain: map.value("drain", default: Scenario.drainDefault(slos)) { text throws(ValueError) in
                 try Values.duration(text, max: ScenarioLimit.timeMax)
             },
-            duration: self.duration(map))
+            duration: self.duration(map), expectBroken: expectBroken)
     }
 
     private func description(_ map: MapReader) -> String {

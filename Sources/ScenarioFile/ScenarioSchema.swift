@@ -33,6 +33,8 @@ package enum ScenarioSchema {
             ).described("what breaks, on what, when, how often"),
             "slo": JSONSchema(type: "object", others: [Self.objective])
                 .described("what must hold, by metric"),
+            "expect-broken": JSONSchema.list(of: .anyText, max: ExpectedBreakReader.breaksMax)
+                .described("invariants, and metrics of objectives, that must break; nothing else may"),
             "drain": .duration.described("how long scans may take after the last arrival"),
             "duration": JSONSchema.duration.orOff().described("no arrivals from then on"),
         ]

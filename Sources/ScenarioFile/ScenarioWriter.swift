@@ -25,6 +25,10 @@ package enum ScenarioWriter {
         lines += scenario.faults.map { "  - {\(self.fields($0).joined(separator: ", "))}" }
         lines += ["", "slo:" + (scenario.slos.isEmpty ? " {}" : "")]
         lines += self.lines(scenario.slos)
+        if !scenario.expectBroken.isEmpty {
+            let names = scenario.expectBroken.map { self.quoted($0.name) }
+            lines += ["", "expect-broken: [\(names.joined(separator: ", "))]"]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -48,7 +48,11 @@ package enum StarterFile {
             slo:                           # what must hold; otherwise the run ends with 99
               scan.time:            p(95) < 30s
               sse.reconnect.failed: rate < 5%
+              scans.waiting:        count == 0   # nothing is unfinished at the end
               scans.lost:           count == 0
+              # Held in any case, unless it is stated otherwise: no book is missing, no refusal without a fault that
+              # explains it (scans.refused.unexplained), no job left behind by a completed scan (cleanup.unfinished).
+            # expect-broken: [stream.no-gap]   # of a client that is meant to be broken: this must break, nothing else
 
             """
     }

@@ -36,14 +36,17 @@ extension LiveRun {
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: self.failure?.code == .internalError,
             hasOutputError: self.failure?.code == .cannotWrite, isUntrusted: !generator.isTrustworthy,
-            isInterrupted: self.isInterrupted)
+            isInterrupted: self.isInterrupted,
+            expectations: Expectations(self.plan.scenario.expectBroken))
         var result = self.result(
             length: ended - .zero, groups: findings.groups, exit: judgement.exit, totals: findings.totals,
             verdicts: findings.verdicts, slos: slos, disconnections: findings.disconnections,
             metrics: findings.metrics, resources: self.resources, generator: generator,
-            warnings: findings.warnings + self.warnings + self.fleetWarnings + self.directory.warnings)
+            warnings: self.warnings + self.fleetWarnings + self.directory.warnings)
         result.endedEarly = self.endedBy?.text
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
+        if self.endedBy == nil, self.failure == nil { result.drained = self.plan.scenario.drain }
+        result.take(account.recorder.chronicle.troubles)
         return try self.report(&result, &judgement, account.recorder.chronicle)
     }
 
@@ -53,16 +56,19 @@ extension LiveRun {
         slos: [SLOResult], disconnections: Disconnections, metrics: MetricTable, resources: Resources,
         generator: GeneratorHealth, warnings: [String]
     ) -> RunResult {
-        RunResult(
+        let expectations = Expectations(self.plan.scenario.expectBroken)
+        var result = RunResult(
             tool: "swiftwing-sim \(Main.version)", machine: ThisMachine.text, scenario: self.identity,
             seed: self.plan.scenario.seed, world: .live, started: self.startedWall, length: length,
             groups: groups,
             isInterrupted: self.isInterrupted, failure: self.failure?.text, exit: exit,
             hasBackendView: self.request.target == nil && !self.hasLostBackend, totals: totals,
-            verdicts: verdicts, slos: slos,
+            verdicts: expectations.applied(to: verdicts), slos: slos,
             disconnections: disconnections.rows.filter { $0.count > 0 }, metrics: metrics,
             resources: resources, generator: generator, notes: [], warnings: warnings,
             directory: self.directory.path, files: [], command: self.rerunCommand)
+        result.expectations = expectations
+        return result
     }
 
     private func report(

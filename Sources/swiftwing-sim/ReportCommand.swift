@@ -88,14 +88,15 @@ enum ReportCommand {
         let loaded = try ScenarioSource.load(path: path, overrides: [], environment: [:])
         var scenario = loaded.scenario
         scenario.seed = head.seed
-        let plan = RunPlan(scenario, target: .embedded)
+        let plan = RunPlan(scenario, target: head.hasBackendView ? .embedded : .foreign)
         let run = try Self.found { () throws(PastRun.Problem) in
             try PastRun(
-                folder: folder, head: head, slos: scenario.slos,
+                folder: folder, head: head, slos: plan.objectives,
+                expectations: Expectations(scenario.expectBroken),
                 ledger: Ledger(
                     shelf: plan.shelf,
                     settings: LedgerSettings(plan, hasBackendView: head.hasBackendView)))
         }
-        return (run, scenario.slos)
+        return (run, plan.objectives)
     }
 }

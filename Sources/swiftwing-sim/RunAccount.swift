@@ -117,13 +117,6 @@ struct RunFindings {
         self.disconnections = recorder.disconnections
     }
 
-    /// What no objective and no invariant is about: phones that only wait lose nothing.
-    var warnings: [String] {
-        let scans = self.totals.scans.captured + self.totals.scans.restored
-        guard scans > 0, self.totals.scans.completed == 0 else { return [] }
-        return ["not one of \(scans) scans was completed"]
-    }
-
     static func groups(_ plan: RunPlan, _ ledger: Ledger) -> [GroupResult] {
         zip(plan.groups, ledger.totalsByGroup).map { group, totals in
             GroupResult(name: group.spec.name, devices: group.spec.devices, totals: totals)
@@ -171,7 +164,7 @@ extension SLOParts {
         let ends = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
         }
-        self.init(plan.scenario.slos, faults: ends)
+        self.init(plan.objectives, faults: ends)
     }
 }
 

@@ -191,10 +191,11 @@ final class VirtualRun {
         let slos = self.recorder.results(metrics).map {
             self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
         }
+        let expectations = Expectations(self.plan.scenario.expectBroken)
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
-            isInterrupted: self.isInterrupted)
+            isInterrupted: self.isInterrupted, expectations: expectations)
         var result = RunResult(
             tool: "swiftwing-sim \(Main.version)", machine: nil,
             scenario: ScenarioIdentity(
@@ -203,11 +204,12 @@ final class VirtualRun {
             seed: self.plan.scenario.seed, world: .virtual, started: self.startedWall,
             length: (self.isInterrupted || failure != nil ? ended : self.world.phonesEnded) - .zero,
             groups: findings.groups, isInterrupted: self.isInterrupted, failure: failure?.text,
-            exit: judgement.exit, hasBackendView: true, totals: findings.totals, verdicts: findings.verdicts,
-            slos: slos, disconnections: findings.disconnections.rows.filter { $0.count > 0 },
+            exit: judgement.exit, hasBackendView: true, totals: findings.totals,
+            verdicts: expectations.applied(to: findings.verdicts), slos: slos,
+            disconnections: findings.disconnections.rows.filter { $0.count > 0 },
             metrics: metrics, resources: self.resources, generator: GeneratorHealth(complaints: []),
             notes: self.notes,
-            warnings: findings.warnings + self.warnings(failure) + self.directory.warnings,
+            warnings: self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.request.command)
         result.endedEarly = self.endedBy?.text
@@ -216,6 +218,11 @@ final class VirtualRun {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
         }
         result.streamsOpen = streams
+        result.expectations = expectations
+        result.take(self.recorder.chronicle.troubles)
+        if failure == nil, self.endedBy == nil {
+            result.drained = self.plan.scenario.drain + (self.request.plan.settle ?? .zero)
+        }
         return try self.report(&result, &judgement)
     }
 

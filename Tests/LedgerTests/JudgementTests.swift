@@ -44,9 +44,12 @@ import Testing
     }
 
     private func judgement(_ troubles: [Trouble]) throws -> Judgement {
-        Judgement(
+        var totals = LedgerTotals()
+        totals.scans.captured = 1
+        totals.scans.completed = 1
+        return Judgement(
             verdicts: [self.verdict(troubles.contains(.invariant) ? .broken : .held)],
-            totals: LedgerTotals(),
+            totals: totals,
             slos: [
                 try self.slo(severity: .error, lost: troubles.contains(.countObjective) ? 1 : 0),
                 try self.slo(took: troubles.contains(.timeObjective) ? .seconds(2) : .milliseconds(2)),
@@ -87,7 +90,59 @@ import Testing
 
     @Test func `a sum that does not hold is an error of our own`() throws {
         var judgement = try self.judgement([])
-        judgement.totals.scans.captured = 1
+        judgement.totals.scans.captured = 2
         #expect(judgement.exit == .internalError)
+    }
+
+    // MARK: Runs that measured nothing
+
+    @Test func `a run without a capture cannot be trusted`() throws {
+        var judgement = try self.judgement([])
+        judgement.totals = LedgerTotals()
+        #expect(judgement.exit == .untrusted)
+    }
+
+    @Test func `a run that completed nothing has failed, though no objective says so`() throws {
+        var judgement = try self.judgement([])
+        judgement.totals.scans.completed = 0
+        judgement.totals.scans.refused = 1
+        #expect(judgement.exit == .sloFailed)
+        judgement.expectations = Expectations([try self.objectives("scans.completed")])
+        #expect(judgement.exit == .success)
+    }
+
+    // MARK: expect-broken
+
+    private func objectives(_ selector: String) throws -> ExpectedBreak {
+        .objectives(try MetricSelector(parsing: selector, vocabulary: nil))
+    }
+
+    @Test func `a run that breaks exactly what its scenario expects has passed`() throws {
+        let custody = ExpectedBreak.invariant(id: "scan.custody")
+        let lost = try self.objectives("scans.lost")
+        func exit(_ expected: [ExpectedBreak], _ troubles: [Trouble]) throws -> RunExit {
+            var judgement = try self.judgement(troubles)
+            judgement.expectations = Expectations(expected)
+            return judgement.exit
+        }
+        #expect(try exit([custody], [.invariant]) == .success)
+        #expect(try exit([lost], [.countObjective]) == .success)
+        #expect(try exit([custody, lost], [.invariant, .countObjective]) == .success)
+        // One of them holds.
+        #expect(try exit([custody], []) == .invariantBroken)
+        #expect(try exit([custody, lost], [.invariant]) == .invariantBroken)
+        // Another breaks.
+        #expect(try exit([custody], [.invariant, .countObjective]) == .invariantBroken)
+        #expect(try exit([lost], [.invariant, .countObjective]) == .invariantBroken)
+        // A run that was cut short had no time to break.
+        #expect(try exit([custody], [.interrupted]) == .interrupted)
+        #expect(try exit([custody], [.internalError]) == .internalError)
+    }
+
+    @Test func `an expected violation is told as such`() {
+        let told = Expectations([.invariant(id: "scan.custody")]).applied(to: [self.verdict(.broken)])
+        #expect(told.map(\.standing) == [.brokenAsExpected])
+        #expect(told.map(\.expected) == [1])
+        #expect(Expectations.none.applied(to: [self.verdict(.broken)]).map(\.standing) == [.broken])
     }
 }

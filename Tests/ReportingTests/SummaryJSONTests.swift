@@ -28,6 +28,7 @@ import Testing
                 "books",
                 "jobs", "disconnections", "metrics", "counters", "faults", "slos", "invariants", "groups",
                 "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
+                "expect_broken", "outcome", "drained_s",
             ])
     }
 

@@ -23,7 +23,7 @@ enum TerminalGoldens {
             slots.bounded, server.agrees
 
         Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     offline 3, rate-limited 2
+          waiting     3 without a network, 2 told to wait (429)
         Books         540 expected = 540 received + 0 missing; 0 duplicated, 12 came
                       again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
@@ -87,7 +87,7 @@ enum TerminalGoldens {
               job.not-cleaned-early, limit.honoured, slots.bounded
 
         Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     offline 3, rate-limited 2
+          waiting     3 without a network, 2 told to wait (429)
         Books         540 received; expected and missing n/a; 0 duplicated, 12 came
                       again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
@@ -148,6 +148,7 @@ enum TerminalGoldens {
 
     static let brokenInvariant = #"""
         ✗ FAILED  flaky-network
+          4 books are missing from 1 scan
           an invariant broke: something was lost, duplicated or reordered (exit 97)
           - 1 invariant broken: book.never-lost
           - 1 SLO missed, which only warns
@@ -168,7 +169,7 @@ enum TerminalGoldens {
             phone 17, scan 2, at 12.480 s: book 4 of 6 never came
             phone 18, scan 2, at 12.480 s: book 4 of 6 never came
             and 2 more
-          ! stream.no-gap 2 violations, expected for this profile
+          ! stream.no-gap 2 violations, as expected
             a resumed stream skips nothing, or the results are fetched instead
             phone 3, at 12.480 s: resumed behind an event that it had not applied
             and 1 more
@@ -177,7 +178,7 @@ enum TerminalGoldens {
             job.not-cleaned-early, limit.honoured, slots.bounded, server.agrees
 
         Scans         126 captured = 117 completed + 3 refused + 5 waiting + 1 lost
-          waiting     offline 3, rate-limited 2
+          waiting     3 without a network, 2 told to wait (429)
         Books         540 expected = 536 received + 4 missing; 0 duplicated, 12 came
                       again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
@@ -200,7 +201,7 @@ enum TerminalGoldens {
             slots.bounded, server.agrees
 
         Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     offline 3, rate-limited 2
+          waiting     3 without a network, 2 told to wait (429)
         Books         540 expected = 540 received + 0 missing; 0 duplicated, 12 came
                       again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
@@ -250,7 +251,7 @@ enum TerminalGoldens {
 
         Scans         126 captured = 118 completed + 3 refused + 5
                       waiting + 0 lost
-          waiting     offline 3, rate-limited 2
+          waiting     3 without a network, 2 told to wait (429)
         Books         540 received; expected and missing n/a; 0
                       duplicated, 12 came again and were not added
         Jobs          131 accepted, 122 cleaned up, 4 abandoned

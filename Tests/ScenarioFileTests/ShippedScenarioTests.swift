@@ -30,6 +30,6 @@ struct ShippedScenarioTests {
         let census = RunPlan(flaky, target: .embedded).census
         #expect(census.scans == 120)
         #expect((15...25).contains(census.lastArrival.nanoseconds / 1_000_000_000))
-        #expect(flaky.slos.count == 7)
+        #expect(flaky.slos.count == 8)
     }
 }

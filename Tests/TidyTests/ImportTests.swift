@@ -33,7 +33,7 @@ import Testing
             "EventLoop", "CurlLoop",
         ]),
         "Imaging": cLibrary.union(["SimBase", "CTurboJPEG"]),
-        "ScenarioFile": pure.subtracting(["Wire", "Serving", "Handset", "Ledger"]).union([
+        "ScenarioFile": pure.subtracting(["Wire", "Serving", "Handset"]).union([
             "CYAML", "Foundation", "FoundationEssentials",
         ]),
         "Reporting": ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib", "Foundation"],

@@ -79,6 +79,7 @@ package struct HTMLPage {
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
             <div class="verdict \(self.tone)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
+            \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.escaped($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
             <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
@@ -137,6 +138,7 @@ package struct HTMLPage {
         let (tone, sign, word) =
             switch (slo.passed, slo.slo.severity) {
             case (true, _): ("good", "✓", self.isLive ? "holds so far" : "held")
+            case (false, _) where self.result.expectations.covers(slo): ("warn", "△", "failed as expected")
             case (false, .error): ("bad", "✗", self.isLive ? "missed so far" : "failed")
             case (false, .warn): ("warn", "△", "warning")
             case (nil, _): ("na", "○", self.standing(of: slo))
@@ -189,7 +191,7 @@ package struct HTMLPage {
                 return [
                     verdict.standing == .broken
                         ? "<span class=\"sign bad\">✗</span> broken"
-                        : "<span class=\"sign warn\">△</span> expected for this profile",
+                        : "<span class=\"sign warn\">△</span> broken as expected",
                     "<span class=\"mono\">\(verdict.invariant.rawValue)</span>",
                     Figures.count(verdict.violations),
                     first.map { HTMLText.escaped(RunResult.place(of: $0)) } ?? "",
@@ -223,7 +225,7 @@ package struct HTMLPage {
     var conservation: Section {
         let scans = self.result.totals.scans
         let books = self.result.totals.books
-        let waiting = RunResult.waiting(scans).map { "\($0.cause) \(Figures.count($0.count))" }
+        let waiting = RunResult.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
         let discarded = RunResult.discarded(scans).map { "\($0.cause) \(Figures.count($0.count))" }
         var branches = [
             Flow.Branch(name: "completed", count: scans.completed, tone: .good, note: ""),

@@ -1,0 +1,56 @@
+package import Metrics
+package import SimBase
+
+/// What every run is held to unless its scenario says otherwise (DESIGN.md 11.1): nothing is lost, missing or unfinished at the
+/// end, and nothing is refused without a reason.
+package enum ImplicitObjective {
+    /// In the order of the reports. Each is a count that must be 0.
+    package static let metrics: [CountMetric] = [
+        .scansLost, .scansWaiting, .booksMissing, .scansRefusedUnexplained, .cleanupUnfinished,
+    ]
+
+    /// What a scenario may expect to break without having an objective on it: no scan at all is completed.
+    package static let nothingCompleted = MetricSelector(metric: .count(.scansCompleted), scope: .fleet)
+}
+
+extension Scenario {
+    /// The objectives of a run: those that the scenario states, then the implicit ones that it does not replace.
+    ///
+    /// An objective on the same metric replaces an implicit one for the fleet, or for its group. Where a group is treated
+    /// apart, each of the others has an objective of its own.
+    package func objectives(against target: PlanTarget) -> [SLO] {
+        self.slos + ImplicitObjective.metrics.flatMap { self.implicit($0, against: target) }
+    }
+
+    private func implicit(_ metric: CountMetric, against target: PlanTarget) -> [SLO] {
+        var replacing: [Metric] = [.count(metric)]
+        // No fault is known of somebody else's backend: whoever counts its refusals need not explain them.
+        if metric == .scansRefusedUnexplained, target == .foreign { replacing.append(.count(.scansRefused)) }
+        let stated = self.slos.map(\.selector).filter { replacing.contains($0.metric) }.map(\.scope)
+        guard !stated.contains(.fleet) else { return [] }
+        let isApart = self.expectBroken.contains { expected in
+            guard case .objectives(let selector) = expected else { return false }
+            return selector.metric == .count(metric) && selector.scope != .fleet
+        }
+        let groups = self.groups.map { MetricScope.group($0.name) }
+        let scopes = stated.isEmpty && !isApart ? [.fleet] : groups.filter { !stated.contains($0) }
+        return scopes.map { scope in
+            SLO(
+                selector: MetricSelector(metric: .count(metric), scope: scope), condition: .none,
+                severity: .error, abort: false)
+        }
+    }
+
+    /// How long unfinished scans get once the arrivals are over, unless the scenario says so: as long as its objectives
+    /// allow a scan to take.
+    package static func drainDefault(_ slos: [SLO]) -> Interval {
+        let limits = slos.compactMap { slo -> Interval? in
+            guard slo.selector.metric == .latency(.scanTime),
+                case .time(let nanoseconds) = slo.condition.threshold,
+                [.less, .lessOrEqual].contains(slo.condition.comparison)
+            else { return nil }
+            return Interval(nanoseconds: nanoseconds)
+        }
+        return min(max(self.drainDefault, limits.max() ?? .zero), ScenarioLimit.timeMax)
+    }
+}

@@ -1,0 +1,161 @@
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+
+// What a user of the app would have felt, in a sentence: it stands before everything else that a report says.
+extension RunResult {
+    /// Nil where nothing of the kind happened, or where the run was cut short.
+    var outcome: String? {
+        guard !self.isInterrupted else { return self.lossWords }
+        if self.totals.scans.begun == 0 { return "not one scan was captured, so nothing was measured" }
+        if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
+            return "no scan was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
+        }
+        return self.lossWords
+            ?? ImplicitWords.metrics.lazy.compactMap { self.isMissed($0) ? self.words(on: $0) : nil }.first
+    }
+
+    /// What an objective on this metric means for the people who scan; nil for what has no such words.
+    func words(on metric: CountMetric) -> String? {
+        let (scans, books, jobs) = (self.totals.scans, self.totals.books, self.totals.jobs)
+        switch metric {
+        case .scansLost: return scans.lost > 0 ? Self.were(scans.lost, "scan", "lost") : nil
+        case .booksMissing:
+            guard books.missing > 0 else { return nil }
+            let (number, verb) = (
+                Figures.count(books.missing, "book", "books"), books.missing == 1 ? "is" : "are"
+            )
+            let from = scans.lost > 0 ? " from \(Figures.count(scans.lost, "scan", "scans"))" : ""
+            return "\(number) \(verb) missing\(from)"
+        case .booksDuplicated:
+            return books.duplicated > 0
+                ? "\(Figures.count(books.duplicated, "book", "books")) came into a library twice" : nil
+        case .scansWaiting: return self.unfinishedWords
+        case .scansRefusedUnexplained:
+            guard scans.refusedUnexplained > 0 else { return nil }
+            let code = self.troubles.first { $0.trouble.family == .refused }?.trouble.name
+            return "\(self.share(scans.refusedUnexplained)) refused, and no fault explains it"
+                + (code.map { " (\($0))" } ?? "")
+        case .cleanupUnfinished:
+            guard jobs.unfinishedCleanups > 0 else { return nil }
+            return Self.were(jobs.unfinishedCleanups, "job", "left behind by a completed scan")
+        default: return nil
+        }
+    }
+
+    /// The gravest of what no run may do to its users.
+    private var lossWords: String? {
+        [CountMetric.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap { self.words(on: $0) }.first
+    }
+
+    private func isMissed(_ metric: CountMetric) -> Bool {
+        self.breaches.contains { $0.slo.selector.metric == .count(metric) }
+    }
+
+    /// `13 of 60 scans had not finished after 30 s: 13 still running at the end`
+    private var unfinishedWords: String? {
+        let scans = self.totals.scans
+        let unfinished = scans.waiting + scans.open
+        guard unfinished > 0 else { return nil }
+        let after = self.drained.map { " after \(Figures.length($0, short: true))" } ?? ""
+        let causes = Self.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
+        return
+            "\(Figures.count(unfinished)) of \(Figures.count(scans.begun, "scan", "scans")) had not finished\(after)"
+            + (causes.isEmpty ? "" : ": " + causes.joined(separator: ", "))
+    }
+
+    /// `3 of 60 scans were`
+    private func share(_ count: Int) -> String {
+        "\(Figures.count(count)) of \(Figures.count(self.totals.scans.begun, "scan", "scans")) \(count == 1 ? "was" : "were")"
+    }
+
+    private static func were(_ count: Int, _ noun: String, _ what: String) -> String {
+        "\(Figures.count(count, noun, noun + "s")) \(count == 1 ? "was" : "were") \(what)"
+    }
+
+    // MARK: Why nothing was completed
+
+    /// What kept most of the scans from being completed.
+    private var commonestCause: String? {
+        let scans = self.totals.scans
+        let waiting = WaitingCause.allCases.map { ($0, scans.waiting($0)) }.max { $0.1 < $1.1 }
+        if scans.refused > 0, scans.refused >= waiting?.1 ?? 0 {
+            let code = self.troubles.first { $0.trouble.family == .refused }
+            return "\(self.share(scans.refused)) refused" + (code.map { " (\($0.trouble.name))" } ?? "")
+        }
+        guard let (cause, count) = waiting, count > 0 else { return nil }
+        let families: [TroubleFamily] =
+            switch cause {
+            case .serverError, .unauthorized, .unexpectedStatus: [.clientError, .serverError]
+            case .transport, .noAnswer: [.transport]
+            case .rateLimited: [.rateLimited]
+            case .unreadableAnswer, .answerTooLarge, .resultsUnavailable: [.badAnswer]
+            case .captured, .offline, .retryableError, .tokenExpired, .jobGone, .suspended, .interrupted,
+                .foreignURL:
+                []
+            }
+        if let row = self.troubles.first(where: { families.contains($0.trouble.family) }) {
+            return self.sentence(row)
+        }
+        return "\(Figures.count(count)) of \(Figures.count(scans.begun, "scan", "scans")) \(cause.words)"
+    }
+
+    /// `40 of 40 uploads were answered with 401`
+    private func sentence(_ row: Troubles.Row) -> String {
+        let parts = row.trouble.name.split(separator: ": ", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let operation = Self.operations.first(where: { $0.name == parts[0] }) else {
+            return "\(row.trouble.name) (\(Figures.count(row.count, "time", "times")))"
+        }
+        let counts = self.metrics.everything(of: .fleet)
+        let all = operation.attempts.reduce(Int64(0)) { $0 + counts.count($1) }
+        let share =
+            "\(Figures.count(row.count)) of \(Figures.count(max(all, Int64(row.count)), operation.one, operation.many))"
+        let status = parts[1].hasPrefix("HTTP ") ? String(parts[1].dropFirst(5)) : nil
+        let verb = row.count == 1 ? "was" : "were"
+        return status.map { "\(share) \(verb) answered with \($0)" } ?? "\(share) failed: \(parts[1])"
+    }
+
+    private static let operations: [(name: String, one: String, many: String, attempts: [CountMetric])] = [
+        (Operation.upload.name, "upload", "uploads", [.uploadAttempts]),
+        (
+            Operation.stream.name, "request for a stream", "requests for a stream",
+            [.sseConnectAttempts, .sseReconnectAttempts]
+        ),
+        (Operation.results.name, "request for results", "requests for results", [.resultsAttempts]),
+        (Operation.cleanup.name, "DELETE", "DELETEs", [.cleanupAttempts]),
+    ]
+}
+
+/// The metrics whose failure has words for people, the gravest first.
+enum ImplicitWords {
+    static let metrics: [CountMetric] = [
+        .booksMissing, .scansLost, .booksDuplicated, .scansWaiting, .scansRefusedUnexplained,
+        .cleanupUnfinished,
+    ]
+}
+
+extension WaitingCause {
+    /// For people: of scans that wait at the end of a run.
+    package var words: String {
+        switch self {
+        case .captured: "not uploaded yet"
+        case .offline: "without a network"
+        case .rateLimited: "told to wait (429)"
+        case .serverError: "turned away by a server error"
+        case .transport: "without a working connection"
+        case .retryableError: "waiting to retry a failed job"
+        case .tokenExpired: "with an expired token"
+        case .jobGone: "whose job was gone"
+        case .resultsUnavailable: "whose results could not be had"
+        case .suspended: "still running at the end"
+        case .interrupted: "stopped with the app"
+        case .unreadableAnswer: "with an answer that could not be read"
+        case .answerTooLarge: "with an answer that was too large"
+        case .noAnswer: "without an answer"
+        case .unexpectedStatus: "with an unexpected status"
+        case .unauthorized: "turned away as unauthorized"
+        case .foreignURL: "sent to another server"
+        }
+    }
+}
