@@ -3,7 +3,7 @@ package import Talaria
 
 /// Decides which faults an exchange meets.
 ///
-/// Every draw is a function of (seed, fault id, device, scan, operation), and the values of a trigger also of the
+/// Every draw is a function of (seed, fault key, device, scan, operation), and the values of a trigger also of the
 /// attempt; never of arrival order nor of the fault's place in the list. So two runs of a seed decide alike for every
 /// exchange that both reach, and removing one fault disturbs no other. What a desk remembers is only how often each
 /// fault has fired for each unsettled scan.
@@ -23,7 +23,7 @@ package struct FaultDesk: Sendable {
         self.specs = specs
         self.side = side
         self.random = random
-        self.digests = specs.map { Digest.of($0.id) }
+        self.digests = specs.map(\.key)
     }
 
     /// The faults that this exchange is to meet, in the order of the list.
@@ -74,6 +74,12 @@ package struct FaultDesk: Sendable {
         case .oncePerScan, .perScan:
             self.firings.add(fault, device: key.device, scan: key.scan)
         }
+    }
+
+    /// A fault that was on its way to act came too late: its firing is there for another exchange of the scan.
+    package mutating func missed(_ fault: Int, _ key: ExchangeKey) {
+        guard self.specs.indices.contains(fault) else { return }
+        self.firings.takeBack(fault, device: key.device, scan: key.scan)
     }
 
     /// The scan is settled: nothing of it will be asked again.

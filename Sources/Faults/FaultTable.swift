@@ -81,7 +81,7 @@ package struct FaultKindEntry: Hashable, Sendable {
 
     /// The keys that a fault of this kind may have, in the order in which they are documented.
     package var keys: [String] {
-        var keys = ["do", "on", "id"] + self.fields.map(\.name) + ["chance", "at", "for"]
+        var keys = ["do", "on", "id", "key"] + self.fields.map(\.name) + ["chance", "at", "for"]
         if !self.triggers.isEmpty { keys.append("after") }
         if self.defaultCount != nil { keys.append("count") }
         return keys + ["scope"]

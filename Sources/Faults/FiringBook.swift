@@ -45,6 +45,16 @@ struct FiringBook: Sendable {
         self.tallies[key] = tallies
     }
 
+    /// One firing less: it did not come to pass.
+    mutating func takeBack(_ fault: Int, device: DeviceNumber, scan: ScanNumber) {
+        let key = ScanKey(device: device, scan: scan)
+        guard var tallies = self.tallies[key], let place = tallies.firstIndex(where: { $0.fault == fault }),
+            tallies[place].count > 0
+        else { return }
+        tallies[place].count -= 1
+        self.tallies[key] = tallies
+    }
+
     mutating func forget(device: DeviceNumber, scan: ScanNumber) {
         self.tallies[ScanKey(device: device, scan: scan)] = nil
     }

@@ -5,6 +5,8 @@ package import Talaria
 package struct FaultSpec: Hashable, Sendable {
     /// `<kind>-<ordinal within the kind>` unless the file names it.
     package var id: String
+    /// What its draws are keyed by: whatever stays the same when another fault is added or removed.
+    package var key: UInt64
     package var kind: FaultKind
     package var place: FaultPlace
     package var chance: Odds
@@ -17,10 +19,11 @@ package struct FaultSpec: Hashable, Sendable {
     package var scope: FaultScope
 
     package init(
-        id: String, kind: FaultKind, place: FaultPlace, chance: Odds, window: FaultWindow,
+        id: String, key: UInt64? = nil, kind: FaultKind, place: FaultPlace, chance: Odds, window: FaultWindow,
         spread: Interval = .zero, trigger: FaultTrigger, count: FaultCount, scope: FaultScope
     ) {
         self.id = id
+        self.key = key ?? Self.key(id: id)
         self.kind = kind
         self.place = place
         self.chance = chance
@@ -29,6 +32,19 @@ package struct FaultSpec: Hashable, Sendable {
         self.trigger = trigger
         self.count = count
         self.scope = scope
+    }
+}
+
+extension FaultSpec {
+    /// The key of a fault that was given its id.
+    package static func key(id: String) -> UInt64 { Digest.of(id) }
+
+    /// The key of a fault without an id of its own: its content, and of faults with the same content which of them it is.
+    package static func key(content: String, ordinal: Int) -> UInt64 {
+        var digest = Digest()
+        digest.absorb(content)
+        digest.absorb(UInt64(ordinal))
+        return digest.value
     }
 }
 

@@ -13,7 +13,9 @@ package enum FaultPage {
             A fault has `do` (its kind), `on` (what it acts on), an `id` (`<kind>-<ordinal within the kind>` unless told),
             `chance` (100%), `at` (0s) and `for` (to the end), `scope` (`all`, a share as `50% of devices`, or a group), and
             where it says so below `after` (a time, events or bytes), `count` and keys of its own. Every draw is a function of
-            the seed, the fault's id, the phone, the scan and the operation. `chance` is drawn once per scan and operation, for
+            the seed, the fault, the phone, the scan and the operation; the fault counts by its `id` if it has one, otherwise by
+            all that it says, so another fault in the list changes nothing for it (`key`, 16 hexadecimal digits, is how a
+            saved plan keeps it through any change). `chance` is drawn once per scan and operation, for
             a fault of the phone once per phone; `count` is how often it may fire per scan (`once`, a number, or
             `each-attempt`).
 

@@ -17,7 +17,16 @@ struct FaultReader {
                 return []
             }
             self.rejectRepeatedIDs(nodes)
-            return zip(nodes, FaultIDs.of(nodes)).compactMap { self.fault($0, id: $1 ?? "") }
+            var sameContent: [String: Int] = [:]
+            return zip(nodes, FaultIDs.of(nodes)).compactMap { node, id in
+                guard var fault = self.fault(node, id: id ?? "") else { return nil }
+                if node["id"] == nil, node["key"] == nil {
+                    let content = ScenarioWriter.content(fault)
+                    fault.key = FaultSpec.key(content: content, ordinal: sameContent[content, default: 0])
+                    sameContent[content, default: 0] += 1
+                }
+                return fault
+            }
         case .scalar(""), .reported:
             return []
         case .scalar, .map:
@@ -46,6 +55,13 @@ struct FaultReader {
                 findings: self.findings)
         else { return nil }
         _ = map.value("id") { text throws(ValueError) in try Values.name(text, what: "an id") }
+        let key = map.value("key") { text throws(ValueError) in
+            guard text.utf8.count == 16, text.allSatisfy(\.isHexDigit), let key = UInt64(text, radix: 16)
+            else {
+                throw ValueError("a key is 16 hexadecimal digits", help: "leave it out, or give an `id`")
+            }
+            return key
+        }
         // Where the kind takes no `after`, the key was reported as unknown.
         let trigger: FaultTrigger =
             entry.triggers.isEmpty
@@ -80,7 +96,7 @@ struct FaultReader {
         }
         guard let kind = self.kind(map, entry, trigger), let place else { return nil }
         return FaultSpec(
-            id: id, kind: kind, place: place, chance: chance, window: window,
+            id: id, key: key, kind: kind, place: place, chance: chance, window: window,
             spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
     }
 

@@ -93,6 +93,8 @@ package enum ScenarioSchema {
             "do": JSONSchema(const: entry.name).described(entry.summary),
             "on": JSONSchema.choice(entry.places.map(\.rawValue)),
             "id": .name.described("`<kind>-<ordinal within the kind>` unless told"),
+            "key": .text("[0-9a-f]{16}", examples: ["00c0ffee00c0ffee"]).described(
+                "what its draws are a function of; of its `id`, or of all it says, unless told"),
             "chance": .share.described("drawn once per scan and operation; phones: once"),
             "at": (entry.hasSpread ? JSONSchema.durations : .duration).described(
                 "since the start of the run"),

@@ -179,10 +179,21 @@ package enum ScenarioWriter {
 
     // MARK: Faults
 
+    /// What the fault says apart from its names, every default filled in.
+    static func content(_ fault: FaultSpec) -> String {
+        self.fields(fault, names: []).joined(separator: ", ")
+    }
+
     private static func fields(_ fault: FaultSpec) -> [String] {
-        var fields = [
-            "do: \(fault.kind.name)", "on: \(fault.place.rawValue)", "id: \(self.quoted(fault.id))",
-        ]
+        var names = ["id: \(self.quoted(fault.id))"]
+        if fault.key != FaultSpec.key(id: fault.id) {
+            names.append("key: \"\(Hexadecimal.text(fault.key, digits: 16))\"")
+        }
+        return self.fields(fault, names: names)
+    }
+
+    private static func fields(_ fault: FaultSpec, names: [String]) -> [String] {
+        var fields = ["do: \(fault.kind.name)", "on: \(fault.place.rawValue)"] + names
         fields += fault.kind.values.entries.map { "\($0.name): \(self.text($0.value))" }
         let window = fault.window
         let at = window.at...(window.at + fault.spread)

@@ -20,7 +20,7 @@ package enum StarterFile {
             scenario: 1
             name: \(name)
             description: Say in a line what it shows.
-            seed: 1                        # the same seed, the same schedule and the same draws
+            seed: 4                        # the same seed, the same schedule and the same draws
             # extends: flaky-network      # begins with all of another scenario and changes what is said here
 
             fleet:

@@ -124,7 +124,7 @@ struct ScenarioWriterTests {
               tombstones-max: 65536
 
             faults:
-              - {do: reset, on: stream, id: reset-1, cut: between-events, side: "reply", chance: 100%, at: 0s, count: once, scope: all}
+              - {do: reset, on: stream, id: reset-1, key: "e5cc8ebf1174455b", cut: between-events, side: "reply", chance: 100%, at: 0s, count: once, scope: all}
 
             slo:
               scans.lost:
