@@ -200,6 +200,14 @@ struct Registry: Sendable {
         if self.tellsRequests, let id = self.ofKey[key] { self.exchanges[id]?.request?.faults.append(fault) }
     }
 
+    /// A fault that was on its way met nobody any more: it has not done what it was armed for.
+    mutating func faultMissed(_ fault: Int, _ key: ExchangeKey) {
+        self.desk?.missed(fault, key)
+        if self.tellsRequests, let id = self.ofKey[key] {
+            self.exchanges[id]?.request?.faults.removeAll { $0 == fault }
+        }
+    }
+
     func endsExchange(_ fault: Int) -> Bool { self.desk?.specs[fault].kind.endsExchange ?? false }
 
     /// From now on nothing is armed any more, and links are as their phones' ways begin.

@@ -65,7 +65,7 @@ extension ServedConnection {
     ///
     /// The backend hears of it as a server does: of an RST or a FIN of its own at once, of a silence never.
     mutating func cut(_ order: CutOrder, at now: Instant, _ registry: inout Registry) {
-        if let (fault, key) = order.cause { registry.faultConsumed(fault, key) }
+        self.consume(order, &registry)
         self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &registry))
         self.isCut = true
         switch order.ending {
@@ -101,7 +101,7 @@ extension ServedConnection {
                     continue
                 }
                 self.loseUnderway(to: .fault, &registry)
-                if let (fault, key) = order.cause { registry.faultConsumed(fault, key) }
+                self.consume(order, &registry)
                 self.isCut = true
                 self.abandonExchange(&registry)
                 self.beginCut(order, &registry)
@@ -120,6 +120,13 @@ extension ServedConnection {
 
     // MARK: Cuts
 
+    /// From here on no other exchange of the scan meets this firing; it is given back if the peer goes first.
+    private mutating func consume(_ order: CutOrder, _ registry: inout Registry) {
+        guard let (fault, key) = order.cause else { return }
+        registry.faultConsumed(fault, key)
+        self.pendingFault = (fault, key)
+    }
+
     private mutating func beginCut(_ order: CutOrder, _ registry: inout Registry) {
         self.state = .cutting(order)
         registry.effects.append(.cut(self.id, order.ending))
@@ -128,7 +135,10 @@ extension ServedConnection {
     mutating func cutDone(at now: Instant, _ registry: inout Registry) {
         guard case .cutting(let order) = self.state else { return }
         self.loseUnderway(to: .fault, &registry)
-        if let (fault, key) = order.cause { registry.faultFired(fault, key, at: now) }
+        if let (fault, key) = order.cause {
+            registry.faultFired(fault, key, at: now)
+            self.pendingFault = nil
+        }
         switch order.ending {
         case .reset, .close: self.leave(&registry)
         case .silence: self.state = .silent

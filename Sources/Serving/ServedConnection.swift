@@ -59,6 +59,8 @@ struct ServedConnection: Sendable {
     var isPeerDone = false
     /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
     var isCut = false
+    /// The fault whose cut is on its way.
+    var pendingFault: (fault: Int, key: ExchangeKey)?
     /// Bytes of the present request that wait for the upstream.
     var uploadWaiting = 0
     /// Bytes that the peer has not taken, as the driver told last.
@@ -154,6 +156,10 @@ struct ServedConnection: Sendable {
     /// The connection is dead, or out of our hands.
     mutating func leave(_ registry: inout Registry) {
         self.state = .over
+        if let (fault, key) = self.pendingFault {
+            self.pendingFault = nil
+            registry.faultMissed(fault, key)
+        }
         self.loseUnderway(to: .peerGone, &registry)
         self.loseEarly(&registry)
         self.abandonExchange(&registry)

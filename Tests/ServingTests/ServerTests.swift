@@ -64,6 +64,24 @@ import Testing
         #expect(bench.server.connectionsOpen == 0)
     }
 
+    @Test func `a cut that its peer did not wait for leaves its firing to the next exchange`() {
+        var bench = Bench(faults: [.cut(.reset(.afterBytes(17), .reply), on: .upload)])
+        bench.cutsAtOnce = false
+        let first = bench.connect()
+        bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: first)
+        #expect(bench[first].cut == .reset)
+        bench.tell(.gone(first))
+        #expect(bench.firings == [])
+        let second = bench.connect()
+        bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: second)
+        #expect(bench[second].cut == .reset)
+        bench.tell(.cutDone(second))
+        #expect(bench.firings.count == 1)
+        let third = bench.connect()
+        bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: third)
+        #expect(bench[third].cut == nil, "once per scan")
+    }
+
     @Test func `a request is cut off at the very byte, in a photo that is only a size, too`() {
         let parts = Script.upload(scan: 1, photoBytes: 100_000)
         let size = parts.start.count + parts.filler + parts.end.count
