@@ -31,13 +31,37 @@ package enum ScenarioCheck {
     /// No event of a stream is shorter, its stamp included: what is cut off before this many bytes was no event.
     package static let eventBytesMin = 64
 
+    /// What a scenario is for.
+    package enum Purpose: Hashable, Sendable {
+        /// Its fleet runs: scans are to get through.
+        case run
+        /// Its server alone is used, by somebody else's phone: a backend that is down is a backend like any other.
+        case serve
+    }
+
     /// Everything that makes the scenario senseless; empty when it can run. Its cost does not depend on the size of
     /// the fleet.
-    package static func findings(_ scenario: Scenario) -> [ScenarioFinding] {
+    package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
             + scenario.faults.indices.compactMap { self.outOfPlace(scenario.faults[$0], fault: $0) }
-            + scenario.faults.indices.compactMap { self.neverThrough(scenario, fault: $0) }
+            + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
+    }
+
+    /// What keeps scans from getting through and may be meant all the same. For a run: firings that are counted, and
+    /// windows that end, which add up to more than a scan can survive.
+    package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
+        switch purpose {
+        case .run: self.neverFinished(scenario)
+        case .serve: self.neverThrough(scenario)
+        }
+    }
+
+    private static func neverThrough(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.faults.indices.compactMap { index in
+            guard scenario.faults[index].window.length == nil else { return nil }
+            return self.neverThrough(scenario, fault: index)
+        }
     }
 
     private static func sizes(_ scenario: Scenario) -> [ScenarioFinding] {
@@ -123,10 +147,9 @@ package enum ScenarioCheck {
     }
 
     /// A fault that no scan, or no scan that it chooses, can ever get past.
-    private static func neverThrough(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
+    static func neverThrough(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
         let fault = scenario.faults[index]
-        guard fault.chance > .never, fault.scope != .share(.never), fault.window.length == nil
-        else { return nil }
+        guard fault.chance > .never, fault.scope != .share(.never) else { return nil }
         func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }
@@ -163,7 +186,7 @@ package enum ScenarioCheck {
         }
     }
 
-    private static func endsBeforeAnyEvent(_ trigger: FaultTrigger, _ cut: Cut) -> Bool {
+    static func endsBeforeAnyEvent(_ trigger: FaultTrigger, _ cut: Cut) -> Bool {
         let ahead: Int
         switch cut {
         case .betweenEvents, .insideEvent: ahead = 0
@@ -180,7 +203,7 @@ package enum ScenarioCheck {
         }
     }
 
-    private static func isAtOnce(_ trigger: FaultTrigger) -> Bool {
+    static func isAtOnce(_ trigger: FaultTrigger) -> Bool {
         switch trigger {
         case .atOnce: true
         case .afterTime(let range): range.upperBound == .zero
@@ -191,14 +214,19 @@ package enum ScenarioCheck {
 
     /// A fault whose window opens when the run is over.
     private static func neverAwake(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
-        let last = scenario.groups.map { self.estimate($0, of: scenario).last }.max() ?? .zero
-        let end = last + scenario.drain
+        let end = self.end(scenario)
         let opens = Instant.zero + scenario.faults[index].window.at
         guard opens >= end else { return nil }
         return ScenarioFinding(
             .fault(index, key: "at"),
             "the fault wakes at \(self.seconds(opens)) s, when the run is over (after about \(self.seconds(end)) s)",
             help: nil)
+    }
+
+    /// When the run is over, whatever is not finished by then.
+    static func end(_ scenario: Scenario) -> Instant {
+        let last = scenario.groups.map { self.estimate($0, of: scenario).last }.max() ?? .zero
+        return last + scenario.drain
     }
 
     /// How many scans a group will have at most and when the last one is due, within a few per cent for random
@@ -232,5 +260,5 @@ package enum ScenarioCheck {
         }
     }
 
-    private static func seconds(_ moment: Instant) -> Int64 { moment.nanoseconds / 1_000_000_000 }
+    static func seconds(_ moment: Instant) -> Int64 { moment.nanoseconds / 1_000_000_000 }
 }

@@ -11,16 +11,17 @@ package enum ScenarioLoader {
     ///   - overrides: `path=value`, the later over the earlier.
     ///   - environment: What `${NAME:-default}` reads.
     ///   - library: Where the scenarios are that it may extend.
+    ///   - purpose: What it is used for: not everything that no run survives is an error for a server.
     package static func load(
         path: String, bytes: [UInt8], overrides: [String], environment: [String: String],
-        library: ScenarioLibrary
+        library: ScenarioLibrary, for purpose: ScenarioCheck.Purpose = .run
     ) throws(ScenarioErrors) -> Scenario {
         let findings = Findings()
         let source = Extension(findings: findings, environment: environment, library: library) {
             self.tree($0, $1, bytesMax: YAMLReader.bytesMax, what: "scenario", findings)
         }
         let scenario = source.tree(path: path, bytes: bytes).flatMap {
-            self.read($0, path, overrides, environment, findings)
+            self.read($0, path, overrides, environment, purpose, findings)
         }
         if let errors = findings.errors { throw errors }
         guard let scenario else { preconditionFailure("a scenario that cannot be read has its reasons") }
@@ -43,7 +44,7 @@ package enum ScenarioLoader {
 
     private static func read(
         _ root: Node, _ path: String, _ overrides: [String], _ environment: [String: String],
-        _ findings: Findings
+        _ purpose: ScenarioCheck.Purpose, _ findings: Findings
     ) -> Scenario? {
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
@@ -54,13 +55,13 @@ package enum ScenarioLoader {
         tree = Substitution(environment: environment, findings: findings).apply(to: tree)
         let reader = ScenarioReader(findings: findings, defaultName: self.name(of: path))
         guard let scenario = reader.scenario(tree) else { return nil }
-        if findings.isEmpty { self.check(scenario, tree, findings) }
+        if findings.isEmpty { self.check(scenario, tree, purpose, findings) }
         return scenario
     }
 
     /// A scenario that is a part of something else and stands alone. What is wrong with it is reported.
     static func read(embedded tree: Node, _ findings: Findings) -> Scenario? {
-        self.read(tree, "plan", [], [:], findings)
+        self.read(tree, "plan", [], [:], .run, findings)
     }
 
     static func tree(
@@ -109,8 +110,10 @@ package enum ScenarioLoader {
     }
 
     /// The checks that look at more than one value, with their places.
-    private static func check(_ scenario: Scenario, _ tree: Node, _ findings: Findings) {
-        for finding in ScenarioCheck.findings(scenario) {
+    private static func check(
+        _ scenario: Scenario, _ tree: Node, _ purpose: ScenarioCheck.Purpose, _ findings: Findings
+    ) {
+        for finding in ScenarioCheck.findings(scenario, for: purpose) {
             findings.add(
                 self.place(of: finding.subject, in: scenario, tree), finding.message, help: finding.help)
         }

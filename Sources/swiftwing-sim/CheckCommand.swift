@@ -26,6 +26,7 @@ enum CheckCommand {
         for name in arguments.positionals {
             do {
                 let loaded = try ScenarioSource.load(name, arguments)
+                ScenarioSource.warn(loaded, console)
                 if format == "text" { console.out("\(loaded.path): ok") }
             } catch let errors as ScenarioErrors {
                 code = .badData

@@ -23,6 +23,7 @@ enum PlanCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        ScenarioSource.warn(loaded, console)
         let plan = RunPlan(loaded.scenario, target: .embedded)
         let census = plan.census
         // Painting takes long, and changes nothing of this.

@@ -63,7 +63,7 @@ enum ProxyCommand {
                 origin: { Self.origin(upstream, connections, wallClockAtZero: $1) },
                 tells: { if case .fault = $0.what { true } else { false } })
         }
-        let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
+        let scenario = try ScenarioSource.served(arguments, console)
         let plan = RunPlan(try scenario ?? .servedByDefault(arguments), target: .foreign)
         let wall = WallClock.now() / 1_000_000
         var setup = ServerSetup(

@@ -49,6 +49,7 @@ enum RunCommand {
             stateFolder: arguments["--state"], output: arguments["--output"],
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), dashboard: dashboard, command: Self.command(arguments))
+        ScenarioSource.warn(request.loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !request.isQuiet {
                 console.progress("painting \(shelves.count) \(shelves.count == 1 ? "shelf" : "shelves")")

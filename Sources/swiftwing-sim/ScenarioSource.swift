@@ -1,3 +1,4 @@
+import Faults
 import Foundation
 import Plan
 import ScenarioFile
@@ -28,10 +29,12 @@ enum ScenarioSource {
     }
 
     /// Reads a scenario with the changes that the options ask for.
-    static func load(_ name: String, _ arguments: Arguments) throws -> LoadedScenario {
+    static func load(
+        _ name: String, _ arguments: Arguments, for purpose: ScenarioCheck.Purpose = .run
+    ) throws -> LoadedScenario {
         var loaded = try Self.load(
             path: try Self.find(name), overrides: try Self.overrides(arguments),
-            environment: ProcessInfo.processInfo.environment)
+            environment: ProcessInfo.processInfo.environment, for: purpose)
         if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
             loaded.scenario = loaded.scenario.scaled(devices: devices)
         }
@@ -49,9 +52,10 @@ enum ScenarioSource {
     }
 
     /// Reads a file by its path alone, as a child process does with a resolved scenario.
-    static func load(path: String, overrides: [String], environment: [String: String]) throws
-        -> LoadedScenario
-    {
+    static func load(
+        path: String, overrides: [String], environment: [String: String],
+        for purpose: ScenarioCheck.Purpose = .run
+    ) throws -> LoadedScenario {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandFailure(.noInput, "cannot read \(path)")
         }
@@ -59,8 +63,32 @@ enum ScenarioSource {
         let scenario = try ScenarioLoader.load(
             path: path, bytes: bytes, overrides: overrides, environment: environment,
             library: .files(
-                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? []))
+                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? []),
+            for: purpose)
         return LoadedScenario(scenario: scenario, path: path, bytes: bytes)
+    }
+
+    /// The scenario of a server, if the arguments name one, with what no scan would get past said aloud.
+    static func served(_ arguments: Arguments, _ console: Console) throws -> Scenario? {
+        try arguments.positionals.first.map { name in
+            let loaded = try Self.load(name, arguments, for: .serve)
+            Self.warn(loaded, for: .serve, console)
+            return loaded.scenario
+        }
+    }
+
+    /// Says on standard error what may be meant and keeps scans from getting through.
+    static func warn(
+        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
+    ) {
+        for finding in ScenarioCheck.warnings(loaded.scenario, for: purpose) {
+            var place = ""
+            if case .fault(let index, let key) = finding.subject {
+                place = "faults.\(loaded.scenario.faults[index].id).\(key): "
+            }
+            let help = finding.help.map { " (\($0))" } ?? ""
+            console.error("\(loaded.path): warning: \(place)\(finding.message)\(help)")
+        }
     }
 
     static func find(_ name: String) throws -> String {

@@ -53,7 +53,7 @@ enum ServeCommand {
                 .usage, "--replay plays what was recorded, and '\(scenario)' would have no say in it",
                 hint: "swiftwing-sim serve --replay FILE")
         }
-        let scenario = try arguments.positionals.first.map { try ScenarioSource.load($0, arguments).scenario }
+        let scenario = try ScenarioSource.served(arguments, console)
         return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
     }
 
@@ -111,7 +111,8 @@ enum ServeCommand {
         path: String, nonce: String, origin: (RunPlan, Int64) throws -> ServerOrigin,
         tells: @escaping (Observation) -> Bool
     ) throws -> ExitCode {
-        let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:]).scenario
+        let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:], for: .serve)
+            .scenario
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         guard let line = readLine() else { return .success }
         let numbers = line.split(separator: " ").compactMap { Int64($0) }

@@ -34,6 +34,7 @@ enum SimulateCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        ScenarioSource.warn(loaded, console)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         plan.staysBroken = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never

@@ -88,4 +88,89 @@ struct ScenarioCheckTests {
         let largest = scenario([group(devices: .max, scans: .max)])
         #expect(!ScenarioCheck.findings(largest).isEmpty)
     }
+
+    // MARK: Warnings
+
+    private func warned(
+        _ faults: FaultSpec..., groups: [FleetGroup] = [group()], for purpose: ScenarioCheck.Purpose = .run
+    ) -> [ScenarioFinding.Subject] {
+        let scenario = scenario(groups, faults: faults)
+        if purpose == .run { #expect(ScenarioCheck.findings(scenario).isEmpty, "a warning and no error") }
+        return ScenarioCheck.warnings(scenario, for: purpose).map(\.subject)
+    }
+
+    private func error(_ status: Int, retryAfter: Interval? = nil) -> FaultKind {
+        .httpError(
+            HTTPFault(
+                status: status, code: nil, retryable: nil, retryAfter: retryAfter, retryAfterPlace: .both))
+    }
+
+    @Test func `firings are counted against the uploads that a scan has`() {
+        #expect(warned(fault(.expireToken, count: .perScan(5))) == [.fault(0, key: "count")])
+        #expect(warned(fault(.expireToken, count: .perScan(3))) == [])
+        #expect(warned(fault(.jobGone(status: 410), count: .perScan(50))) == [.fault(0, key: "count")])
+        #expect(warned(fault(error(403), on: .results, count: .perScan(4))) == [.fault(0, key: "count")])
+        let slow = FaultTrigger.afterTime(.hours(1)...(.hours(1)))
+        #expect(
+            warned(fault(.expireToken, trigger: slow, count: .perScan(5))) == [], "the job is over before")
+        #expect(warned(fault(.expireToken, chance: .never, count: .perScan(5))) == [])
+    }
+
+    @Test func `firings of several faults add up, where a scan may meet all of them`() {
+        let two = fault(.expireToken, count: .perScan(2))
+        let three = fault(.jobGone(status: 404), count: .perScan(2))
+        #expect(warned(two) == [] && warned(three) == [])
+        #expect(warned(two, three) == [.fault(0, key: "count")])
+        var (here, there) = (two, three)
+        (here.scope, there.scope) = (.group("a"), .group("b"))
+        #expect(warned(here, there, groups: [group("a"), group("b")]) == [])
+        var over = three
+        over.window = FaultWindow(at: .zero, length: .seconds(5))
+        #expect(warned(two, over) == [], "a fault that ends can be waited out")
+    }
+
+    @Test func `a retryable error has one retry, and one more for each return`() {
+        let twice = fault(.retryableError(code: "X"), count: .perScan(2))
+        #expect(warned(twice) == [.fault(0, key: "count")])
+        let away = fault(.background, on: .app, window: FaultWindow(at: .seconds(8), length: .seconds(4)))
+        #expect(warned(twice, away) == [])
+        #expect(warned(fault(.retryableError(code: "X"))) == [])
+        #expect(
+            warned(fault(.truncateResults, on: .results, count: .perScan(3))) == [.fault(0, key: "count")])
+    }
+
+    @Test func `failures that are waited out one after the other must fit into the run`() {
+        // 120 scans at 6 a second, drained after 50 s.
+        #expect(
+            warned(fault(error(503), on: .upload, count: .perScan(1_000_000))) == [.fault(0, key: "count")])
+        #expect(warned(fault(error(503), on: .upload, count: .perScan(.max))) == [.fault(0, key: "count")])
+        #expect(warned(fault(error(503), on: .upload, count: .perScan(3))) == [])
+        #expect(
+            warned(fault(error(429, retryAfter: .seconds(20)), on: .upload, count: .perScan(3)))
+                == [.fault(0, key: "count")])
+        let half = fault(error(503, retryAfter: .seconds(30)), on: .upload)
+        #expect(warned(half) == [])
+        #expect(
+            warned(half, fault(error(500, retryAfter: .seconds(25)), on: .results)) == [
+                .fault(0, key: "count")
+            ])
+        #expect(warned(fault(.refuse, on: .upload, count: .perScan(30))) == [.fault(0, key: "count")])
+    }
+
+    @Test func `a fault that outlasts the run is one without an end`() {
+        let long = FaultWindow(at: .zero, length: .hours(1))
+        #expect(
+            warned(fault(error(503), on: .upload, window: long, count: .eachAttempt)) == [
+                .fault(0, key: "for")
+            ])
+        #expect(warned(fault(.offline, on: .link, window: long)) == [.fault(0, key: "for")])
+        #expect(warned(fault(.stripBooks(.absent), window: long, count: .eachAttempt)) == [])
+    }
+
+    @Test func `a server may be as bad as it likes, and says so`() {
+        let dead = fault(error(503), on: .upload, chance: .percent(99), count: .eachAttempt)
+        #expect(subjects(dead) == [.fault(0, key: "count")])
+        #expect(ScenarioCheck.findings(scenario(faults: [dead]), for: .serve) == [])
+        #expect(warned(dead, for: .serve) == [.fault(0, key: "count")])
+    }
 }
