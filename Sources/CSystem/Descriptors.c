@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,3 +113,8 @@ void shim_error_text(int code, char *text, size_t bytes) {
 }
 
 int shim_is_executable(const char *path) { return access(path, X_OK) == 0; }
+
+int shim_terminal_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) < 0 ? -errno : size.ws_col;
+}

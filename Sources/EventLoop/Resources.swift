@@ -69,3 +69,11 @@ package enum DescriptorLimit {
         return count >= 0 ? Int(count) : nil
     }
 }
+
+package enum Terminal {
+    /// How wide the terminal is, 0 where it does not know; nil for what is no terminal.
+    package static func columns(of descriptor: Int32) -> Int? {
+        let columns = shim_terminal_columns(descriptor)
+        return columns >= 0 ? Int(columns) : nil
+    }
+}

@@ -23,14 +23,30 @@ package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `EX_IOERR` of sysexits: cannot write output (DESIGN.md section 4).
     package static let exitCode: Int32 = 74
 
+    /// The folder or file, the reason of the first failure, and what else could not be written:
+    /// `cannot write to Reports/x: No space left on device (events.ndjson and 9 more)`.
     package var description: String {
-        let failed = self.failures.map { "cannot write \($0.path): \($0.reason)" }.joined(separator: "; ")
-        return self.saved.isEmpty
-            ? failed + "; nothing was saved" : failed + "; saved: " + self.saved.joined(separator: ", ")
+        guard let first = self.failures.first else { return "cannot write" }
+        let (folder, name) = Self.halves(first.path)
+        let isOneFolder = self.failures.allSatisfy { Self.halves($0.path).folder == folder }
+        guard self.failures.count > 1 || !self.saved.isEmpty, isOneFolder, !folder.isEmpty else {
+            let more = self.failures.count > 1 ? " (and \(self.failures.count - 1) more)" : ""
+            return "cannot write to \(first.path): \(first.reason)\(more)"
+        }
+        let more = self.failures.count > 1 ? " and \(self.failures.count - 1) more" : ""
+        return "cannot write to \(folder): \(first.reason) (\(name)\(more))"
+    }
+
+    private static func halves(_ path: String) -> (folder: Substring, name: Substring) {
+        guard let slash = path.lastIndex(of: "/") else { return ("", path[...]) }
+        return (path[..<slash], path[path.index(after: slash)...])
     }
 }
 
 extension OutputError {
+    /// The system's words for an error of Foundation's.
+    package static func reason(_ error: any Error) -> String { OutputFile.reason(error) }
+
     /// Writes files that people named, each whole or not at all; throws when any could not be, having written the others.
     package static func write(_ files: [(path: String, text: String)]) throws(OutputError) {
         var error = OutputError(failures: [], saved: [])

@@ -16,12 +16,7 @@ struct OutputFile {
     /// Makes the file, or empties it.
     init(creating path: String) throws(OutputError.Failure) {
         self.path = path
-        do {
-            try Data().write(to: URL(fileURLWithPath: path))
-            self.handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        } catch {
-            throw OutputError.Failure(path: path, reason: Self.reason(error))
-        }
+        self.handle = try Self.open(path, flags: O_CREAT | O_TRUNC)
         self.buffer.reserveCapacity(Self.bufferBytesMax)
     }
 
@@ -62,13 +57,41 @@ struct OutputFile {
         }
     }
 
-    /// Writes a whole file so that it is never seen half written: beside its place, then moved there.
+    /// Writes a whole file so that it is never seen half written: beside its place, then moved there. What is no file,
+    /// as a terminal or a pipe, is written to.
     static func write(_ bytes: [UInt8], to path: String) throws(OutputError.Failure) {
+        var status = stat()
+        let isOther = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        guard !isOther else { return try Self.write(bytes, into: path, flags: 0) }
+        let fresh = "\(path).\(getpid()).part"
+        do throws(OutputError.Failure) {
+            try Self.write(bytes, into: fresh, flags: O_CREAT | O_EXCL)
+            guard unsafe rename(fresh, path) == 0 else { throw Self.failure(path) }
+        } catch {
+            _ = unsafe unlink(fresh)
+            throw OutputError.Failure(path: path, reason: error.reason)
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], into path: String, flags: Int32) throws(OutputError.Failure) {
+        let handle = try Self.open(path, flags: flags)
         do {
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try handle.write(contentsOf: bytes)
+            try handle.close()
         } catch {
             throw OutputError.Failure(path: path, reason: Self.reason(error))
         }
+    }
+
+    private static func open(_ path: String, flags: Int32) throws(OutputError.Failure) -> FileHandle {
+        let descriptor = unsafe Foundation.open(path, O_WRONLY | O_CLOEXEC | flags, 0o666)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Of the system call that was made last.
+    private static func failure(_ path: String) -> OutputError.Failure {
+        OutputError.Failure(path: path, reason: Self.reason(code: errno))
     }
 
     /// The system's words where there are any, else Foundation's.
@@ -78,7 +101,14 @@ struct OutputFile {
             if error.domain == NSPOSIXErrorDomain { return Self.reason(code: Int32(error.code)) }
             found = error.userInfo[NSUnderlyingErrorKey] as? NSError
         }
-        return (error as NSError).localizedDescription
+        switch error {
+        case CocoaError.fileWriteOutOfSpace: return Self.reason(code: ENOSPC)
+        case CocoaError.fileWriteNoPermission: return Self.reason(code: EACCES)
+        case CocoaError.fileWriteVolumeReadOnly: return Self.reason(code: EROFS)
+        case CocoaError.fileWriteFileExists: return Self.reason(code: EEXIST)
+        case CocoaError.fileNoSuchFile: return Self.reason(code: ENOENT)
+        default: return (error as NSError).localizedDescription
+        }
     }
 
     static func reason(code: Int32) -> String {

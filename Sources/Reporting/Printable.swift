@@ -37,6 +37,14 @@ package enum Printable {
         return String(line)
     }
 
+    /// The text with its line breaks, whatever its lines hold.
+    package static func lines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { Self.line(String($0), bytesMax: Self.lineBytesMax) }.joined(separator: "\n")
+    }
+
+    private static let lineBytesMax = 4_096
+
     /// For a terminal that knows no more: what is not ASCII becomes its nearest sign, or `?`.
     static func ascii(_ text: String) -> String {
         var ascii = ""
@@ -56,7 +64,7 @@ package enum Printable {
     }
 
     /// How many columns of a terminal the text takes.
-    static func width(_ text: String) -> Int {
+    package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + Self.width($1) }
     }
 
@@ -77,7 +85,7 @@ package enum Printable {
     }
 
     /// The text within so many columns; what was cut is marked with `mark`.
-    static func fitted(_ text: String, columns: Int, mark: String) -> String {
+    package static func fitted(_ text: String, columns: Int, mark: String) -> String {
         guard Self.width(text) > columns else { return text }
         var left = columns - Self.width(mark)
         guard left > 0 else { return String(mark.prefix(max(0, columns))) }

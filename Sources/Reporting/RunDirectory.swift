@@ -49,6 +49,7 @@ package final class RunDirectory {
     private var lock: FolderLock?
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
+    private var hasTold = false
 
     private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError)
@@ -64,6 +65,18 @@ package final class RunDirectory {
         } catch {
             throw OutputError(failures: [error], saved: [])
         }
+    }
+
+    /// Whether a run has written there, to its end or not.
+    package static func holdsRun(_ folder: String) -> Bool {
+        [FileName.head, FileName.summary].contains {
+            FileManager.default.fileExists(atPath: Self.joined(folder, $0))
+        }
+    }
+
+    /// Whether a run itself has written there, and not only a report of runs elsewhere.
+    package static func holdsLogs(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: Self.joined(folder, FileName.head))
     }
 
     // MARK: Events
@@ -156,11 +169,15 @@ package final class RunDirectory {
     }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
-    /// short, having written the others.
-    package func finish(_ result: RunResult, _ chronicle: Chronicle) throws(OutputError) -> [String] {
+    /// short, having written the others: they then say `exit`, and why.
+    package func finish(
+        _ result: RunResult, _ chronicle: Chronicle, failures: [OutputError.Failure] = [],
+        exitOnFailure exit: RunExit = .cannotWrite
+    ) throws(OutputError) -> [String] {
         self.events.file.close()
         self.latency.close()
         self.series.close()
+        self.failures += failures
         for file in [self.events.file, self.latency, self.series] {
             if let reason = file.failure {
                 self.failures.append(.init(path: file.path, reason: reason))
@@ -170,13 +187,44 @@ package final class RunDirectory {
         }
         var result = result
         result.warnings += self.warnings.filter { !result.warnings.contains($0) }
-        for (name, bytes) in RunReport(result, chronicle, folders: [self.path]).files {
-            self.write(bytes, as: name)
+        if self.failures.isEmpty {
+            self.write(reports: RunReport(result, chronicle, folders: [self.path]))
+        }
+        // What was written before the failure says that there was none.
+        if !self.failures.isEmpty {
+            result.fail(OutputError(failures: self.failures, saved: self.saved), exit)
+            self.rewrite(result, chronicle)
         }
         self.lock = nil
         let saved = FileName.all.filter { self.saved.contains($0) }
         guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
         return saved
+    }
+
+    /// Writes the reports anew for another result. Those that cannot be written are no longer there.
+    package func rewrite(_ result: RunResult, _ chronicle: Chronicle) {
+        let report = RunReport(result, chronicle, folders: [self.path])
+        for (name, _) in report.files {
+            // A folder in the place of a report is not ours.
+            _ = unsafe unlink(Self.joined(self.path, name))
+            self.saved.removeAll { $0 == name }
+        }
+        self.write(reports: report)
+    }
+
+    private func write(reports report: RunReport) {
+        for (name, bytes) in report.files { self.write(bytes, as: name) }
+    }
+
+    /// What could not be written and was not told yet, while the run goes on. The first failure is told, and no other.
+    package func takeTrouble() -> String? {
+        guard !self.hasTold else { return nil }
+        let logs = [self.events.file, self.latency, self.series].compactMap { file in
+            file.failure.map { OutputError.Failure(path: file.path, reason: $0) }
+        }
+        guard let first = (self.failures + logs).first else { return nil }
+        self.hasTold = true
+        return OutputError(failures: [first], saved: [FileName.head]).description
     }
 
     // MARK: Files
@@ -186,6 +234,7 @@ package final class RunDirectory {
             try OutputFile.write(bytes, to: Self.joined(self.path, name))
             self.saved.append(name)
         } catch {
+            guard !self.failures.contains(where: { $0.path == error.path }) else { return }
             self.failures.append(error)
         }
     }

@@ -104,6 +104,12 @@ package struct RunResult: Sendable {
         self.command = RerunCommand.words(command)
     }
 
+    /// Some output could not be written. What cut the run short before goes first.
+    package mutating func fail(_ error: OutputError, _ exit: RunExit) {
+        self.exit = exit
+        self.failure = self.failure ?? error.description
+    }
+
     /// Within 1 % of a gauge's peak.
     static func nearPeak(_ count: Int) -> Int { count - count / 100 }
 

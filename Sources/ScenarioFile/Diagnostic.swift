@@ -31,23 +31,31 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
     }
 
     /// `file:line:column: message`, the line, a caret under the place, and the help. Without a newline at the end.
-    package func render(color: Bool) -> String {
+    /// Of a source line that is wider than `columns`, the part around the place is shown.
+    package func render(color: Bool, columns: Int? = nil) -> String {
         let style = Style(color: color)
         let place = self.file.hasPrefix("--set ") ? self.file : "\(self.file):\(self.line):\(self.column)"
         var lines = ["\(style.bold)\(place):\(style.plain) \(self.message)"]
         if !self.sourceLine.isEmpty {
+            let room = max(1, (columns ?? .max) - Self.margin.count)
+            let source = self.sourceLine.unicodeScalars
+            let start =
+                source.count <= room ? 0 : min(max(0, self.caretOffset - room / 2), source.count - room)
+            let shown = source.dropFirst(start).prefix(room)
+            let offset = self.caretOffset - start
             // Tabs stay tabs, so that the caret stands under its column whatever a tab is worth.
-            let before = self.sourceLine.unicodeScalars.prefix(self.caretOffset).map {
-                $0 == "\t" ? "\t" : " "
-            }
-            lines.append("    " + self.sourceLine)
+            let before = shown.prefix(offset).map { $0 == "\t" ? "\t" : " " }
+            let carets = max(1, min(self.caretLength, room - offset))
+            lines.append(Self.margin + String(shown))
             lines.append(
-                "    " + before.joined() + style.red + String(repeating: "^", count: self.caretLength)
+                Self.margin + before.joined() + style.red + String(repeating: "^", count: carets)
                     + style.plain)
         }
         if let help = self.help { lines.append("\(style.green)help:\(style.plain) \(help)") }
         return lines.joined(separator: "\n")
     }
+
+    private static let margin = "    "
 
     private struct Style {
         let bold, red, green, plain: String
@@ -77,8 +85,8 @@ package struct ScenarioErrors: Error, Hashable, Sendable {
     }
 
     /// All of them, an empty line between each, and how many more there are. Without a newline at the end.
-    package func render(color: Bool) -> String {
-        var parts = self.diagnostics.map { $0.render(color: color) }
+    package func render(color: Bool, columns: Int? = nil) -> String {
+        var parts = self.diagnostics.map { $0.render(color: color, columns: columns) }
         if self.more > 0 { parts.append("and \(self.more) more") }
         return parts.joined(separator: "\n\n")
     }

@@ -48,13 +48,15 @@ final class Findings {
         return Diagnostic(
             file: Self.text(source.name.unicodeScalars), line: place.line, column: place.column,
             sourceLine: Self.text(shown),
-            caretOffset: offset - start, caretLength: length, message: finding.message, help: finding.help)
+            caretOffset: offset - start, caretLength: length,
+            message: Self.text(finding.message.unicodeScalars),
+            help: finding.help.map { Self.text($0.unicodeScalars) })
     }
 
     private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
         var view = String.UnicodeScalarView()
         for scalar in scalars {
-            let isControl = scalar != "\t" && scalar.properties.generalCategory == .control
+            let isControl = scalar != "\t" && scalar != "\n" && scalar.properties.generalCategory == .control
             view.append(isControl ? "?" : scalar)
         }
         return String(view)

@@ -89,8 +89,11 @@ struct Arguments {
             self.values[option.name] = [""]
             return
         }
-        guard let value = inline ?? rest.popFirst() else {
-            throw CommandFailure(.usage, "\(option.name) needs a value: \(option.name) \(placeholder)")
+        // What begins as an option does is one whose turn it is, and no value that was forgotten.
+        guard let value = inline ?? (rest.first?.hasPrefix("--") == true ? nil : rest.popFirst()) else {
+            throw CommandFailure(
+                .usage, "\(option.name) needs a value: \(option.name) \(placeholder)",
+                hint: rest.first.map { "for the value '\($0)', write \(option.name)=\($0)" })
         }
         self.values[option.name, default: []].append(value)
     }

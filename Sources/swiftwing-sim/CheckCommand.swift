@@ -31,7 +31,7 @@ enum CheckCommand {
             } catch let errors as ScenarioErrors {
                 code = .badData
                 if format == "text" {
-                    console.out(errors.render(color: console.colors))
+                    console.outQuoting(errors.render(color: console.colors, columns: console.tableColumns))
                 } else {
                     try Self.printJSON(errors, console)
                 }

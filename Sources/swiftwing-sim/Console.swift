@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import Reporting
 
@@ -7,9 +8,10 @@ final class Console {
     let isInteractive: Bool
     /// Whether standard output may be colored, unless `--no-color` says otherwise.
     private(set) var colors: Bool
-    let columns: Int
     private let isASCII: Bool
-    private var progressWidth = 0
+    /// `COLUMNS`, which goes before what the terminals say.
+    private let columnsAsked: Int?
+    private var showsProgress = false
 
     init(environment: [String: String]) {
         let isDumb = environment["TERM"].map { $0 == "dumb" || $0.isEmpty } ?? true
@@ -19,8 +21,27 @@ final class Console {
         self.colors = !isForbidden && (isForced || (isatty(STDOUT_FILENO) == 1 && !isDumb))
         let locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"] ?? "C.UTF-8"
         self.isASCII = !locale.uppercased().contains("UTF")
-        self.columns = max(40, environment["COLUMNS"].flatMap(Int.init) ?? 100)
+        self.columnsAsked = environment["COLUMNS"].flatMap(Int.init).flatMap { $0 > 0 ? $0 : nil }
     }
+
+    /// How wide text on standard output may be. Asked of the terminal each time: it may have changed.
+    var columns: Int { self.columns(of: .output) ?? Self.columnsWithoutTerminal }
+
+    /// How wide rows of a table may be; nil where nobody looks at them, and a row is to stay one line for other programs.
+    var tableColumns: Int? { self.columns(of: .output) }
+
+    /// How wide messages on standard error may be; nil where they go to a log.
+    var errorColumns: Int? { self.columns(of: .error) }
+
+    private func columns(of stream: StandardStream) -> Int? {
+        if let columns = self.columnsAsked { return columns }
+        guard let columns = Terminal.columns(of: stream.descriptor) else { return nil }
+        return columns > 0 ? columns : Self.columnsUnknown
+    }
+
+    private static let columnsWithoutTerminal = 100
+    /// Of a terminal that does not know, as one on a serial line.
+    private static let columnsUnknown = 80
 
     /// What the summary may use.
     var style: TerminalStyle {
@@ -29,33 +50,67 @@ final class Console {
 
     func withoutColors() { self.colors = false }
 
-    /// Whoever reads it may have had enough (`| head`): that is no error.
-    func out(_ text: String) { Self.write(text + "\n", to: .standardOutput) }
+    /// What cannot be written is found out at the end: see `codeAtEnd`.
+    func out(_ text: String) { StandardStream.output.write(text + "\n") }
 
-    private static func write(_ text: String, to file: FileHandle) {
-        try? file.write(contentsOf: Data(text.utf8))
-    }
+    /// Sentences and what else may be broken between words.
+    func outFolded(_ text: String) { self.out(TextFold.text(text, columns: self.tableColumns)) }
+
+    /// The same, but for lines that begin with four blanks: they are quoted from a file.
+    func outQuoting(_ text: String) { self.out(Self.folded(text, columns: self.tableColumns)) }
 
     func error(_ text: String) {
         self.clearProgress()
-        Self.write(text + "\n", to: .standardError)
+        StandardStream.error.write(Self.folded(text, columns: self.errorColumns) + "\n")
     }
+
+    private static func folded(_ text: String, columns: Int?) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.hasPrefix("    ") ? String(line) : TextFold.text(String(line), columns: columns)
+        }.joined(separator: "\n")
+    }
+
+    /// The code to end with. Results that were to be printed and could not be are an error as good as a file that
+    /// could not be written.
+    func codeAtEnd(_ code: ExitCode) -> ExitCode {
+        guard let failure = StandardStream.output.failure else { return code }
+        self.error("swiftwing-sim: cannot write to standard output: \(SystemError.text(of: failure))")
+        switch code {
+        // The graver ones in the order of DESIGN.md 11.10, and those that say that nothing was to be printed.
+        case .invariantBroken, .internalError, .usage, .noInput, .unavailable, .impossible: return code
+        case .success, .badData, .cannotWrite, .untrustworthy, .sloFailed, .interrupted: return .cannotWrite
+        }
+    }
+
+    // MARK: Progress
 
     /// Rewrites the progress line on a terminal; prints a line elsewhere.
     func progress(_ text: String) {
         guard self.isInteractive else {
-            Self.write(text + "\n", to: .standardError)
+            StandardStream.error.write(text + "\n")
             return
         }
-        let line = String(text.prefix(self.columns - 1))
-        let padding = String(repeating: " ", count: max(0, self.progressWidth - line.count))
-        Self.write("\r" + line + padding, to: .standardError)
-        self.progressWidth = line.count
+        StandardStream.error.write(
+            "\r" + Self.fitted(text, columns: (self.errorColumns ?? Self.columnsWithoutTerminal) - 1)
+                + Self.eraseToEnd)
+        self.showsProgress = true
     }
 
     func clearProgress() {
-        guard self.progressWidth > 0 else { return }
-        Self.write("\r" + String(repeating: " ", count: self.progressWidth) + "\r", to: .standardError)
-        self.progressWidth = 0
+        guard self.showsProgress else { return }
+        StandardStream.error.write("\r" + Self.eraseToEnd)
+        self.showsProgress = false
+    }
+
+    /// Erase in line (ECMA-48): what a longer line left behind.
+    private static let eraseToEnd = "\u{1B}[K"
+
+    /// As many of the parts, which stand two blanks apart, as the line has room for; at least the beginning of the first.
+    static func fitted(_ text: String, columns: Int) -> String {
+        var line = text[...]
+        while Printable.width(String(line)) > columns, let gap = line.range(of: "  ", options: .backwards) {
+            line = line[..<gap.lowerBound]
+        }
+        return Printable.fitted(String(line), columns: max(0, columns), mark: "")
     }
 }

@@ -13,7 +13,7 @@ extension LiveRun {
         let path = self.directory.path + "/" + RunDirectory.FileName.scenario
         let words =
             self.request.target.map { ProxyCommand.embedded($0, scenarioPath: path, nonce: nonce) }
-            ?? ["serve", "--embedded", nonce, path]
+            ?? ["serve", "--embedded", nonce, "--", path]
         let child = try BackendChild(words, loop: self.loop) { [unowned self] reports in
             self.account.heard(backend: reports, directory: self.directory)
         }

@@ -15,7 +15,7 @@ extension LiveRun {
     private static let latenessMax = Interval.milliseconds(250)
 
     /// Judges, writes the reports, prints the summary, and answers what the process ends with.
-    func judge(waiting: [WaitingRecord]) throws -> ExitCode {
+    func judge(waiting: [WaitingRecord]) -> ExitCode {
         let ended = self.clock.now()
         var account = self.account
         var driver = MetricSet()
@@ -47,7 +47,7 @@ extension LiveRun {
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         if self.endedBy == nil, self.failure == nil { result.drained = self.plan.scenario.drain }
         result.take(account.recorder.chronicle.troubles)
-        return try self.report(&result, &judgement, account.recorder.chronicle)
+        return self.report(&result, &judgement, account.recorder.chronicle)
     }
 
     /// All of it but what a report adds.
@@ -73,23 +73,10 @@ extension LiveRun {
 
     private func report(
         _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle
-    ) throws -> ExitCode {
+    ) -> ExitCode {
         self.dashboard?.judged(result, chronicle.withoutPhones)
-        var complaint: OutputError?
-        do throws(OutputError) {
-            result.files = try self.directory.finish(result, chronicle)
-        } catch {
-            complaint = error
-            result.files = error.saved
-            judgement.hasOutputError = true
-            result.exit = judgement.exit
-        }
-        self.dashboard?.finish(result)
-        self.console.out(
-            TerminalSummary.text(
-                result, style: self.console.style))
-        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
-        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
+        return RunOutput(directory: self.directory, console: self.console)
+            .finish(&result, &judgement, chronicle) { self.dashboard?.finish($0) }
     }
 
     private var generatorHealth: GeneratorHealth {

@@ -231,6 +231,7 @@ final class LiveRun {
             self.noticeInterruption()
             self.checkChild()
             self.checkObjectives()
+            self.checkOutput()
             self.showProgress()
             self.tellDashboard()
             self.watchman?.arm(after: .milliseconds(50))
@@ -255,6 +256,12 @@ final class LiveRun {
         self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
         self.console.error("swiftwing-sim: \(text)")
         self.account.lostBackend()
+    }
+
+    /// The run goes on without what it cannot write: its numbers are printed at the end.
+    private func checkOutput() {
+        guard let trouble = self.directory.takeTrouble() else { return }
+        self.console.error("swiftwing-sim: \(trouble): the run goes on")
     }
 
     /// An objective with `abort` that is broken ends the run.

@@ -9,6 +9,8 @@ enum Main {
     static let version = "0.1.0"
 
     static func main() {
+        // Before anything is opened, the pipe of the interruption included.
+        StandardStream.occupy()
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let first = arguments.first, Self.interruptibleCommands.contains(first) {
             RunInterruption.watch()
@@ -19,7 +21,7 @@ enum Main {
         ProcessSettings.ignoreFileSizeLimit()
         let console = Console(environment: ProcessInfo.processInfo.environment)
         let code = Self.run(arguments, console: console)
-        exit(code.rawValue)
+        exit(console.codeAtEnd(code).rawValue)
     }
 
     /// Commands that end with a report when they are interrupted. `serve` and `proxy` run until they are, and every other
@@ -31,7 +33,7 @@ enum Main {
     private static func run(_ arguments: [String], console: Console) -> ExitCode {
         do {
             guard let first = arguments.first else {
-                console.error(HelpText.program)
+                console.error(HelpText.program(columns: nil))
                 return .usage
             }
             switch first {
@@ -42,17 +44,17 @@ enum Main {
             default:
                 let (command, rest) = try Self.command(named: first, rest: Array(arguments.dropFirst()))
                 guard !rest.contains("--help"), !rest.contains("-h") else {
-                    console.out(HelpText.of(command))
+                    console.out(HelpText.of(command, columns: console.tableColumns))
                     return .success
                 }
                 return try command.run(Arguments(rest, of: command), console)
             }
         } catch let failure as CommandFailure {
-            console.error("swiftwing-sim: \(failure.message)")
-            if let hint = failure.hint { console.error("help: \(hint)") }
+            console.error("swiftwing-sim: \(Printable.lines(failure.message))")
+            if let hint = failure.hint { console.error("help: \(Printable.lines(hint))") }
             return failure.code
         } catch let errors as ScenarioErrors {
-            console.error(errors.render(color: console.colors))
+            console.error(errors.render(color: console.colors, columns: console.errorColumns))
             return .badData
         } catch let error as OutputError {
             console.error("swiftwing-sim: \(error)")
@@ -65,10 +67,11 @@ enum Main {
 
     private static func help(_ arguments: [String], console: Console) throws -> ExitCode {
         guard let name = arguments.first else {
-            console.out(HelpText.program)
+            console.out(HelpText.program(columns: console.tableColumns))
             return .success
         }
-        console.out(HelpText.of(try Self.command(named: name, rest: Array(arguments.dropFirst())).command))
+        let command = try Self.command(named: name, rest: Array(arguments.dropFirst())).command
+        console.out(HelpText.of(command, columns: console.tableColumns))
         return .success
     }
 

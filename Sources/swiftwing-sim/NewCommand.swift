@@ -1,4 +1,5 @@
 import Foundation
+import Reporting
 import ScenarioFile
 
 /// `new`: a commented scenario to begin with.
@@ -26,7 +27,7 @@ enum NewCommand {
             throw CommandFailure(
                 .cannotWrite, "\(path) is there already, and stays as it is", hint: "choose another name")
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot write \(path): \(error.localizedDescription)")
+            throw CommandFailure(.cannotWrite, "cannot write \(path): \(OutputError.reason(error))")
         }
         console.out("\(path): try 'swiftwing-sim plan \(name)', then 'swiftwing-sim run \(name)'")
         return .success

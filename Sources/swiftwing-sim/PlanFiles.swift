@@ -1,5 +1,6 @@
 import Foundation
 import Plan
+import Reporting
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -19,14 +20,9 @@ enum PlanFiles {
         return (try PlanLoader.load(path: path, bytes: bytes), bytes)
     }
 
-    static func save(_ plan: WorldPlan, outcome: Chain, note: String, to path: String) throws {
-        do {
-            try Data(PlanWriter.text(Self.saved(plan, outcome: outcome, note: note)).utf8).write(
-                to: URL(filePath: path))
-        } catch {
-            throw CommandFailure(
-                .cannotWrite, "cannot write the plan to \(path): \(error.localizedDescription)")
-        }
+    static func save(_ plan: WorldPlan, outcome: Chain, note: String, to path: String) throws(OutputError) {
+        let text = PlanWriter.text(Self.saved(plan, outcome: outcome, note: note))
+        try OutputError.write([(path: path, text: text)])
     }
 
     private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Imaging
+import Reporting
 import SimBase
 
 /// `preprocess`: what the app does to one photo before it uploads it.
@@ -122,5 +123,5 @@ enum PhotoOutput {
         }
     }
 
-    private static func words(_ error: any Error) -> String { error.localizedDescription }
+    private static func words(_ error: any Error) -> String { OutputError.reason(error) }
 }

@@ -106,6 +106,6 @@ enum ProxyCommand {
         if let file = target.certificateAuthorities { words += ["--cacert", file] }
         // The permission was given to the run.
         words += ["--allow-target", target.host, "--allow-production"]
-        return words + [scenarioPath]
+        return words + ["--", scenarioPath]
     }
 }

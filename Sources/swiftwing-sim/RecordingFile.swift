@@ -2,6 +2,7 @@ import Backend
 import EventLoop
 import Foundation
 import LiveBackend
+import Reporting
 import Talaria
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the
@@ -13,7 +14,8 @@ final class RecordingFile: Sendable {
 
     private struct State: Sendable {
         var lines = 0
-        var failure: (any Error)?
+        /// The system's words.
+        var failure: String?
     }
 
     private let path: String
@@ -33,7 +35,7 @@ final class RecordingFile: Sendable {
                 hint: "--record takes the path of a new file")
         } catch {
             throw CommandFailure(
-                .cannotWrite, "cannot record into '\(path)': \(error.localizedDescription)",
+                .cannotWrite, "cannot record into '\(path)': \(OutputError.reason(error))",
                 hint: "--record takes the path of a new file in a folder that can be written to")
         }
         self.path = path
@@ -50,7 +52,7 @@ final class RecordingFile: Sendable {
                 try self.handle.write(contentsOf: Data(text))
                 state.lines += 1
             } catch {
-                state.failure = error
+                state.failure = OutputError.reason(error)
             }
         }
     }

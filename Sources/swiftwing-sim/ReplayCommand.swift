@@ -22,7 +22,7 @@ enum ReplayCommand {
             Option(
                 name: "--events", value: "A..B",
                 help: "print these events with all that they brought about, and nothing else"),
-            Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
+        ] + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(name: "--quiet", value: nil, help: "no progress line"),
@@ -51,7 +51,7 @@ enum ReplayCommand {
         let run = try VirtualRun(
             VirtualRequest(
                 loaded: LoadedScenario(scenario: saved.scenario, path: path, bytes: bytes), plan: plan,
-                output: arguments["--output"], isTraced: arguments.has("--trace"),
+                output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
                 isQuiet: arguments.has("--quiet"), command: ["swiftwing-sim", "replay", path],
                 savesPlanTo: nil,
                 expected: saved.outcome.map { ($0, saved.tool) }),

@@ -16,6 +16,9 @@ enum ReportCommand {
             "Renders a run's reports again from its files, also a killed run's; several shards become one verdict",
         options: [
             Option(name: "--output", value: "DIR", help: "write there instead of into the run's folder"),
+            Option(
+                name: "--force", value: nil,
+                help: "write into the folder of --output even if it holds another run"),
             Option(name: "--no-color", value: nil, help: "plain text"),
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim report Reports/latest",
@@ -29,10 +32,17 @@ enum ReportCommand {
                 .usage, "several folders become one report: name where it goes with --output DIR",
                 hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
         }
-        let places = folders.map { URL(filePath: $0).resolvingSymlinksInPath().standardizedFileURL.path }
+        let places = folders.map(Self.place)
         if let twice = folders.indices.first(where: { places[..<$0].contains(places[$0]) }) {
             throw CommandFailure(
                 .usage, "\(folders[twice]) is named twice", hint: "each shard counts once: name it once")
+        }
+        if let output = arguments["--output"], !arguments.has("--force"), RunDirectory.holdsLogs(output),
+            !(places.count == 1 && places[0] == Self.place(output))
+        {
+            throw CommandFailure(
+                .usage, "\(output) holds a run of its own",
+                hint: "name another folder, or write over that run's reports with --force")
         }
         let runs = try folders.map { try Self.read($0) }
         var report = runs[0].run.report
@@ -57,6 +67,11 @@ enum ReportCommand {
         console.out(TerminalSummary.text(report.result, style: console.style))
         if let complaint { throw complaint }
         return ExitCode(rawValue: report.result.exit.rawValue) ?? .internalError
+    }
+
+    /// The same for every way to name a folder.
+    private static func place(_ folder: String) -> String {
+        URL(filePath: folder).resolvingSymlinksInPath().standardizedFileURL.path
     }
 
     /// What a folder says of itself.

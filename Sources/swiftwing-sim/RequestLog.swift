@@ -1,4 +1,3 @@
-import Foundation
 import Reporting
 import Serving
 import SimBase
@@ -14,8 +13,9 @@ struct RequestLog: Sendable {
         self.wallClockAtZero = wallClockAtZero
     }
 
+    /// Serving goes on when nobody reads the lines any more.
     func write(_ request: ServedRequest) {
-        FileHandle.standardError.write(Data((self.line(request) + "\n").utf8))
+        StandardStream.error.write(self.line(request) + "\n")
     }
 
     /// What comes from the peer is shortened and made one line.

@@ -24,7 +24,6 @@ enum SSEDecodeCommand {
         let chunk = try arguments.number("--chunk", in: 1...1_048_576) ?? Self.readBytesMax
         let path = arguments.positionals.first ?? "-"
         let input = try Self.open(path)
-        let output = FileHandle.standardOutput
         var reader = SSEReader(limits: .generous)
         var items: [SSEItem] = []
         while true {
@@ -33,8 +32,10 @@ enum SSEDecodeCommand {
             for start in stride(from: 0, to: bytes.count, by: chunk) {
                 reader.receive(bytes[start..<min(start + chunk, bytes.count)], into: &items)
             }
-            try Self.print(items, to: output)
+            Self.print(items, console)
             items.removeAll(keepingCapacity: true)
+            // What nobody can see need not be decoded.
+            if StandardStream.output.isReaderGone || StandardStream.output.failure != nil { return .success }
         }
         // At the end of the stream an event without its blank line is discarded.
         reader.finish()
@@ -58,7 +59,7 @@ enum SSEDecodeCommand {
         }
     }
 
-    private static func print(_ items: [SSEItem], to output: FileHandle) throws {
+    private static func print(_ items: [SSEItem], _ console: Console) {
         var text = ""
         for item in items {
             switch item {
@@ -68,15 +69,10 @@ enum SSEDecodeCommand {
             case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
             case .comment, .lastEventID: break
             case .overflow:
-                FileHandle.standardError.write(
-                    Data("swiftwing-sim: a line or event beyond its limit was dropped\n".utf8))
+                console.error("swiftwing-sim: a line or event beyond its limit was dropped")
             }
         }
-        do {
-            if !text.isEmpty { try output.write(contentsOf: Data(text.utf8)) }
-        } catch {
-            throw CommandFailure(.cannotWrite, "cannot write to standard output")
-        }
+        StandardStream.output.write(text)
     }
 
     /// A JSON string (RFC 8259 section 7).

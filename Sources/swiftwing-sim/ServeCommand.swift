@@ -98,6 +98,8 @@ enum ServeCommand {
         // Before anybody is told that it listens, and may tell it to end.
         let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
         console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
+        // A server whose address nobody was told is of no use; one whose reader has seen it and left is.
+        guard StandardStream.output.failure == nil else { return .cannotWrite }
         withExtendedLifetime(signals) { loop.run() }
         server.shutDown()
         return .success
@@ -113,7 +115,7 @@ enum ServeCommand {
     ) throws -> ExitCode {
         let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:], for: .serve)
             .scenario
-        FileHandle.standardOutput.write(Data("ready\n".utf8))
+        StandardStream.output.write("ready\n")
         guard let line = readLine() else { return .success }
         let numbers = line.split(separator: " ").compactMap { Int64($0) }
         guard numbers.count == 2 else {
@@ -129,7 +131,7 @@ enum ServeCommand {
         let server = try BackendServer(setup, loop: loop, observe: { if tells($0) { pipe.saw($0) } })
         pipe.server = server
         let lifeline = try Lifeline(adopting: ChildDescriptor.lifeline, loop: loop) { loop.stop() }
-        FileHandle.standardOutput.write(Data("listening http://127.0.0.1:\(try server.port())\n".utf8))
+        StandardStream.output.write("listening http://127.0.0.1:\(try server.port())\n")
         withExtendedLifetime(lifeline) { loop.run() }
         server.shutDown()
         pipe.finish()

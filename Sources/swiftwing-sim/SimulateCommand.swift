@@ -22,7 +22,7 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "write the run as a plan for 'swiftwing-sim replay'"
             ),
-            Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
+        ] + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(name: "--quiet", value: nil, help: "no progress line"),
@@ -45,7 +45,8 @@ enum SimulateCommand {
                 hint: "add --settle, such as --settle 10m")
         }
         let request = VirtualRequest(
-            loaded: loaded, plan: plan, output: arguments["--output"], isTraced: arguments.has("--trace"),
+            loaded: loaded, plan: plan, output: try OutputFolder.path(arguments),
+            isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"),
             command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
             savesPlanTo: arguments["--save-plan"], expected: nil)

@@ -95,11 +95,19 @@ final class VirtualRun {
         var failure: WorldFailure?
         do throws(WorldFailure) { try self.live() } catch { failure = error }
         self.console.clearProgress()
-        if let path = self.request.savesPlanTo, !self.isInterrupted {
+        return self.judge(failure, planFailures: self.savePlan())
+    }
+
+    /// What could not be written: it must not cost the results.
+    private func savePlan() -> [OutputError.Failure] {
+        guard let path = self.request.savesPlanTo, !self.isInterrupted else { return [] }
+        do throws(OutputError) {
             try PlanFiles.save(
                 self.request.plan, outcome: self.world.chain, note: self.plan.scenario.description, to: path)
+            return []
+        } catch {
+            return error.failures
         }
-        return try self.judge(failure)
     }
 
     private func live() throws(WorldFailure) {
@@ -135,6 +143,9 @@ final class VirtualRun {
         for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
         self.world.take(&self.batch)
         Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
+        if let trouble = self.directory.takeTrouble() {
+            self.console.error("swiftwing-sim: \(trouble): the run goes on")
+        }
     }
 
     /// Each is moved on: a run sees millions. Leaves the batch empty.
@@ -169,7 +180,7 @@ final class VirtualRun {
 
     // MARK: The verdict
 
-    private func judge(_ failure: WorldFailure?) throws -> ExitCode {
+    private func judge(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
         let ended = self.world.now
         self.world.closeBooks()
         for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
@@ -223,22 +234,8 @@ final class VirtualRun {
         if failure == nil, self.endedBy == nil {
             result.drained = self.plan.scenario.drain + (self.request.plan.settle ?? .zero)
         }
-        return try self.report(&result, &judgement)
-    }
-
-    private func report(_ result: inout RunResult, _ judgement: inout Judgement) throws -> ExitCode {
-        var complaint: OutputError?
-        do throws(OutputError) {
-            result.files = try self.directory.finish(result, self.recorder.chronicle)
-        } catch {
-            complaint = error
-            result.files = error.saved
-            judgement.hasOutputError = true
-            result.exit = judgement.exit
-        }
-        self.console.out(TerminalSummary.text(result, style: self.console.style))
-        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
-        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
+        return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
+            .finish(&result, &judgement, self.recorder.chronicle)
     }
 
     private var arrivals: ArrivalAccount {

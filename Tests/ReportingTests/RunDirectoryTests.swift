@@ -194,8 +194,7 @@ final class Scratch {
             let error = #expect(throws: OutputError.self) { try RunDirectory.create(place, log: Self.log) }
             #expect(error?.saved == [])
             #expect(error?.failures.count == 1)
-            #expect(error?.description.hasPrefix("cannot write \(self.scratch.at("file"))") == true)
-            #expect(error?.description.hasSuffix("nothing was saved") == true)
+            #expect(error?.description.hasPrefix("cannot write to \(self.scratch.at("file"))") == true)
         }
         #expect(OutputError.exitCode == 74)
     }
@@ -221,7 +220,19 @@ final class Scratch {
                         "report.html", "summary.json", "report.md", "junit.xml", "metrics.prom",
                         "latency.hlog", "series.ndjson",
                     ]))
-        #expect(self.scratch.text("full/report.md")?.isEmpty == false)
+        let complaint = "cannot write to \(self.scratch.at("full")): No space left on device (events.ndjson)"
+        #expect(error?.description == complaint)
+        #expect(directory.takeTrouble() == complaint, "told as soon as it is known")
+        #expect(directory.takeTrouble() == nil, "and once")
+        // The result was a pass.
+        let summary = try #require(self.scratch.text("full/summary.json"))
+        #expect(summary.contains(#""exit": 74"#) && summary.contains(#""passed": false"#), "\(summary)")
+        #expect(summary.contains("No space left on device"))
+        #expect(self.scratch.text("full/report.html")?.contains("No space left on device") == true)
+        #expect(self.scratch.text("full/report.md")?.contains("No space left on device") == true)
+        #expect(self.scratch.text("full/junit.xml")?.contains("No space left on device") == true)
+        #expect(self.scratch.text("full/metrics.prom")?.contains("run_passed{") == true)
+        #expect(self.scratch.text("full/metrics.prom")?.contains("world=\"live\"} 74") == true)
     }
 
     @Test func `a report that cannot be written does not cost the others`() throws {
@@ -237,5 +248,38 @@ final class Scratch {
                 "report.html", "report.md", "junit.xml", "metrics.prom", "events.ndjson", "latency.hlog",
                 "series.ndjson",
             ])
+        #expect(
+            error?.description
+                == "cannot write to \(self.scratch.at("run")): Is a directory (summary.json)")
+        // It was written before the failure was known.
+        #expect(self.scratch.text("run/junit.xml")?.contains("Is a directory") == true)
+        #expect(self.scratch.names("run").allSatisfy { !$0.hasSuffix(".part") })
+    }
+
+    @Test func `reports that are written anew for another result say nothing else`() throws {
+        let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
+        var result = Samples.passed()
+        result.files = try directory.finish(result, Chronicle(faults: 0))
+        result.fail(
+            OutputError(failures: [.init(path: "standard output", reason: "no room")], saved: []),
+            .cannotWrite)
+        directory.rewrite(result, Chronicle(faults: 0))
+        #expect(self.scratch.text("run/summary.json")?.contains(#""exit": 74"#) == true)
+        #expect(self.scratch.text("run/junit.xml")?.contains("standard output: no room") == true)
+    }
+
+    @Test func `many failures are one short line`() {
+        let names = ["events.ndjson", "summary.json", "report.md"]
+        let failures = names.map { OutputError.Failure(path: "Reports/x/\($0)", reason: "no room") }
+        #expect(
+            OutputError(failures: failures, saved: []).description
+                == "cannot write to Reports/x: no room (events.ndjson and 2 more)")
+        #expect(
+            OutputError(failures: [.init(path: "Reports/x", reason: "no room")], saved: []).description
+                == "cannot write to Reports/x: no room")
+        let elsewhere = OutputError.Failure(path: "plan.json", reason: "read-only")
+        #expect(
+            OutputError(failures: [elsewhere] + failures, saved: []).description
+                == "cannot write to plan.json: read-only (and 3 more)")
     }
 }

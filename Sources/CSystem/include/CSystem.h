@@ -175,6 +175,9 @@ int shim_peer_host(int fd, char *text);
 
 int shim_is_executable(const char *path);
 
+/// How wide the terminal is, 0 where it does not know; minus errno for what is no terminal.
+int shim_terminal_columns(int fd);
+
 /// A pthread mutex, for builds under ThreadSanitizer, which understands it.
 void *shim_make_lock(void);
 void shim_free_lock(void *lock);

@@ -1,0 +1,42 @@
+import EventLoop
+import Foundation
+import Ledger
+import Reporting
+
+/// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
+/// the rest is, and nothing that was written says that all went well.
+struct RunOutput {
+    let directory: RunDirectory
+    let console: Console
+    /// What could not be written elsewhere, such as the plan of `--save-plan`.
+    var failures: [OutputError.Failure] = []
+
+    /// Returns what the process ends with. `isWritten` gets the result as the files have it.
+    func finish(
+        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle,
+        isWritten: (RunResult) -> Void = { _ in }
+    ) -> ExitCode {
+        var ifItFails = judgement
+        ifItFails.hasOutputError = true
+        var complaint: OutputError?
+        do throws(OutputError) {
+            result.files = try self.directory.finish(
+                result, chronicle, failures: self.failures, exitOnFailure: ifItFails.exit)
+        } catch {
+            complaint = error
+            judgement = ifItFails
+            result.files = error.saved
+            result.fail(error, judgement.exit)
+        }
+        isWritten(result)
+        self.console.out(TerminalSummary.text(result, style: self.console.style))
+        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
+        if let code = StandardStream.output.failure, complaint == nil {
+            let failure = OutputError.Failure(path: "standard output", reason: SystemError.text(of: code))
+            judgement = ifItFails
+            result.fail(OutputError(failures: [failure], saved: []), judgement.exit)
+            self.directory.rewrite(result, chronicle)
+        }
+        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
+    }
+}

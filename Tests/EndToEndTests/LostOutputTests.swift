@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// What cannot be written is an error, costs nothing else, and is nowhere called a success.
+    @Suite struct LostOutputTests {
+        /// A command line of the shell's, `SIM` being the program.
+        private static func shell(_ line: String, in folder: URL = Package.root, seconds: Int = 20)
+            async throws -> Outcome
+        {
+            let script = "BIN=\"\(Binary.path.path)\"\nSIM() { \"$BIN\" \"$@\"; }\n" + line
+            return try await Subprocess.run(
+                URL(filePath: "/bin/bash"), ["-c", script], folder: folder, seconds: seconds)
+        }
+
+        // MARK: Standard output
+
+        @Test(
+            .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+            arguments: [
+                "schema", "list", "--help", "help run", "--version", "check flaky-network",
+                "plan flaky-network",
+                "profiles contract", "inspect Reports/sample", "compare Reports/sample Reports/sample",
+            ])
+        func `standard output that cannot be written to is an error`(_ words: String) async throws {
+            let full = try await Self.shell("SIM \(words) > /dev/full")
+            #expect(full.code == 74, "\(full)")
+            #expect(
+                full.complaint.contains("cannot write to standard output: No space left on device"), "\(full)"
+            )
+            let closed = try await Self.shell("SIM \(words) >&-")
+            #expect(closed.code == 74, "\(closed)")
+            #expect(closed.complaint.contains("cannot write to standard output: "), "\(closed)")
+        }
+
+        @Test func `a reader that has seen enough is no error`() async throws {
+            let schema = try await Self.shell("SIM schema | true; echo ${PIPESTATUS[0]}")
+            #expect(schema == Outcome(code: 0, output: "0\n", complaint: ""))
+            let decoded = try await Self.shell(
+                #"yes $'data: 1\n' | head -100000 | SIM sse decode | head -1; echo ${PIPESTATUS[2]}"#)
+            #expect(
+                decoded
+                    == Outcome(
+                        code: 0, output: #"{"event":"message","data":"1","id":""}"# + "\n0\n", complaint: ""))
+        }
+
+        @Test func `a server goes on when nobody reads its log any more`() async throws {
+            let served = try await Self.shell(
+                """
+                exec 3< <(exec "$BIN" serve 2> >(head -1 > /dev/null))
+                pid=$!
+                read -t 10 -u 3 word url
+                for i in 1 2 3 4 5; do curl -s -o /dev/null -w '%{http_code} ' $url/v3/nothing; sleep 0.1; done
+                kill $pid
+                """)
+            #expect(served.output == "404 404 404 404 404 ", "\(served)")
+        }
+
+        // MARK: Files
+
+        @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func `a full disk costs no number, and nothing says that the run passed`() async throws {
+            let scratch = try Scratch()
+            let report = scratch.folder.appending(path: "report")
+            try FileManager.default.createDirectory(at: report, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: report.path + "/events.ndjson", withDestinationPath: "/dev/full")
+            let outcome = try await Subprocess.run(
+                Binary.path,
+                ["simulate", "flaky-network", "--devices", "4", "--quiet", "--output", report.path])
+            #expect(outcome.code == 74, "\(outcome)")
+            let complaint =
+                "swiftwing-sim: cannot write to \(report.path): No space left on device (events.ndjson)"
+            #expect(outcome.complaint == "\(complaint): the run goes on\n\(complaint)\n")
+            for part in ["ABORTED", "Scans ", "Latencies ", "scan.time ", "Report "] {
+                #expect(outcome.output.contains(part), "\(part): \(outcome.output)")
+            }
+            let run = RunReport(folder: report)
+            #expect(try run.text("summary.json").contains(#""exit": 74"#))
+            for name in ["report.html", "report.md", "junit.xml"] {
+                let text = try String(contentsOf: report.appending(path: name), encoding: .utf8)
+                #expect(text.contains("No space left on device"), "\(name)")
+            }
+        }
+
+        @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func `a plan or a summary that cannot be written makes no run a success`() async throws {
+            let scratch = try Scratch()
+            let run = "SIM simulate flaky-network --devices 4 --quiet"
+            let plan = try await Self.shell("\(run) --save-plan /dev/full --output \(scratch.folder.path)/a")
+            #expect(plan.code == 74 && plan.output.contains("Latencies "), "\(plan)")
+            #expect(
+                try RunReport(folder: scratch.folder.appending(path: "a")).text("summary.json").contains(
+                    #""exit": 74"#))
+            let summary = try await Self.shell("\(run) --output \(scratch.folder.path)/b > /dev/full")
+            #expect(summary.code == 74, "\(summary)")
+            #expect(
+                try RunReport(folder: scratch.folder.appending(path: "b")).text("summary.json").contains(
+                    #""exit": 74"#))
+        }
+
+        // MARK: Other runs
+
+        @Test func `a run is replaced only by force`() async throws {
+            let scratch = try Scratch()
+            let (first, second) = (scratch.folder.path + "/first", scratch.folder.path + "/second")
+            func simulate(_ more: [String]) async throws -> Outcome {
+                try await Binary.run(["simulate", "flaky-network", "--devices", "4", "--quiet"] + more)
+            }
+            for folder in [first, second] {
+                #expect(try await simulate(["--output", folder]).code == 0)
+            }
+            let before = try Data(contentsOf: URL(filePath: first + "/summary.json"))
+            for words in [
+                ["simulate", "flaky-network", "--output", first],
+                ["run", "flaky-network", "--output", first],
+                ["replay", "Scenarios/regressions/photo-asked-twice.plan.json", "--output", first],
+                ["report", second, "--output", first], ["report", first, second, "--output", first],
+            ] {
+                let refused = try await Binary.run(words)
+                #expect(refused.code == 64, "\(words): \(refused)")
+                #expect(refused.complaint.contains("\(first) holds a run"), "\(refused)")
+                #expect(refused.complaint.contains("--force"), "\(refused)")
+            }
+            #expect(try Data(contentsOf: URL(filePath: first + "/summary.json")) == before)
+            #expect(try await simulate(["--output", first, "--force", "--seed", "7"]).code == 0)
+            #expect(try Data(contentsOf: URL(filePath: first + "/summary.json")) != before)
+            #expect(try await Binary.run(["report", first, "--output", first]).code == 0, "its own")
+        }
+
+        @Test func `an option is no value of the one before it`() async throws {
+            let scratch = try Scratch()
+            for words in [["--output", "--quiet"], ["--output", "--x"], ["--output", ""], ["--force"]] {
+                let outcome = try await Subprocess.run(
+                    Binary.path, ["run", Package.root.path + "/Scenarios/flaky-network.scenario"] + words,
+                    folder: scratch.folder)
+                #expect(outcome.code == 64, "\(words): \(outcome)")
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+            #expect(names == [])
+        }
+
+        @Test func `nothing that a scenario holds moves the cursor`() async throws {
+            let scratch = try Scratch()
+            let file = try scratch.file(
+                "odd.scenario", Data("scenario: 1\nextends: \"a\\0b\\e[2J\"\n".utf8))
+            let outcome = try await Binary.run(["check", file.path])
+            #expect(outcome.code == 65)
+            let controls = (outcome.output + outcome.complaint).unicodeScalars.filter {
+                $0.properties.generalCategory == .control && $0 != "\n"
+            }
+            #expect(controls.isEmpty, "\(outcome)")
+        }
+    }
+}
