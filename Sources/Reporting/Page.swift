@@ -151,6 +151,14 @@ struct Page {
                 used = width
                 continue
             }
+            // Words that were tied together come apart before any of them is cut.
+            if word.contains(where: { $0.text.unicodeScalars.contains(Printable.tie) }) {
+                let untied = word.map { Piece(Self.untied($0.text), $0.ink) }
+                lines.removeLast()
+                lines += Self.broken(untied, room: room)
+                used = lines[lines.count - 1].reduce(0) { $0 + Printable.width($1.text) }
+                continue
+            }
             for piece in word {
                 for scalar in piece.text.unicodeScalars {
                     let width = Printable.width(scalar)
@@ -164,6 +172,10 @@ struct Page {
             }
         }
         return lines
+    }
+
+    private static func untied(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == Printable.tie ? " " : $0 }))
     }
 
     /// Words between spaces, each of one ink or several.
@@ -210,7 +222,7 @@ struct Page {
             }
             line += piece.text
         }
-        line = String(String.UnicodeScalarView(line.unicodeScalars.map { $0 == Printable.tie ? " " : $0 }))
+        line = Self.untied(line)
         if open != nil { line += Self.reset }
         self.lines.append(line)
     }

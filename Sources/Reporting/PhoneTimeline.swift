@@ -7,6 +7,9 @@ package enum PhoneTimeline {
     /// What is said of one line's fields in UTF-8 bytes.
     private static let textBytesMax = 60
 
+    /// Where the fields of a line begin.
+    package static let fieldsColumn = 60
+
     /// Hands over one line after the other; answers how many there were.
     package static func tell(
         device: UInt32, folder: String, style: TerminalStyle, _ tell: (String) -> Void

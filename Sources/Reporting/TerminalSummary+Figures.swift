@@ -274,10 +274,14 @@ extension SummaryWriter {
     mutating func files() {
         self.page.gap()
         if let directory = self.result.directory {
-            self.labeled("Report", [Piece(directory, .bold)])
-            if !self.result.files.isEmpty {
-                self.labeled("", [Piece(self.result.files.joined(separator: " "), .dim)])
-            }
+            // A path that opens, alone on its line and whole however long it is.
+            let page = RunDirectory.FileName.page
+            let path =
+                self.result.files.contains(page) ? RunDirectory.joined(directory, page) : directory
+            self.page.row(
+                [Piece("Report", .bold)], indent: Self.labelColumns, [(Piece(path, .bold), 0)])
+            let others = self.result.files.filter { $0 != page }
+            if !others.isEmpty { self.labeled("", [Piece(others.joined(separator: " "), .dim)]) }
         }
         if !self.result.command.isEmpty {
             self.page.command(Piece("Again", .bold), indent: Self.labelColumns, self.result.command)

@@ -61,7 +61,8 @@ enum DoctorCommand {
                 "about \(capacity.phones) phones with an open stream each, by its \(capacity.bound.rawValue)",
             ],
         ]
-        console.out(TextTable.lines(rows, indent: 0).joined(separator: "\n"))
+        console.out(
+            TextTable.lines(rows, indent: 0, columns: console.tableColumns).joined(separator: "\n"))
         guard complaints.isEmpty else {
             for complaint in complaints { console.error("swiftwing-sim: \(complaint)") }
             return .impossible

@@ -23,7 +23,13 @@ enum InspectCommand {
         }
         let head = try ReportCommand.head(of: folder)
         let count = PhoneTimeline.tell(
-            device: UInt32(device), folder: folder, style: console.style, { console.out($0) })
+            device: UInt32(device), folder: folder, style: console.style
+        ) { line in
+            guard let columns = console.tableColumns else { return console.out(line) }
+            // Below the first field where there is room for it.
+            let indent = columns >= 2 * PhoneTimeline.fieldsColumn ? PhoneTimeline.fieldsColumn : 20
+            console.out(TextFold.lines(line, columns: columns, indent: indent).joined(separator: "\n"))
+        }
         guard count > 0 else {
             let phones = head.groups.reduce(0) { $0 + $1.devices }
             throw CommandFailure(
@@ -40,7 +46,9 @@ enum InspectCommand {
             console.out("no phone had any trouble")
             return .success
         }
-        console.out(TextTable.lines(rows, indent: 0).joined(separator: "\n"))
+        console.out(
+            TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: true).joined(
+                separator: "\n"))
         console.error(
             "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' tells the first one's story")
         return .success

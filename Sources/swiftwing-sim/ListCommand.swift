@@ -28,7 +28,8 @@ enum ListCommand {
                 "help: 'swiftwing-sim new NAME' writes one; looked in \(folders.joined(separator: ", "))")
             return .success
         }
-        console.out(TextTable.lines(rows, indent: 0).joined(separator: "\n"))
+        console.out(
+            TextTable.lines(rows, indent: 0, columns: console.tableColumns).joined(separator: "\n"))
         return .success
     }
 

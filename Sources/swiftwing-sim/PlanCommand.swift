@@ -37,10 +37,12 @@ enum PlanCommand {
             "", "fleet: \(Self.count(plan.devices, "phone")) in \(Self.count(plan.groups.count, "group"))",
         ]
         for (index, group) in plan.groups.enumerated() {
-            lines += Self.lines(group, plan, scans: census.scansByGroup[index], photos.ranges[index].count)
+            lines += Self.lines(
+                group, plan, scans: census.scansByGroup[index], photos.ranges[index].count,
+                columns: console.tableColumns)
         }
         lines += ["", Self.captures(plan, census), Self.length(plan, census)]
-        let (faults, warnings) = Self.faults(plan)
+        let (faults, warnings) = Self.faults(plan, columns: console.tableColumns)
         lines += faults
         let needs = RunNeeds(phones: plan.devices, phonesPerHandle: CurlPool.phonesPerMultiMax)
         let photoBytes = photos.photos.reduce(Int64(0)) { $0 + Self.bytes(of: $1) }
@@ -50,7 +52,7 @@ enum PlanCommand {
             "needs: \(needs.descriptorsLeast) descriptors, at best \(needs.descriptorsBest); a process here may have \(limits.hard)",
             "       about \(Self.mebibytes(needs.bytes + photoBytes)) MiB of memory for the phones, \(Self.mebibytes(photoBytes)) of it for \(Self.count(photos.photos.count, "photo"))",
         ]
-        console.out(lines.joined(separator: "\n"))
+        console.outFolded(lines.joined(separator: "\n"))
         for warning in warnings + photos.problems { console.error("warning: \(warning)") }
         guard needs.descriptorsLeast <= limits.hard else {
             throw CommandFailure(
@@ -70,7 +72,9 @@ enum PlanCommand {
 
     // MARK: Fleet
 
-    private static func lines(_ group: PlannedGroup, _ plan: RunPlan, scans: Int, _ photos: Int) -> [String] {
+    private static func lines(
+        _ group: PlannedGroup, _ plan: RunPlan, scans: Int, _ photos: Int, columns: Int?
+    ) -> [String] {
         let spec = group.spec
         let wanted = spec.devices * spec.scansPerDevice
         let product = "\(spec.devices) x \(spec.scansPerDevice) = \(wanted) scans"
@@ -92,7 +96,7 @@ enum PlanCommand {
                 ["", "network: \(ScenarioWriter.text(spec.network))"],
                 ["", ScenarioWriter.text(spec.load)],
                 ["", total],
-            ], indent: 2)
+            ], indent: 2, columns: columns)
     }
 
     private static func captures(_ plan: RunPlan, _ census: Census) -> String {
@@ -113,7 +117,7 @@ enum PlanCommand {
 
     // MARK: Faults
 
-    private static func faults(_ plan: RunPlan) -> (lines: [String], warnings: [String]) {
+    private static func faults(_ plan: RunPlan, columns: Int?) -> (lines: [String], warnings: [String]) {
         let specs = plan.scenario.faults
         guard !specs.isEmpty else { return (["", "faults: none"], []) }
         let firings = plan.expectedFirings
@@ -122,7 +126,9 @@ enum PlanCommand {
             "\(spec.id) is expected to fire \(Self.count(count, "time")): fewer than \(Self.firingsMin) show little"
         }
         return (
-            ["", "faults, and how often each is expected to fire:"] + TextTable.lines(rows, indent: 2), rare
+            ["", "faults, and how often each is expected to fire:"]
+                + TextTable.lines(
+                    rows, indent: 2, columns: columns), rare
         )
     }
 

@@ -20,17 +20,21 @@ enum ProfilesCommand {
         let lines: [String]
         switch profiles.count {
         case 0: lines = ProfileTable.all.map(\.name)
-        case 1: lines = TextTable.lines(Self.rows(profiles[0]).map { [$0.key, $0.value] }, indent: 0)
-        default: lines = Self.difference(profiles[0], profiles[1])
+        case 1:
+            lines = TextTable.lines(
+                Self.rows(profiles[0]).map { [$0.key, $0.value] }, indent: 0, columns: console.tableColumns)
+        default: lines = Self.difference(profiles[0], profiles[1], columns: console.tableColumns)
         }
         console.out(lines.joined(separator: "\n"))
         return .success
     }
 
-    private static func difference(_ left: ClientProfile, _ right: ClientProfile) -> [String] {
+    private static func difference(
+        _ left: ClientProfile, _ right: ClientProfile, columns: Int?
+    ) -> [String] {
         let rows = zip(Self.rows(left), Self.rows(right)).filter { $0.value != $1.value }
         guard !rows.isEmpty else { return ["\(left.name) and \(right.name) do the same"] }
-        return TextTable.lines(rows.map { [$0.key, $0.value, $1.value] }, indent: 0)
+        return TextTable.lines(rows.map { [$0.key, $0.value, $1.value] }, indent: 0, columns: columns)
     }
 
     /// Every value of a profile by its name, taken from the type itself, so that none can be forgotten here.
