@@ -9,7 +9,8 @@ enum JUnitReport {
             ("objectives", result.slos.map { Self.objective($0, of: result) }),
             ("invariants", result.verdicts.map { Self.invariant($0, of: result) }),
             ("expected to break", result.expected.map { Self.expected($0, of: result) }),
-            (Self.runSuite, [Self.run(result), Self.completion(result)]),
+            (Self.completionSuite, [Self.completion(result)]),
+            (Self.runSuite, [Self.run(result)]),
         ].filter { !$0.1.isEmpty }
         let seconds = Figures.seconds(result.length.nanoseconds)
         let total = Self.counts(suites.flatMap(\.1))
@@ -24,6 +25,7 @@ enum JUnitReport {
     }
 
     private static let runSuite = "run"
+    private static let completionSuite = "completion"
 
     private enum Outcome {
         case passed, failed, error, skipped
@@ -138,10 +140,11 @@ enum JUnitReport {
         let name = "completed at least one scan"
         let scans = result.totals.scans
         guard scans.completed == 0, !result.expectations.includesNothingCompleted else {
-            return Self.testcase(name, suite: Self.runSuite, of: result, .passed, message: "", detail: "")
+            return Self.testcase(
+                name, suite: Self.completionSuite, of: result, .passed, message: "", detail: "")
         }
         return Self.testcase(
-            name, suite: Self.runSuite, of: result, result.isInterrupted ? .skipped : .failed,
+            name, suite: Self.completionSuite, of: result, result.isInterrupted ? .skipped : .failed,
             message: result.outcome ?? "no scan was completed", detail: "")
     }
 
