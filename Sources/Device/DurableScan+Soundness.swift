@@ -1,6 +1,9 @@
 import Talaria
 
 extension DurableScan {
+    /// The end of the year 9999, in milliseconds.
+    private static let capturedMax: Int64 = 253_402_300_799_999
+
     /// Whether a phone can have written it and can go on from it. A store asks when it reads: a record that was damaged
     /// on its way may still be a record by its shape.
     package var isSound: Bool {
@@ -15,7 +18,8 @@ extension DurableScan {
             self.booksApplied.count <= DeviceLimit.booksPerScanMax
             && self.booksApplied.allSatisfy { (0..<DeviceLimit.booksPerScanMax).contains($0) }
         let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? true
-        return (1...DeviceLimit.scanNumberMax).contains(self.scan) && self.photo >= 0 && isCounted && isFiled
+        return (1...DeviceLimit.scanNumberMax).contains(self.scan) && self.photo >= 0
+            && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled
             && isEnded && self.job?.isSound ?? true
     }
 }

@@ -44,8 +44,8 @@ package struct Chronicle: Sendable {
     /// What is counted and not told one by one, of one interval.
     package mutating func counted(events: Int, pings: Int, from moment: Instant) {
         let place = self.place(moment)
-        self.windows[place].events += events
-        self.windows[place].pings += pings
+        self.windows[place].events = self.windows[place].events.addingSaturating(events)
+        self.windows[place].pings = self.windows[place].pings.addingSaturating(pings)
     }
 
     private mutating func saw(_ sighting: FaultSighting, _ observation: Observation) {
@@ -257,8 +257,8 @@ package struct ChronicleWindow: Equatable, Sendable {
         self.captured += other.captured
         self.completed += other.completed
         self.refused += other.refused
-        self.events += other.events
-        self.pings += other.pings
+        self.events = self.events.addingSaturating(other.events)
+        self.pings = self.pings.addingSaturating(other.pings)
         self.losses += other.losses
         self.reconnectAttempts += other.reconnectAttempts
         self.reconnected += other.reconnected

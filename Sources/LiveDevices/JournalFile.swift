@@ -20,6 +20,11 @@ final class JournalFile {
         self.path = path
         self.descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard self.descriptor >= 0 else { throw SystemError(call: "open \(path)", code: errno) }
+        // A pipe or a device has no end that a reader could come to.
+        var status = stat()
+        guard unsafe fstat(self.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(call: "open \(path), which is not a file", code: EINVAL)
+        }
     }
 
     deinit { close(self.descriptor) }
@@ -27,6 +32,8 @@ final class JournalFile {
     var isEmpty: Bool { lseek(self.descriptor, 0, SEEK_END) == 0 }
 
     private static let pieceBytes = 1 << 18
+    /// A line beyond this is none of ours, and what is kept of it is its end alone: that is a line that means nothing.
+    private static let lineBytesMax = 16 << 20
 
     /// Goes through every whole line so far, without ever holding all of them. Tells whether an unfinished one was cut
     /// off behind them.
@@ -41,7 +48,13 @@ final class JournalFile {
             case .end, .wouldBlock: break reading
             case .failed(let code): throw SystemError(call: "read \(self.path)", code: code)
             }
-            guard let last = bytes[unread...].lastIndex(of: newline) else { continue }
+            guard let last = bytes[unread...].lastIndex(of: newline) else {
+                if bytes.count > Self.lineBytesMax {
+                    whole += bytes.count
+                    bytes.removeAll()
+                }
+                continue
+            }
             for line in bytes[...last].split(separator: newline) { body(line) }
             bytes.removeFirst(last + 1)
             whole += last + 1

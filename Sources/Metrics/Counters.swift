@@ -15,7 +15,7 @@ package struct Counters: Sendable {
     }
 
     package mutating func add(_ count: Int64, to name: String) {
-        if self.table.update(name, { $0 += count }) == nil { self.table[name] = count }
+        if self.table.update(name, { $0 = $0.addingSaturating(count) }) == nil { self.table[name] = count }
     }
 
     /// Names that only the other one has follow in its order.

@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// A histogram of nanoseconds with three significant digits, from 1 µs to 1 h, in constant memory.
 ///
 /// Recording is O(1) and allocates only when a value is further from those before it than any by a power of two: 1,024
@@ -103,15 +105,18 @@ package struct HDRHistogram: Sendable {
 
     /// Takes in all that another histogram holds, as if its values had been recorded here.
     package mutating func add(_ other: HDRHistogram) {
-        self.saturated += other.saturated
-        self.negative += other.negative
+        self.saturated = self.saturated.addingSaturating(other.saturated)
+        self.negative = self.negative.addingSaturating(other.negative)
         guard let places = other.occupied else { return }
         self.hold(places.lowerBound)
         self.hold(places.upperBound)
         let (mine, others) = (self.first, other.first)
-        for place in places { self.counts[place - mine] += other.counts[place - others] }
-        self.total += other.total
-        self.sum += other.sum
+        for place in places {
+            self.counts[place - mine] = self.counts[place - mine].addingSaturating(
+                other.counts[place - others])
+        }
+        self.total = self.total.addingSaturating(other.total)
+        self.sum = self.sum.addingSaturating(other.sum)
         self.least = Swift.min(self.least, other.least)
         self.greatest = Swift.max(self.greatest, other.greatest)
     }
@@ -189,7 +194,7 @@ package struct HDRHistogram: Sendable {
     package var mean: Int64? {
         guard !self.isEmpty else { return nil }
         let total = UInt128(self.total)
-        return Int64((self.sum + total / 2) / total)
+        return Int64(clamping: self.sum.addingSaturating(total / 2) / total)
     }
 
     /// The places between the extremes, both included: all counts outside are 0. Nil when nothing was recorded.
@@ -209,7 +214,7 @@ package struct HDRHistogram: Sendable {
         if rank > self.total - self.saturated { return self.greatest }
         var seen: Int64 = 0
         for place in places {
-            seen += self.counts[place - self.first]
+            seen = seen.addingSaturating(self.counts[place - self.first])
             if seen >= rank { return Swift.min(HDRLayout.highestValue(at: place), self.greatest) }
         }
         return self.greatest
@@ -220,7 +225,9 @@ package struct HDRHistogram: Sendable {
         guard let places = self.occupied, nanoseconds >= self.least else { return 0 }
         guard nanoseconds < self.greatest else { return self.total }
         let last = Self.place(of: nanoseconds)
-        let seen = self.counts[(places.lowerBound - self.first)...(last - self.first)].reduce(0, +)
+        let seen = self.counts[(places.lowerBound - self.first)...(last - self.first)].reduce(Int64(0)) {
+            $0.addingSaturating($1)
+        }
         // Saturated values share the last place, and which of them is below what cannot be told: only `maximum`
         // is known to cover them.
         return last == Self.lastPlace ? seen - self.saturated : seen

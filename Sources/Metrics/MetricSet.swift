@@ -64,11 +64,15 @@ package struct MetricSet: Sendable {
     package mutating func add(_ other: MetricSet) {
         for index in self.latencies.indices { self.latencies[index].add(other.latencies[index]) }
         for index in self.rates.indices { self.rates[index].add(other.rates[index]) }
-        for index in self.counts.indices { self.counts[index] += other.counts[index] }
+        for index in self.counts.indices {
+            self.counts[index] = self.counts[index].addingSaturating(other.counts[index])
+        }
         if self.statuses.isEmpty {
             self.statuses = other.statuses
         } else if !other.statuses.isEmpty {
-            for status in self.statuses.indices { self.statuses[status] += other.statuses[status] }
+            for status in self.statuses.indices {
+                self.statuses[status] = self.statuses[status].addingSaturating(other.statuses[status])
+            }
         }
         self.faults.add(other.faults)
     }

@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// The failure rates of a run: failed operations of all operations, and failed attempts of all attempts (DESIGN.md section 7
 /// and 11.8). A lower rate is always the better one.
 package enum RateMetric: String, CaseIterable, Sendable {
@@ -58,7 +60,7 @@ package struct FailureRate: Hashable, Sendable {
     }
 
     package mutating func add(_ other: FailureRate) {
-        self.failed += other.failed
-        self.total += other.total
+        self.failed = self.failed.addingSaturating(other.failed)
+        self.total = self.total.addingSaturating(other.total)
     }
 }

@@ -48,12 +48,12 @@ enum HistogramLog {
     static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
         let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0].starts(with: "Tag=".utf8),
-            let from = Self.nanoseconds(fields[1]), let length = Self.nanoseconds(fields[2])
+            let from = Self.nanoseconds(fields[1]), let length = Self.nanoseconds(fields[2]), length >= 0
         else { return nil }
         let tag = String(decoding: fields[0].dropFirst(4), as: UTF8.self)
         let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let metric = LatencyMetric(rawValue: String(parts[0])),
-            let histogram = HistogramCode.histogram(fields[4])
+            let histogram = HistogramCode.histogram(fields[4]), histogram.total <= JSONValue.countMax
         else { return nil }
         return Entry(
             metric: metric, group: parts.count == 2 ? String(parts[1]) : nil,
@@ -67,8 +67,8 @@ enum HistogramLog {
     /// Of seconds with three digits after the point.
     private static func nanoseconds(_ text: ArraySlice<UInt8>) -> Int64? {
         guard text.count < 16 else { return nil }
-        return Int64(String(decoding: text.filter { $0 != UInt8(ascii: ".") }, as: UTF8.self)).map {
-            $0 * 1_000_000
-        }
+        let digits = String(decoding: text.filter { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+        let nanoseconds = Int64(digits).map { $0.multipliedSaturating(by: 1_000_000) }
+        return nanoseconds.flatMap { ObservationReader.moments.contains($0) ? $0 : nil }
     }
 }

@@ -105,7 +105,33 @@ extension JSONValue {
 
     var integer: Int? { self.integer(Int.self) }
 
-    /// Of a number with at most so many digits after the point, in units of the last of them.
+    /// More than any run can count, and little enough that sums and products of what was read fit.
+    static let countMax = 1 << 50
+
+    /// The number as a count of things; nil for one that no run can have counted.
+    var count: Int? {
+        self.integer.flatMap { (0...Self.countMax).contains($0) ? $0 : nil }
+    }
+
+    /// The number as a moment or length in nanoseconds that a run can reach. `decimals`: of the text, see `scaled`.
+    func nanoseconds(_ decimals: Int) -> Int64? {
+        self.scaled(decimals).flatMap { ObservationReader.moments.contains($0) ? $0 : nil }
+    }
+
+    /// Whether every whole number in it is one that a run can have counted, but for those of these keys.
+    func holdsCounts(except keys: Set<String>) -> Bool {
+        switch self {
+        case .number(let digits):
+            let whole = Int64(digits.prefix { $0 != "." })
+            return whole.map { $0.magnitude <= UInt64(Self.countMax) } ?? false
+        case .object(let members):
+            return members.allSatisfy { keys.contains($0.key) || $0.value.holdsCounts(except: keys) }
+        case .array(let values): return values.allSatisfy { $0.holdsCounts(except: keys) }
+        case .string, .bool, .null: return true
+        }
+    }
+
+    /// The number in units of the last of so many digits after the point; nil where it has more, or does not fit.
     func scaled(_ decimals: Int) -> Int64? {
         guard case .number(let digits) = self else { return nil }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)

@@ -18,7 +18,7 @@ struct LineReader {
 
     /// Nil when there is no such file or it cannot be read.
     init?(path: String, isGrowing: Bool = false) {
-        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+        guard let handle = InputFile.open(path) else { return nil }
         self.handle = handle
         self.isGrowing = isGrowing
     }

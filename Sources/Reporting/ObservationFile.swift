@@ -9,6 +9,9 @@ struct ObservationFile: ~Copyable {
     private var flushedAt = Instant.zero
     private var isFull = false
 
+    /// Observations without a line, see `ObservationLog.leftOut`.
+    var leftOut: Int { self.log.leftOut }
+
     init(file: OutputFile, log: consuming ObservationLog, bytesMax: Int) {
         self.file = file
         self.log = log

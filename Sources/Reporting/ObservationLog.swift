@@ -11,8 +11,15 @@ package struct ObservationLog: ~Copyable {
     /// What is kept of one piece of text in UTF-8 bytes.
     package static let textBytesMax = 256
 
+    /// Lines of one phone about events that it ignored: a server can send millions of them in a second.
+    package static let ignoredMax = 1_000
+
     /// Whether pings and progress events are written, too.
     package let isTracing: Bool
+    /// Events that each phone ignored, of those that did.
+    private var ignored: [DeviceNumber: Int] = [:]
+    /// Ignored events beyond `ignoredMax`, which have no line.
+    private(set) var leftOut = 0
     /// Kept for its memory.
     private var fields: ObservationFields
 
@@ -40,6 +47,10 @@ package struct ObservationLog: ~Copyable {
         guard self.isTracing || !observation.isRoutine && !Self.isTraceOnly(observation.what) else {
             return false
         }
+        guard self.isTracing || self.hasRoom(for: observation) else {
+            self.leftOut += 1
+            return false
+        }
         self.fields.begin(at: observation.at, device: observation.device, scan: observation.scan)
         switch observation.what {
         case .phone(let sighting): self.fields.write(sighting)
@@ -49,6 +60,23 @@ package struct ObservationLog: ~Copyable {
         }
         self.fields.end()
         return true
+    }
+
+    private mutating func hasRoom(for observation: Observation) -> Bool {
+        guard case .phone(let sighting) = observation.what, Self.changesLittle(sighting) else { return true }
+        let count = self.ignored[observation.device, default: 0]
+        guard count < Self.ignoredMax else { return false }
+        self.ignored[observation.device] = count + 1
+        return true
+    }
+
+    /// Events that a phone ignores, or takes note of and goes on.
+    private static func changesLittle(_ sighting: PhoneSighting) -> Bool {
+        switch sighting {
+        case .eventIgnored: true
+        case .eventApplied(_, _, let kind, _, _): kind != .completed && kind != .error
+        default: false
+        }
     }
 
     /// What there is so much of that it would hide the rest.

@@ -8,7 +8,7 @@ package struct ObservationReader: Sendable {
     /// By place in the scenario.
     private let faults: [String]
     /// A moment beyond is none of ours, and sums of them could overflow: 30 years from the run's begin.
-    private static let moments =
+    static let moments =
         -Interval.hours(24 * 365 * 30).nanoseconds...Interval.hours(24 * 365 * 30).nanoseconds
 
     package init(faults: [String]) { self.faults = faults }
@@ -41,7 +41,7 @@ package struct ObservationReader: Sendable {
 
     private func fault(_ what: String, _ line: FlatLine) -> FaultSighting? {
         guard let id = line.text("fault"),
-            let fault = self.faults.firstIndex(of: id) ?? Int(id.dropFirst())
+            let fault = self.faults.firstIndex(of: id) ?? UInt16(id.dropFirst()).map({ Int($0) })
         else { return nil }
         switch what {
         case "began": return .began(fault: fault)
@@ -230,10 +230,17 @@ package struct ObservationReader: Sendable {
 }
 
 extension FlatLine {
-    fileprivate func count(_ key: String) -> Int? { self.number(key).map { Int($0) } }
+    /// No observation counts more; sums of as many lines as a log may have fit.
+    private static let countMax: Int64 = 1 << 31
+
+    fileprivate func count(_ key: String) -> Int? {
+        self.number(key).flatMap { (0...Self.countMax).contains($0) ? Int($0) : nil }
+    }
 
     fileprivate func time(_ key: String) -> Interval? {
-        self.number(key).map { Interval(nanoseconds: $0) }
+        self.number(key).flatMap {
+            ObservationReader.moments.contains($0) ? Interval(nanoseconds: $0) : nil
+        }
     }
 
     fileprivate var attempt: UInt32? { self.number("attempt").flatMap { UInt32(exactly: $0) } }

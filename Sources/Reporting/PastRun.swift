@@ -23,6 +23,8 @@ package struct PastRun: Sendable {
         /// What became of scans and books is in it, and in no other file. It is written whole or not at all.
         case damagedSummary(String)
         case stillRunning(String)
+        /// A folder, a device or a pipe, which may have no end.
+        case notAFile(String)
 
         package var description: String {
             switch self {
@@ -33,6 +35,7 @@ package struct PastRun: Sendable {
                 "\(folder) was written in format \(schema), and this program reads format \(RunHead.schema)"
             case .unreadable(let folder):
                 "\(folder)/\(RunDirectory.FileName.head) does not say what ran: it is not whole"
+            case .notAFile(let path): "cannot read \(path): it is not a file"
             case .stillRunning(let folder): "a run is still writing to \(folder): wait for its end"
             case .damagedSummary(let folder):
                 "\(folder)/\(RunDirectory.FileName.summary) is damaged; without it, the run is reported as one that was killed"
@@ -44,14 +47,26 @@ package struct PastRun: Sendable {
     package static func head(of folder: String) throws(Problem) -> RunHead {
         guard FileManager.default.fileExists(atPath: folder) else { throw .missing(folder) }
         guard let head = RunReport.head(of: folder) else {
-            let file = FileManager.default.contents(
-                atPath: RunDirectory.joined(folder, RunDirectory.FileName.head))
-            guard let file else { throw .notARun(folder) }
-            let schema = JSONValue(reading: file)?["schema"]?.integer
+            let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
+            guard InputFile.exists(path) else { throw .notARun(folder) }
+            let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+            let schema = file.flatMap { JSONValue(reading: $0) }?["schema"]?.integer
             guard let schema, schema != RunHead.schema else { throw .unreadable(folder) }
             throw .otherFormat(folder, schema)
         }
         return head
+    }
+
+    /// Nil where the run was killed before it was judged.
+    private static func summary(of folder: String) throws(Problem) -> JSONValue? {
+        let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
+        guard InputFile.exists(path) else { return nil }
+        let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        // A seed has all 64 bits.
+        guard let summary = file.flatMap({ JSONValue(reading: $0) }), summary["exit"]?.integer != nil,
+            summary.holdsCounts(except: ["seed"])
+        else { throw .damagedSummary(folder) }
+        return summary
     }
 
     /// `slos`: of the scenario as it ran. `ledger`: for a run that nobody judged.
@@ -62,10 +77,11 @@ package struct PastRun: Sendable {
         if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
         self.head = head
-        let file = FileManager.default.contents(
-            atPath: RunDirectory.joined(folder, RunDirectory.FileName.summary))
-        let summary = file.flatMap { JSONValue(reading: $0) }
-        if file != nil, summary?["exit"]?.integer == nil { throw .damagedSummary(folder) }
+        for name in RunDirectory.FileName.growing {
+            let path = RunDirectory.joined(folder, name)
+            if InputFile.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
+        }
+        let summary = try Self.summary(of: folder)
         self.wasCutOff = summary == nil
         var judge = summary == nil ? ledger() : nil
         var tally = Tally(fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
@@ -273,7 +289,7 @@ private struct Past {
             groups: groups, totals: Self.totals(summary), verdicts: Self.verdicts(summary), slos: results,
             metrics: table,
             exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError)
-        result.length = Interval(nanoseconds: (summary["seconds"]?.scaled(9)) ?? 0)
+        result.length = Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0)
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =
@@ -285,8 +301,8 @@ private struct Past {
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
         result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)
         result.resources = Self.resources(summary["resources"])
-        if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.integer,
-            let by = gauge["peak_by_s"]?.scaled(9)
+        if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
+            let by = gauge["peak_by_s"]?.nanoseconds(9)
         {
             var series = GaugeSeries()
             series.add(least: 0, most: peak, upTo: Instant(nanoseconds: by))
@@ -296,7 +312,7 @@ private struct Past {
     }
 
     private static func totals(_ value: JSONValue?) -> LedgerTotals {
-        func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.integer ?? 0 }
+        func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.count ?? 0 }
         var totals = LedgerTotals()
         totals.scans.captured = number("scans", "captured")
         totals.scans.restored = number("scans", "restored")
@@ -307,10 +323,10 @@ private struct Past {
         totals.scans.open = number("scans", "open")
         totals.scans.restore(
             waiting: WaitingCause.allCases.map {
-                ($0, value?["scans"]?["waiting_by_cause"]?[$0.rawValue]?.integer ?? 0)
+                ($0, value?["scans"]?["waiting_by_cause"]?[$0.rawValue]?.count ?? 0)
             },
             discarded: DiscardCause.allCases.map {
-                ($0, value?["scans"]?["discarded_by_cause"]?[$0.rawValue]?.integer ?? 0)
+                ($0, value?["scans"]?["discarded_by_cause"]?[$0.rawValue]?.count ?? 0)
             })
         totals.books.expected = number("books", "expected")
         totals.books.received = number("books", "received")
@@ -325,7 +341,7 @@ private struct Past {
         totals.jobs.expired = number("jobs", "expired")
         totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
         for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
-            totals.jobs.abandonedByCause.add(member.value.integer(Int64.self) ?? 0, to: member.key)
+            totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)
         }
         return totals
     }
@@ -333,13 +349,13 @@ private struct Past {
     private static func verdicts(_ summary: JSONValue) -> [Verdict] {
         (summary["invariants"]?.elements ?? []).compactMap { value in
             guard let invariant = value["id"]?.text.flatMap(Invariant.init) else { return nil }
-            guard let violations = value["violations"]?.integer, let expected = value["expected"]?.integer
+            guard let violations = value["violations"]?.count, let expected = value["expected"]?.count
             else {
                 return Verdict(
                     invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [])
             }
             let first = value["first"].flatMap { first -> Violation? in
-                guard let at = first["at"]?.scaled(6), let text = first["text"]?.text else { return nil }
+                guard let at = first["at"]?.nanoseconds(6), let text = first["text"]?.text else { return nil }
                 return Violation(
                     invariant: invariant,
                     device: first["device"]?.integer(UInt32.self).map { DeviceNumber($0) },
@@ -355,10 +371,10 @@ private struct Past {
 
     private static func resources(_ value: JSONValue?) -> Resources {
         func usage(_ name: String) -> Resources.Usage? {
-            guard let processor = value?[name + "_cpu_s"]?.scaled(9),
-                let memory = value?[name + "_rss_kb"]?.integer(Int64.self)
+            guard let processor = value?[name + "_cpu_s"]?.nanoseconds(9),
+                let memory = value?[name + "_rss_kb"]?.count
             else { return nil }
-            return .init(processor: Interval(nanoseconds: processor), residentBytes: memory * 1_024)
+            return .init(processor: Interval(nanoseconds: processor), residentBytes: Int64(memory) * 1_024)
         }
         return Resources(client: usage("client"), backend: usage("backend"))
     }

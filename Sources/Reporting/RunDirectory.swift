@@ -32,7 +32,7 @@ package final class RunDirectory {
     /// Name of the link to the newest run.
     package static let latest = "latest"
     /// What the log of one run may grow to; a longer one ends with a line that says so.
-    package static let eventBytesMax = 4 << 30
+    package static let eventBytesMax = 1 << 30
     /// So much of the run, by its own time, is lost at most when this process is killed.
     package static let flushEvery = Interval.seconds(1)
     /// Runs of one scenario and seed that may start in the same second.
@@ -186,6 +186,11 @@ package final class RunDirectory {
             }
         }
         var result = result
+        if self.events.leftOut > 0 {
+            self.warnings.append(
+                "\(FileName.events) leaves out \(self.events.leftOut) events that phones ignored, beyond the first "
+                    + "\(ObservationLog.ignoredMax) of a phone; all are counted")
+        }
         result.warnings += self.warnings.filter { !result.warnings.contains($0) }
         if self.failures.isEmpty {
             self.write(reports: RunReport(result, chronicle, folders: [self.path]))

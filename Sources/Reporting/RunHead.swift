@@ -1,4 +1,5 @@
 package import Metrics
+internal import Plan
 
 /// What is known of a run when it begins: `run.json`, from which a run that was killed still says what it was.
 package struct RunHead: Equatable, Sendable {
@@ -68,13 +69,16 @@ package struct RunHead: Equatable, Sendable {
         return JSONValue.object(members).document
     }
 
+    /// The end of the year 9999, in milliseconds.
+    private static let startedMax: Int64 = 253_402_300_799_999
+
     /// Nil for what is no head.
     init?(reading bytes: [UInt8]) {
         guard let value = JSONValue(reading: bytes), value["schema"]?.integer == Self.schema,
             let tool = value["tool"]?.text, let name = value["scenario"]?["name"]?.text,
             let seed = value["seed"]?.integer(UInt64.self),
             let world = value["world"]?.text.flatMap(World.init),
-            let started = value["started_ms"]?.integer(Int64.self),
+            let started = value["started_ms"]?.integer(Int64.self), (0...Self.startedMax).contains(started),
             let hasBackendView = value["backend_view"]?.flag
         else { return nil }
         self.init(
@@ -84,13 +88,17 @@ package struct RunHead: Equatable, Sendable {
                 sha256: value["scenario"]?["sha256"]?.text ?? ""),
             seed: seed, world: world, started: started, hasBackendView: hasBackendView,
             groups: (value["groups"]?.elements ?? []).compactMap { group in
-                guard let name = group["name"]?.text, let devices = group["devices"]?.integer else {
-                    return nil
-                }
+                guard let name = group["name"]?.text, let devices = group["devices"]?.integer,
+                    (0...ScenarioLimit.devicesMax).contains(devices)
+                else { return nil }
                 return Group(name: name, devices: devices)
             },
             faults: (value["faults"]?.elements ?? []).compactMap(\.text),
             command: (value["command"]?.elements ?? []).compactMap(\.text))
+        guard self.groups.count == value["groups"]?.elements.count ?? 0,
+            self.groups.count <= ScenarioLimit.groupsMax,
+            self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
+        else { return nil }
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }

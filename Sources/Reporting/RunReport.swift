@@ -66,8 +66,9 @@ package struct RunReport: Sendable {
     }
 
     static func head(of folder: String) -> RunHead? {
-        FileManager.default.contents(atPath: RunDirectory.joined(folder, RunDirectory.FileName.head))
-            .flatMap { RunHead(reading: Array($0)) }
+        let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
+        let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        return file.flatMap { RunHead(reading: $0) }
     }
 
     /// Every report, by the name of its file.

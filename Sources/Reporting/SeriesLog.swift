@@ -76,12 +76,12 @@ enum SeriesLog {
     }
 
     static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        guard let value = JSONValue(reading: line), let from = value["t"]?.integer(Int64.self),
-            let length = value["for_ns"]?.integer(Int64.self), length >= 0
+        guard let value = JSONValue(reading: line), let from = value["t"]?.nanoseconds(0),
+            let length = value["for_ns"]?.nanoseconds(0), length >= 0
         else { return nil }
         var set = MetricSet()
         for member in value["counts"]?.members ?? [] {
-            guard let count = member.value.integer(Int64.self), count >= 0 else { return nil }
+            guard let count = member.value.count.map({ Int64($0) }) else { return nil }
             // What was no status is counted at 0.
             if member.key == Metric.httpPrefix + "0" {
                 set.replied(status: 0, times: count)
@@ -95,7 +95,7 @@ enum SeriesLog {
             }
         }
         for member in value["rates"]?.members ?? [] {
-            let numbers = member.value.elements.compactMap { $0.integer(Int64.self) }
+            let numbers = member.value.elements.compactMap { $0.count.map { Int64($0) } }
             guard numbers.count == 2, (0...numbers[1]).contains(numbers[0]) else { return nil }
             if let metric = RateMetric(rawValue: member.key) {
                 set.add(FailureRate(failed: numbers[0], total: numbers[1]), to: metric)
@@ -104,7 +104,7 @@ enum SeriesLog {
         var edges: [(metric: LatencyMetric, edges: Entry.Edges)] = []
         for member in value["latencies"]?.members ?? [] {
             let numbers = member.value.elements
-            guard numbers.count == 4, let count = numbers[0].integer(Int64.self),
+            guard numbers.count == 4, let count = numbers[0].count.map({ Int64($0) }),
                 let minimum = numbers[1].integer(Int64.self), let maximum = numbers[2].integer(Int64.self),
                 let sum = numbers[3].integer(UInt128.self)
             else { return nil }

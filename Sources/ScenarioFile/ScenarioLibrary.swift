@@ -54,8 +54,10 @@ package struct ScenarioLibrary: Sendable {
         }, identity: { $0 })
 
     /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
-    /// `folders` are absolute.
-    package static func files(current: String, folders: [String]) -> ScenarioLibrary {
+    /// `folders` are absolute. `read` gives a file's bytes, or nil.
+    package static func files(
+        current: String, folders: [String], read: @escaping @Sendable (String) -> [UInt8]?
+    ) -> ScenarioLibrary {
         @Sendable func absolute(_ path: String) -> String {
             path.hasPrefix("/") ? path : "\(current)/\(path)"
         }
@@ -70,11 +72,11 @@ package struct ScenarioLibrary: Sendable {
                         help: error.nearest.map { "did you mean `\($0)`?" }
                             ?? "looked for \(error.places.joined(separator: ", "))")
                 }
-                guard let data = FileManager.default.contents(atPath: absolute(found)) else {
+                guard let bytes = read(absolute(found)) else {
                     throw Missing("cannot read \(found)", help: nil)
                 }
                 return Found(
-                    path: found, identity: Self.resolved(absolute(found)), bytes: [UInt8](data))
+                    path: found, identity: Self.resolved(absolute(found)), bytes: bytes)
             }, identity: { Self.resolved(absolute($0)) })
     }
 

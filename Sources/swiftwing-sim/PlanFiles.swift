@@ -11,12 +11,14 @@ enum PlanFiles {
     private static let capturesWrittenMax = 100_000
 
     static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {
-        guard let data = FileManager.default.contents(atPath: path) else {
+        let bytes: [UInt8]
+        do throws(InputFile.Problem) {
+            bytes = try InputFile.contents(of: path, bytesMax: InputFile.planBytesMax)
+        } catch {
             throw CommandFailure(
-                .noInput, "cannot read \(path)",
+                .noInput, "\(error)",
                 hint: "`swiftwing-sim simulate NAME --save-plan FILE` writes a plan")
         }
-        let bytes = [UInt8](data)
         return (try PlanLoader.load(path: path, bytes: bytes), bytes)
     }
 

@@ -68,15 +68,14 @@ final class RecordingFile: Sendable {
 
     /// Reads a recording that is to be played.
     static func read(_ path: String, _ console: Console) throws -> Recording {
-        let text: Data
-        do {
-            text = try Data(contentsOf: URL(filePath: path))
+        let text: [UInt8]
+        do throws(InputFile.Problem) {
+            text = try InputFile.contents(of: path, bytesMax: InputFile.recordingBytesMax)
         } catch {
-            throw CommandFailure(
-                .noInput, "cannot read the recording '\(path)'", hint: "it is a file that --record wrote")
+            throw CommandFailure(.noInput, "\(error)", hint: "a recording is a file that --record wrote")
         }
         do {
-            let recording = try Recording(Array(text))
+            let recording = try Recording(text)
             if recording.linesSkipped > 0 {
                 console.error("\(path): the last line is cut off and was left out")
             }

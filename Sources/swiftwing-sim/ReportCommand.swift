@@ -87,7 +87,7 @@ enum ReportCommand {
             case .missing: throw CommandFailure(.noInput, "\(error)")
             case .damagedSummary:
                 throw CommandFailure(.badData, "\(error)", hint: "move it away for that")
-            case .notARun, .otherFormat, .unreadable, .stillRunning:
+            case .notARun, .otherFormat, .unreadable, .stillRunning, .notAFile:
                 throw CommandFailure(.badData, "\(error)")
             }
         }

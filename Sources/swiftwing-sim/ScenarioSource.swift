@@ -1,6 +1,7 @@
 import Faults
 import Foundation
 import Plan
+import Reporting
 import ScenarioFile
 
 /// A scenario with the file that it came from.
@@ -56,14 +57,17 @@ enum ScenarioSource {
         path: String, overrides: [String], environment: [String: String],
         for purpose: ScenarioCheck.Purpose = .run
     ) throws -> LoadedScenario {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure(.noInput, "cannot read \(path)")
+        let bytes: [UInt8]
+        do throws(InputFile.Problem) {
+            bytes = try InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        } catch {
+            throw CommandFailure(.noInput, "\(error)")
         }
-        let bytes = [UInt8](data)
         let scenario = try ScenarioLoader.load(
             path: path, bytes: bytes, overrides: overrides, environment: environment,
             library: .files(
-                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? []),
+                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? [],
+                read: { try? InputFile.contents(of: $0, bytesMax: InputFile.documentBytesMax) }),
             for: purpose)
         return LoadedScenario(scenario: scenario, path: path, bytes: bytes)
     }

@@ -162,7 +162,9 @@ struct ExtensionTests {
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: url)
         }
-        let library = ScenarioLibrary.files(current: root.path, folders: [root.path + "/named"])
+        let library = ScenarioLibrary.files(
+            current: root.path, folders: [root.path + "/named"],
+            read: { FileManager.default.contents(atPath: $0).map { [UInt8]($0) } })
         func messages(_ path: String, _ text: String) -> [String] {
             do throws(ScenarioErrors) {
                 _ = try ScenarioLoader.load(

@@ -51,8 +51,8 @@ extension RunComparison {
         guard base != new else { return "0%" }
         guard base > 0 else { return "–" }
         let ratio = Double(new) / Double(base)
-        guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(ratio.rounded()))" : "–" }
-        let percent = Int(((ratio - 1) * 100).rounded())
+        guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(nearest: ratio))" : "–" }
+        let percent = Int(nearest: (ratio - 1) * 100)
         return percent > 0 ? "+\(percent)%" : percent < 0 ? "\(percent)%" : ratio > 1 ? "+0%" : "-0%"
     }
 
@@ -200,7 +200,7 @@ extension RunComparison.Share {
     }
 
     func figure(_ part: Part) -> String {
-        let perMillion = Int64((part.share * 1_000_000).rounded())
+        let perMillion = Int64(nearest: part.share * 1_000_000)
         switch self.kind {
         case .share: return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
         case .ratio: return DecimalText.text(perMillion, decimals: 6, shown: 0...3)
@@ -210,7 +210,7 @@ extension RunComparison.Share {
     /// In points of a percent, or as a ratio grew.
     var difference: String {
         guard let base = self.base, let new = self.new, base.whole > 0, new.whole > 0 else { return "" }
-        let perMillion = Int64(((new.share - base.share) * 1_000_000).rounded())
+        let perMillion = Int64(nearest: (new.share - base.share) * 1_000_000)
         let sign = perMillion > 0 ? "+" : ""
         switch self.kind {
         case .share:

@@ -5,7 +5,7 @@ enum SameBytes {
     private static let pieceBytes = 1 << 20
 
     static func inFiles(_ first: String, _ second: String) -> Bool {
-        guard let one = FileHandle(forReadingAtPath: first), let other = FileHandle(forReadingAtPath: second)
+        guard let one = InputFile.open(first), let other = InputFile.open(second)
         else { return false }
         while true {
             guard let mine = try? one.read(upToCount: Self.pieceBytes) ?? Data(),

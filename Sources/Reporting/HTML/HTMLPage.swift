@@ -146,7 +146,7 @@ package struct HTMLPage {
         var more = ""
         if let used = SLOBudget.used(slo, in: self.result.metrics) {
             let fill = HTMLText.share(min(used, 1), of: 1)
-            let percent = used > 9.995 ? "more than 999" : String(Int((used * 100).rounded()))
+            let percent = used > 9.995 ? "more than 999" : String(Int(nearest: used * 100))
             more +=
                 "<div class=\"budget\"><svg class=\"meter\" width=\"100%\" height=\"5\" aria-hidden=\"true\">"
             more += "<rect class=\"track\" width=\"100%\" height=\"5\" rx=\"2.5\"/>"

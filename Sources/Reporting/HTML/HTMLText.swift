@@ -33,7 +33,7 @@ enum HTMLText {
 
     /// Coordinates need no more than one digit after the point.
     static func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
+        let tenths = Int(nearest: value * 10)
         return tenths % 10 == 0
             ? String(tenths / 10)
             : "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
@@ -42,7 +42,7 @@ enum HTMLText {
     /// Of a whole, in percent.
     static func share(_ part: Double, of whole: Double) -> String {
         guard whole > 0 else { return "0%" }
-        let hundredths = Int((min(max(part / whole, 0), 1) * 10_000).rounded())
+        let hundredths = Int(nearest: min(max(part / whole, 0), 1) * 10_000)
         return DecimalText.text(Int64(hundredths), decimals: 2, shown: 0...2) + "%"
     }
 

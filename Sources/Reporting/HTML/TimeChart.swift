@@ -59,15 +59,15 @@ struct TimeChart {
         }
         // A limit far above everything would press it all to the floor.
         if let limit, limit.value < most * 3 { most = max(most, limit.value) }
-        return self.isTime ? ValueAxis(holdingTime: Int64(most)) : ValueAxis(holding: most)
+        return self.isTime ? ValueAxis(holdingTime: Int64(nearest: most)) : ValueAxis(holding: most)
     }
 
     private func text(_ value: Double) -> String {
-        self.isTime ? HTMLText.time(Int64(value)) : Self.plain(value)
+        self.isTime ? HTMLText.time(Int64(nearest: value)) : Self.plain(value)
     }
 
     static func plain(_ value: Double) -> String {
-        value == value.rounded() ? Figures.count(Int(value)) : HTMLText.number(value)
+        value == value.rounded() ? Figures.count(Int(nearest: value)) : HTMLText.number(value)
     }
 
     var html: String {

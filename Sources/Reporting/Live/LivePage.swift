@@ -250,7 +250,7 @@ extension HTMLPage {
             ("errors per second", rate(errors), (errors ?? 0) > 0 ? "warn" : ""),
         ]
         if let processor {
-            tiles.append(("CPU, phones", "\(Int((processor * 100).rounded()))%", ""))
+            tiles.append(("CPU, phones", "\(Int(nearest: processor * 100))%", ""))
         }
         return "<dl class=\"tiles\">"
             + tiles.map { "<div class=\"\($0.2)\"><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined() + "</dl>"

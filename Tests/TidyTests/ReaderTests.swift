@@ -1,0 +1,135 @@
+import Testing
+
+/// What reads a wire or a file meets numbers, names and orders that nobody chose. Moments and lengths saturate by their types;
+/// what else could end the program there is named here, with the reason why it does not.
+@Suite struct ReaderTests {
+    private static let readers =
+        ["SimBase/Instant", "SimBase/Saturating", "Device/Answer", "Device/DurableScan+Soundness"]
+        + ["Backend/Recording", "Backend/RecordingLine", "Backend/TapePlayer", "Serving/Recorder"]
+        + ["CurlLoop/ResponseHead+Parsing", "LiveBackend/Upstream", "Talaria/JSON", "Talaria/PlainObject"]
+        + [
+            "LiveDevices/JournalFile", "LiveDevices/JournalText", "LiveDevices/StateFolder",
+            "Metrics/Counters",
+        ]
+        + [
+            "JSONValue+Reading", "FlatLine", "ObservationReader", "SeriesLog", "HistogramLog",
+            "HistogramCode",
+            "IntervalReader", "LineReader", "PhoneStory", "RunHead", "PastRun", "InputFile",
+        ].map { "Reporting/" + $0 }
+
+    /// Code that would end the program on the wrong input.
+    private nonisolated(unsafe) static let risks: [(what: String, pattern: Regex<Substring>)] = [
+        ("a check that ends the program", #/\b(?:precondition|preconditionFailure|fatalError|assert)\(/#),
+        ("a value that must be there", #/\btry!|\bas!|[\w\)\]]!(?![=\w])/#),
+        ("a product or a shift that may not fit", #/ (?:\*|<<|\*=|<<=) /#),
+        ("a place before the end, of what may be empty", #/- 1\]/#),
+        ("a number of any size", #/\.integer\b(?!\(self|\(Self)|\.scaled\(/#),
+    ]
+
+    /// File, code, and why it does no harm.
+    private static let allowed: [(file: String, code: String, why: String)] = [
+        ("Wire/", "precondition(", "of limits that this program sets, of a status that was checked"),
+        (
+            "Wire/", "preconditionFailure(\"only bytes",
+            "of a driver that passes over bytes by the reader's word"
+        ),
+        ("Wire/ASCII", "end - 1]", "the end is behind the start"),
+        ("Wire/HTTPDate", "", "of years with four digits"),
+        ("Wire/RequestHead", "high << 4 | low", "of nibbles"),
+        ("Wire/ResponseReader", "status * 10", "of three digits"),
+        ("Wire/ResponseReader", "<< 4", "of at most 15 digits"),
+        ("Wire/", "min(most, ", "of at most ten times a limit"),
+        (
+            "Wire/SSEReader", "name << 8",
+            "of a name of at most five bytes; bits that are pushed out are no error"
+        ),
+        ("Wire/SSEWriter", "assert(", "in debug builds alone"),
+        ("SimBase/Instant", "static func *", "the declaration of a product that saturates"),
+        ("Backend/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
+        ("Backend/TapePlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),
+        ("CurlLoop/", "$0 * 10", "of three digits"),
+        ("Talaria/JSON", "did not encode", "of bodies of this program's own"),
+        ("Talaria/PlainObject", "$0 * 10", "of as many digits as were checked"),
+        ("Talaria/PlainObject", "1 << ", "of places in a list of this program's own"),
+        ("Talaria/PlainObject", "<< 8", "of a key of this program's own"),
+        ("Talaria/PlainObject", "bytesMax, \"a key", "of a key of this program's own"),
+        ("Talaria/PlainObject", ".integer", "a kind of member, and a text that is skipped"),
+        ("LiveDevices/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
+        ("LiveDevices/StateFolder", "precondition(threads", "of a number that this program sets"),
+        ("Reporting/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
+        ("Reporting/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
+        ("Reporting/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
+        ("Reporting/HistogramCode", "countsLength * 9", "a limit"),
+        ("Reporting/HistogramCode", "<< 8 | UInt32", "of four bytes"),
+        ("Reporting/HistogramCode", "number << 1", "bits that are pushed out are no error"),
+        ("Reporting/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
+        ("Reporting/PhoneStory", "device * 10", "below 400 million"),
+        ("Reporting/RunHead", "\"seed\"", "a seed has all 64 bits"),
+        ("Reporting/RunHead", "\"started_ms\"", "brought into range on the same line"),
+        ("Reporting/RunHead", "\"devices\"", "brought into range on the next line"),
+        ("Reporting/RunHead", "\"schema\"", "a comparison"),
+        ("Reporting/PastRun", "\"schema\"", "a comparison"),
+        ("Reporting/PastRun", "\"exit\"", "a comparison"),
+        ("Reporting/PastRun", ".integer(UInt32.self)", "a number that is shown"),
+        ("Reporting/PastRun", "Int64(memory) * 1_024", "of a count"),
+        ("Reporting/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
+    ]
+
+    private static func risk(in code: String) -> String? {
+        // Constants cannot overflow without the compiler's word.
+        let bare = code.replacing(#/\$\d/#, with: "x").replacing(
+            #/\b[\d_]+ (?:\*|<<) [\d_]+(?: \* [\d_]+)*/#, with: "1")
+        return Self.risks.first { bare.firstMatch(of: $0.pattern) != nil }?.what
+    }
+
+    @Test func `what reads has nothing that the wrong input can end the program with`() {
+        let wire = SourceTree.files(in: "Sources/Wire", ending: ".swift")
+        let others = SourceTree.files(in: "Sources", ending: ".swift").filter { file in
+            Self.readers.contains { file.path == "Sources/\($0).swift" }
+        }
+        #expect(others.count == Self.readers.count, "a reader was renamed: say so here")
+        var used: Set<Int> = []
+        for file in wire + others {
+            for (number, text) in file.code {
+                guard let risk = Self.risk(in: text) else { continue }
+                let place = Self.allowed.firstIndex { allowed in
+                    file.path.hasPrefix("Sources/\(allowed.file)")
+                        && (allowed.code.isEmpty || text.contains(allowed.code))
+                }
+                if let place { used.insert(place) }
+                #expect(place != nil, "\(file.path):\(number): \(risk): \(text)")
+            }
+        }
+        for (place, allowed) in Self.allowed.enumerated() where !used.contains(place) {
+            Issue.record("\(allowed.file): nothing like `\(allowed.code)` is there any more")
+        }
+    }
+
+    @Test func `a report makes no whole number of one that may not fit`() {
+        for file in SourceTree.files(in: "Sources/Reporting", ending: ".swift") {
+            for (number, text) in file.code where text.firstMatch(of: #/\bInt(?:64)?\(.*\.rounded\(/#) != nil
+            {
+                Issue.record(
+                    "\(file.path):\(number): say `nearest:`, which ends at the ends of the range: \(text)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "let wait = Interval(nanoseconds: count * 1_000_000_000)",
+        "precondition(ASCII.isToken(name), \"a field name is a token\")",
+        "case .end: track.exchanges[track.exchanges.count - 1].asked(at: now, into: &lines)",
+        "func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.integer ?? 0 }",
+        "$0 * 1_000_000", "self.fields.first!.name", "let x = try! read()",
+    ]) func `it sees what has ended the program before`(code: String) {
+        #expect(Self.risk(in: code) != nil)
+    }
+
+    @Test(arguments: [
+        "static let bytesMax = 16 << 20", "Interval.hours(24 * 365 * 30)",
+        "guard a != b, !isEmpty else { return }",
+        "let sum = left.addingSaturating(right)",
+    ]) func `it passes over what cannot`(code: String) {
+        #expect(Self.risk(in: code) == nil)
+    }
+}
