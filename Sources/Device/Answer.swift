@@ -10,17 +10,80 @@ struct Answer: Sendable {
     var isTooLarge: Bool
     /// By the phone's wall clock, nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
+    /// What the body of a 4xx or 5xx says of the problem; with every field absent when it is not such a body.
+    let problem: ProblemReading
+    /// What the contract does not foresee in it, as far as it has been read.
+    var notes = ContractNotes()
 
-    /// What the body says of the problem; with every field absent when it is not such a body.
-    var problem: ProblemReading {
-        JSON.decode(ProblemReading.self, from: self.body) ?? ProblemReading()
+    /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
+    init(head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, wallNanoseconds: Int64) {
+        self.head = head
+        self.body = body
+        self.isTooLarge = isTooLarge
+        self.wallNanoseconds = wallNanoseconds
+        if let text = head.retryAfter, RetryAfter(text) == nil {
+            self.notes.add(
+                "header Retry-After", expected: "seconds or a date", seen: "another text", excerpt: text)
+        }
+        guard (400...599).contains(head.status), !isTooLarge else {
+            self.problem = ProblemReading()
+            return
+        }
+        var notes = self.notes
+        self.problem = ProblemReading.read(body, status: head.status, into: &notes)
+        if !isCut { self.notes = notes }
+    }
+
+    /// What a reader makes of the body; nil, with the reason noted, where it can make nothing of it.
+    mutating func read<Reading>(
+        _ read: ([UInt8], inout ContractNotes) -> Reading?, bytesMax: Int
+    ) -> Reading? {
+        guard !self.isTooLarge else {
+            self.notes.add(
+                "body", expected: "at most \(bytesMax) bytes", seen: "a longer one", isDecisive: true)
+            return nil
+        }
+        var notes = self.notes
+        let reading = read(self.body, &notes)
+        if reading == nil, self.badness == .wrongContentType {
+            self.note(.wrongContentType)
+            return nil
+        }
+        self.notes = notes
+        if reading != nil, !self.isJSON { self.note(contentType: "application/json", isDecisive: false) }
+        return reading
+    }
+
+    private var isJSON: Bool { self.head.contentType.isEmpty || self.head.contentType.hasSuffix("json") }
+
+    /// Notes what its head says of why it cannot be used.
+    mutating func note(_ bad: BadAnswer) {
+        switch bad {
+        case .wrongContentType where self.head.isEncoded:
+            self.notes.add(
+                "header Content-Encoding", expected: "no content coding", seen: "one that was not asked for",
+                isDecisive: true)
+        case .wrongContentType:
+            self.note(contentType: "application/json", isDecisive: true)
+        case .unexpectedStatus:
+            self.notes.add(
+                "status", expected: "a status of the contract", seen: "\(self.head.status)", isDecisive: true)
+        case .tooLarge, .undecodable, .notSuccess, .overlongStream:
+            break  // Noted where the body is read.
+        }
+    }
+
+    mutating func note(contentType: String, isDecisive: Bool) {
+        self.notes.add(
+            "header Content-Type", expected: contentType,
+            seen: self.head.contentType.isEmpty ? "missing" : "another type",
+            excerpt: self.head.contentType.isEmpty ? nil : self.head.contentType, isDecisive: isDecisive)
     }
 
     /// Why a body that should be JSON of the contract could not be read.
     var badness: BadAnswer {
         if self.isTooLarge { return .tooLarge }
-        let isJSON = self.head.contentType.isEmpty || self.head.contentType.hasSuffix("json")
-        return isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
+        return self.isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
     }
 
     /// How long the server asks to wait: `retryAfterMs` of the body, then the header in seconds or as a date. Zero is an
@@ -40,30 +103,6 @@ struct Answer: Sendable {
             let wait = min(.seconds(date - seconds), DeviceLimit.serverWaitMax) - .nanoseconds(rest)
             return wait > .zero ? wait : nil
         }
-    }
-}
-
-/// A problem body as far as a phone acts on it. Read field by field, because error bodies are the least reliable part of
-/// any backend (CONTRACT.md section 1.7): a missing `success` must not cost us the `retryAfterMs`.
-struct ProblemReading: Decodable, Hashable, Sendable {
-    var code: String?
-    var retryable: Bool?
-    var retryAfterMs: Int64?
-
-    private enum Key: String, CodingKey { case code, retryable, retryAfterMs, error }
-    private enum NestedKey: String, CodingKey { case code, retryable }
-
-    init() {}
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Key.self)
-        self.code = try? fields.decode(String.self, forKey: .code)
-        self.retryable = try? fields.decode(Bool.self, forKey: .retryable)
-        self.retryAfterMs = try? fields.decode(Int64.self, forKey: .retryAfterMs)
-        // The nested form of one dialect (CONTRACT.md section 2.6).
-        let nested = try? fields.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
-        if self.code == nil { self.code = try? nested?.decode(String.self, forKey: .code) }
-        if self.retryable == nil { self.retryable = try? nested?.decode(Bool.self, forKey: .retryable) }
     }
 }
 
@@ -106,6 +145,11 @@ enum ServerText {
         (1...DeviceLimit.targetBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
             && (Self.isPath(text) || Self.origin(text) != nil)
+    }
+
+    /// An address as it may be shown: its query may hold a token.
+    static func shown(address: String) -> String {
+        String(address.prefix { $0 != "?" })
     }
 
     /// Whether it is a path on the target's base. `//host/` would be another host.

@@ -30,7 +30,7 @@ extension Device {
                 // Its body may be endless; what it says does not matter.
                 self.exchanges.remove(at: index)
                 effects.append(.abort(id))
-                self.conclude(exchange, body: [], isTooLarge: false, at: now, into: &effects)
+                self.conclude(exchange, body: [], isTooLarge: false, isCut: true, at: now, into: &effects)
                 return
             }
             self.exchanges[index].deadline = nil
@@ -61,7 +61,7 @@ extension Device {
                 .badAnswer(exchange.operation, attempt: exchange.attempt, .tooLarge), of: exchange.scan,
                 at: now,
                 into: &effects)
-            self.conclude(exchange, body: [], isTooLarge: true, at: now, into: &effects)
+            self.conclude(exchange, body: [], isTooLarge: true, isCut: false, at: now, into: &effects)
             return true
         }
     }
@@ -79,7 +79,7 @@ extension Device {
         case .upload, .stream, .results, .cleanup:
             var body: [UInt8] = []
             swap(&body, &exchange.body)
-            self.conclude(exchange, body: body, isTooLarge: false, at: now, into: &effects)
+            self.conclude(exchange, body: body, isTooLarge: false, isCut: false, at: now, into: &effects)
         }
     }
 
@@ -102,7 +102,7 @@ extension Device {
             return
         case (_, .some(let status)) where !(200...299).contains(status):
             // The status says enough; only the details broke off.
-            self.conclude(exchange, body: [], isTooLarge: false, at: now, into: &effects)
+            self.conclude(exchange, body: [], isTooLarge: false, isCut: true, at: now, into: &effects)
             return
         case (.upload, _), (.stream, _), (.results, _), (.cleanup, _):
             break
@@ -126,14 +126,15 @@ extension Device {
         }
     }
 
-    /// A whole answer, or all that will ever come of it.
+    /// A whole answer, or all that will ever come of it: `isCut`, for what of its body was lost or not waited for.
     private mutating func conclude(
-        _ exchange: Exchange, body: [UInt8], isTooLarge: Bool, at now: Instant,
+        _ exchange: Exchange, body: [UInt8], isTooLarge: Bool, isCut: Bool, at now: Instant,
         into effects: inout [DeviceEffect]
     ) {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
-            head: head, body: body, isTooLarge: isTooLarge, wallNanoseconds: self.wallNanoseconds(at: now))
+            head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
+            wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
         case .stream: self.streamAnswered(exchange, answer, at: now, into: &effects)
@@ -151,6 +152,25 @@ extension Device {
         self.observe(
             .badAnswer(exchange.operation, attempt: exchange.attempt, bad), of: exchange.scan, at: now,
             into: &effects)
+    }
+
+    /// Reports what was found in an answer that the contract does not foresee.
+    mutating func observe(
+        _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard !answer.notes.isEmpty else { return }
+        self.observe(
+            answer.notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,
+            into: &effects)
+    }
+
+    mutating func observe(
+        _ notes: ContractNotes, of scan: ScanNumber, _ operation: Operation, _ part: String, at now: Instant,
+        into effects: inout [DeviceEffect]
+    ) {
+        for finding in notes.findings(operation, part) {
+            self.observe(.found(finding), of: scan, at: now, into: &effects)
+        }
     }
 
     /// Gives up every request whose time is over, and every stream that has been silent for too long.

@@ -14,7 +14,9 @@ extension Device {
     mutating func clean(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
         let scan = self.journeys[index].number
         self.journeys[index].stage = .cleaning
-        if self.profile.cleanup, let job = self.journeys[index].scan.record.job {
+        if self.profile.cleanup, let job = self.journeys[index].scan.record.job,
+            !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
+        {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
@@ -27,9 +29,27 @@ extension Device {
     mutating func discard(
         _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
     ) {
-        guard self.profile.cleanup else { return }
+        guard self.profile.cleanup, !self.isLeftToAnother(job, of: scan, at: now, into: &effects) else {
+            return
+        }
         self.cleanups.append(
             Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(StoreTicket(self.lastTicket))))
+    }
+
+    /// Whether another scan has a job of the same id by now, which a DELETE would hit.
+    private mutating func isLeftToAnother(
+        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+    ) -> Bool {
+        for index in self.journeys.indices
+        where self.journeys[index].number != scan && self.journeys[index].scan.record.job?.jobId == job.jobId
+            && self.journeys[index].stage != .cleaning
+        {
+            self.observe(
+                .jobAbandoned(job: job.jobId, cause: RecentJobs.reusedCause), of: scan, at: now,
+                into: &effects)
+            return true
+        }
+        return false
     }
 
     mutating func sendDueCleanups(at now: Instant, into effects: inout [DeviceEffect]) {
@@ -69,7 +89,10 @@ extension Device {
     mutating func cleanupAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
     ) {
-        switch CleanupVerdict.judge(answer) {
+        var answer = answer
+        let verdict = CleanupVerdict.judge(&answer)
+        self.observe(answer, exchange, at: now, into: &effects)
+        switch verdict {
         case .done:
             guard let index = self.cleanupIndex(exchange) else { return }
             let cleanup = self.cleanups.remove(at: index)
@@ -129,6 +152,19 @@ extension Device {
         }
         self.exchanges.removeAll { $0.purpose == .cleanup && $0.scan == scan }
         while let index = self.cleanups.firstIndex(where: { $0.scan == scan }) {
+            self.abandon(index, cause: cause, at: now, into: &effects)
+        }
+    }
+
+    /// Gives up every DELETE of a job, the one under way included.
+    mutating func abandonCleanups(
+        ofJob id: String, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.job == id {
+            effects.append(.abort(exchange.id))
+        }
+        self.exchanges.removeAll { $0.purpose == .cleanup && $0.job == id }
+        while let index = self.cleanups.firstIndex(where: { $0.job.jobId == id }) {
             self.abandon(index, cause: cause, at: now, into: &effects)
         }
     }

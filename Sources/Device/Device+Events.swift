@@ -40,7 +40,8 @@ extension Device {
         _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) -> Bool {
         let scan = self.journeys[index].number
-        let reading = JobEvent(name: event.type, bytes: event.bytes)
+        var notes = ContractNotes()
+        let reading = JobEvent(name: event.type, bytes: event.bytes, into: &notes)
         if case .ping = reading {
             let gap = self.journeys[index].connection?.pinged(at: now)
             let id = event.idToResumeFrom
@@ -55,6 +56,11 @@ extension Device {
             ?? StreamConnection.Transit(latency: nil, isReplayed: false)
         let novelty = self.journeys[index].remembered.meet(event)
         guard novelty != .repeated else { return false }
+        self.note(reading, of: self.journeys[index].jobID, into: &notes)
+        if !notes.isEmpty {
+            let part = reading.kind?.rawValue ?? "event"
+            self.observe(notes, of: scan, .stream, part, at: now, into: &effects)
+        }
         if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
             self.observe(
                 .firstEvent(job: self.journeys[index].jobID, took: took), of: scan, at: now,
@@ -93,6 +99,25 @@ extension Device {
         }
     }
 
+    /// Notes what only the phone knows to be odd.
+    private func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
+        switch reading {
+        case .unknown(let name):
+            notes.add(
+                "event", expected: "an event of the contract",
+                seen: ServerText.code(name, fallback: "an unreadable name"))
+        case .completed(let completed):
+            guard let id = completed.jobId, id != job else { return }
+            notes.add("jobId", expected: "the job of the stream", seen: "another job", excerpt: id)
+        case .error(let error):
+            guard let id = error.jobId, id != job else { return }
+            notes.add(
+                "jobId", expected: "the job of the stream", seen: "another job", excerpt: id,
+                isDecisive: true)
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .malformed: return
+        }
+    }
+
     /// A block that carried an id and nothing else: nothing was dispatched, but the stream resumes from there (WHATWG HTML
     /// section 9.2.6, "dispatch the event", step 1).
     private mutating func movedID(
@@ -116,6 +141,11 @@ extension Device {
         _ type: String, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) -> Bool {
         let scan = self.journeys[index].number
+        var notes = ContractNotes()
+        notes.add(
+            "event", expected: "at most \(DeviceLimit.streamEventBytesMax) bytes", seen: "a longer one",
+            isDecisive: true)
+        self.observe(notes, of: scan, .stream, "event", at: now, into: &effects)
         self.observe(
             .badAnswer(.stream, attempt: self.exchanges[exchange].attempt, .overlongStream), of: scan,
             at: now,

@@ -15,7 +15,17 @@ extension Device {
             of: self.journeys[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are asked for by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        self.journeys[index].resultsTarget = self.resultsTarget(isOurs ? reading?.resultsUrl : nil, job)
+        self.journeys[index].booksDetected = isOurs ? reading?.totalDetected : nil
+        let named = isOurs ? reading?.resultsUrl : nil
+        self.journeys[index].resultsTarget = self.resultsTarget(named, job)
+        if let named, !self.isUsable(named, job) {
+            var notes = ContractNotes()
+            notes.add(
+                "resultsUrl", expected: "a path, or a URL where the stream is", seen: "another string",
+                excerpt: ServerText.shown(address: named))
+            self.observe(
+                notes, of: self.journeys[index].number, .stream, "completed", at: now, into: &effects)
+        }
         if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
             books.count <= DeviceLimit.booksPerScanMax
         {
@@ -31,16 +41,17 @@ extension Device {
     /// else the contract's. `format` is asked for exactly once.
     private func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
         var target = Endpoint.results(jobId: job.jobId).path
-        if let named, ServerText.isTarget(named),
-            ServerText.isPath(named) || ServerText.origin(named) == ServerText.origin(job.sseUrl)
-        {
-            target = named
-        }
+        if let named, self.isUsable(named, job) { target = named }
         let format = "format=\(self.profile.resultsFormat)"
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "\(target)?\(format)" }
         let query = target[target.index(after: mark)...]
         if query.split(separator: "&").contains(where: { $0 == format }) { return target }
         return query.isEmpty || query.hasSuffix("&") ? target + format : "\(target)&\(format)"
+    }
+
+    private func isUsable(_ address: String, _ job: DurableJob) -> Bool {
+        ServerText.isTarget(address)
+            && (ServerText.isPath(address) || ServerText.origin(address) == ServerText.origin(job.sseUrl))
     }
 
     mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
@@ -62,7 +73,10 @@ extension Device {
             preconditionFailure("results without a scan")
         }
         let job = self.journeys[index].job.jobId
-        switch ResultsVerdict.judge(answer, jobId: job) {
+        var answer = answer
+        let verdict = ResultsVerdict.judge(&answer, jobId: job)
+        self.observe(answer, exchange, at: now, into: &effects)
+        switch verdict {
         case .books(let books):
             self.observe(
                 .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
@@ -111,6 +125,14 @@ extension Device {
         _ books: [Book], _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         let scan = self.journeys[index].number
+        if let detected = self.journeys[index].booksDetected, detected != books.count {
+            var notes = ContractNotes()
+            notes.add(
+                "summary.totalDetected", expected: "the number of books that came",
+                seen: detected > books.count ? "a higher number" : "a lower number",
+                excerpt: "\(detected), and \(books.count) came")
+            self.observe(notes, of: scan, .stream, "completed", at: now, into: &effects)
+        }
         let known = Set(self.journeys[index].scan.record.booksApplied)
         for (ordinal, book) in books.enumerated() {
             guard !known.contains(ordinal) else {

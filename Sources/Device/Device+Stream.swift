@@ -73,7 +73,10 @@ extension Device {
     mutating func streamAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
     ) {
-        switch StreamVerdict.judge(answer) {
+        var answer = answer
+        let verdict = StreamVerdict.judge(&answer)
+        self.observe(answer, exchange, at: now, into: &effects)
+        switch verdict {
         case .jobEnded(let end):
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .lost(let cause, let asked, let bad):
@@ -109,9 +112,22 @@ extension Device {
                 .descriptorsExhausted, .malformed, .other:
                 .connectFailed
             }
+        if cause == .foreignURL { self.observeForeignURL(exchange, at: now, into: &effects) }
         self.streamLost(exchange.scan, cause, after: nil, at: now, into: &effects)
         // No later try could end otherwise.
         if cause == .foreignURL { self.park(exchange.scan, .foreignURL, at: now, into: &effects) }
+    }
+
+    /// What an upload was answered is known to be wrong only by whoever knows the target.
+    private mutating func observeForeignURL(
+        _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard let index = self.journeyIndex(exchange.scan) else { return }
+        var notes = ContractNotes()
+        notes.add(
+            "data.sseUrl", expected: "a path, or a URL of the target", seen: "another server",
+            excerpt: ServerText.shown(address: self.journeys[index].job.sseUrl), isDecisive: true)
+        self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
     }
 
     /// Leaves a job, whose stream cannot be had, in the record of its scan until the next launch.

@@ -31,7 +31,10 @@ extension Device {
     mutating func uploadAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
     ) {
-        switch UploadVerdict.judge(answer) {
+        var answer = answer
+        let verdict = UploadVerdict.judge(&answer)
+        self.observe(answer, exchange, at: now, into: &effects)
+        switch verdict {
         case .accepted(let job):
             self.accepted(exchange, job, at: now, into: &effects)
         case .limited(let asked):
@@ -67,6 +70,7 @@ extension Device {
     private mutating func accepted(
         _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [DeviceEffect]
     ) {
+        self.meet(job.jobId, exchange, at: now, into: &effects)
         guard let index = self.journeyIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
@@ -80,6 +84,18 @@ extension Device {
         _ = self.journeys[index].scan.nextAttempt(.stream)
         let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
         self.journeys[index].stage = .recording(ticket)
+    }
+
+    /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.
+    private mutating func meet(
+        _ id: String, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard self.recentJobs.meet(id) else { return }
+        var notes = ContractNotes()
+        notes.add(
+            "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)
+        self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
+        self.abandonCleanups(ofJob: id, cause: RecentJobs.reusedCause, at: now, into: &effects)
     }
 
     private mutating func uploadAgain(

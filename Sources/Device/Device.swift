@@ -37,6 +37,7 @@ package struct Device: Sendable {
     var lastRequest: UInt64 = 0
     /// What the user sees of the photo that was segmented last: one for the whole phone, however many jobs send one.
     var preview: Preview?
+    var recentJobs = RecentJobs()
     /// Reused, so that an event of a stream costs no buffer.
     var items: [SSEItem] = []
 

@@ -18,6 +18,8 @@ struct Journey: Sendable {
     var resultsBackoff = Backoff()
     /// Where the results are, once the job has completed.
     var resultsTarget = ""
+    /// How many books the `completed` event says there are.
+    var booksDetected: Int?
     var resultsFailures = 0
     var resultsBadAnswers = 0
     /// The number of the job's DELETE, reserved in the write of the outcome.

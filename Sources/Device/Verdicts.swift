@@ -16,28 +16,19 @@ enum UploadVerdict: Hashable, Sendable {
     /// A 401, 403, 404 or 410 is a verdict on the caller or the address, not on the scan: an upload carries no token and
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
-    static func judge(_ answer: Answer) -> UploadVerdict {
+    static func judge(_ answer: inout Answer) -> UploadVerdict {
         switch answer.head.status {
         case 200, 202:
-            guard !answer.isTooLarge,
-                let body = UploadAccepted(plain: answer.body)
-                    ?? JSON.decode(UploadAccepted.self, from: answer.body)
-            else {
+            guard let body = answer.read(UploadAccepted.read, bytesMax: DeviceLimit.answerBytesMax) else {
                 return .again(answer.badness.waitingCause, after: nil, answer.badness)
             }
-            guard body.success else { return .again(.unreadableAnswer, after: nil, .notSuccess) }
-            guard Endpoint.isJobID(body.data.jobId), ServerText.isTarget(body.data.sseUrl),
-                body.data.authToken.map(ServerText.isToken) ?? true
-            else { return .again(.unreadableAnswer, after: nil, .undecodable) }
-            return .accepted(
-                DurableJob(
-                    jobId: body.data.jobId, authToken: body.data.authToken, sseUrl: body.data.sseUrl,
-                    lastEventID: ""))
+            return Self.judge(body, &answer.notes)
         case 429:
             return .limited(answer.serverWait)
         case 401, 403:
             return .again(.unauthorized, after: answer.serverWait, nil)
         case 404, 410:
+            answer.note(.unexpectedStatus)
             return .again(.unexpectedStatus, after: answer.serverWait, nil)
         case 408, 500...599:
             return .again(.serverError, after: answer.serverWait, nil)
@@ -46,8 +37,36 @@ enum UploadVerdict: Hashable, Sendable {
             if problem.retryable == true { return .again(.serverError, after: answer.serverWait, nil) }
             return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
         default:
+            answer.note(.unexpectedStatus)
             return .again(.unexpectedStatus, after: nil, .unexpectedStatus)
         }
+    }
+
+    /// Whether what a client needs of the answer can be used.
+    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadVerdict {
+        guard body.success else {
+            notes.add("success", expected: "true", seen: "false", isDecisive: true)
+            return .again(.unreadableAnswer, after: nil, .notSuccess)
+        }
+        let job = body.data
+        if !Endpoint.isJobID(job.jobId) {
+            notes.add(
+                "data.jobId", expected: "an id that can stand in a path", seen: "another string",
+                excerpt: job.jobId, isDecisive: true)
+        } else if !ServerText.isTarget(job.sseUrl) {
+            notes.add(
+                "data.sseUrl", expected: "a path or an HTTP URL", seen: "another string",
+                excerpt: ServerText.shown(address: job.sseUrl), isDecisive: true)
+        } else if let token = job.authToken, !ServerText.isToken(token) {
+            notes.add(
+                "data.authToken", expected: "a token that can stand in a header", seen: "another string",
+                isDecisive: true)
+        } else {
+            return .accepted(
+                DurableJob(
+                    jobId: job.jobId, authToken: job.authToken, sseUrl: job.sseUrl, lastEventID: ""))
+        }
+        return .again(.unreadableAnswer, after: nil, .undecodable)
     }
 }
 
@@ -81,13 +100,23 @@ enum StreamVerdict: Hashable, Sendable {
     /// A 4xx that the contract does not name for a stream: tried again a named number of times.
     case refused
 
-    static func judge(_ answer: Answer) -> StreamVerdict {
+    static func judge(_ answer: inout Answer) -> StreamVerdict {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
-        case 200: return .lost(.badAnswer, after: nil, .wrongContentType)
+        case 200:
+            if answer.head.isEncoded {
+                answer.note(.wrongContentType)
+            } else {
+                answer.note(contentType: "text/event-stream", isDecisive: true)
+            }
+            return .lost(.badAnswer, after: nil, .wrongContentType)
         case 408, 429, 500...599: return .lost(.refusedByStatus, after: answer.serverWait, nil)
-        case 400...499: return .refused
-        default: return .lost(.refusedByStatus, after: nil, .unexpectedStatus)
+        case 400...499:
+            answer.note(.unexpectedStatus)
+            return .refused
+        default:
+            answer.note(.unexpectedStatus)
+            return .lost(.refusedByStatus, after: nil, .unexpectedStatus)
         }
     }
 }
@@ -101,20 +130,35 @@ enum ResultsVerdict: Hashable, Sendable {
     /// It answered, but not with results: tried again a named number of times.
     case bad(BadAnswer)
 
-    static func judge(_ answer: Answer, jobId: String) -> ResultsVerdict {
+    static func judge(_ answer: inout Answer, jobId: String) -> ResultsVerdict {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            guard !answer.isTooLarge, let body = JSON.decode(ResultsBody.self, from: answer.body) else {
+            guard let body = answer.read(ResultsReading.read, bytesMax: DeviceLimit.resultsBytesMax) else {
                 return .bad(answer.badness)
             }
-            guard body.success else { return .bad(.notSuccess) }
+            guard body.success != false else {
+                answer.notes.add("success", expected: "true", seen: "false", isDecisive: true)
+                return .bad(.notSuccess)
+            }
             // The books of another job are not this scan's.
-            guard body.data.jobId == jobId else { return .bad(.undecodable) }
-            guard body.data.results.count <= DeviceLimit.booksPerScanMax else { return .bad(.tooLarge) }
-            return .books(body.data.results)
+            guard body.jobId.map({ $0 == jobId }) ?? true else {
+                answer.notes.add(
+                    "data.jobId", expected: "the job that was asked for", seen: "another job",
+                    excerpt: body.jobId, isDecisive: true)
+                return .bad(.undecodable)
+            }
+            guard body.books.count <= DeviceLimit.booksPerScanMax else {
+                answer.notes.add(
+                    "data.results", expected: "at most \(DeviceLimit.booksPerScanMax) books",
+                    seen: "more of them", excerpt: "\(body.books.count)", isDecisive: true)
+                return .bad(.tooLarge)
+            }
+            return .books(body.books)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
-        default: return .bad(.unexpectedStatus)
+        default:
+            answer.note(.unexpectedStatus)
+            return .bad(.unexpectedStatus)
         }
     }
 }
@@ -138,12 +182,14 @@ enum CleanupVerdict: Hashable, Sendable {
     /// It will never be ours to delete.
     case abandoned(cause: String)
 
-    static func judge(_ answer: Answer) -> CleanupVerdict {
+    static func judge(_ answer: inout Answer) -> CleanupVerdict {
         switch answer.head.status {
-        case 200...299, 404, 410: .done
-        case 408, 429, 500...599: .again(after: answer.serverWait)
-        case 401: .abandoned(cause: WaitingCause.tokenExpired.rawValue)
-        default: .abandoned(cause: "status-\(answer.head.status)")
+        case 200...299, 404, 410: return .done
+        case 408, 429, 500...599: return .again(after: answer.serverWait)
+        case 401: return .abandoned(cause: WaitingCause.tokenExpired.rawValue)
+        default:
+            answer.note(.unexpectedStatus)
+            return .abandoned(cause: "status-\(answer.head.status)")
         }
     }
 }

@@ -4,6 +4,7 @@ package import Metrics
 package struct Measurements: Equatable, Sendable {
     package var table: MetricTable
     package var disconnections = Disconnections()
+    package var findings = FindingsTable()
 
     package init(table: MetricTable) {
         self.table = table
@@ -13,10 +14,12 @@ package struct Measurements: Equatable, Sendable {
     package mutating func add(_ other: Measurements) {
         self.table.add(other.table)
         self.disconnections.add(other.disconnections)
+        self.findings.add(other.findings)
     }
 
     mutating func reset() {
         self.table.reset()
         self.disconnections = Disconnections()
+        self.findings = FindingsTable()
     }
 }

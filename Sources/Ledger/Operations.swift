@@ -16,7 +16,7 @@ extension PhoneSighting {
             true
         case .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
             .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
-            .rateLimited, .firstEvent, .eventApplied, .eventIgnored, .ping:
+            .rateLimited, .found, .firstEvent, .eventApplied, .eventIgnored, .ping:
             false
         }
     }
@@ -207,7 +207,7 @@ extension ScanOperations {
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .clockSet, .captured, .photoPrepared, .queued, .slotTaken,
+            .storageFilled, .storageFreed, .clockSet, .found, .captured, .photoPrepared, .queued, .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
             .eventApplied, .eventIgnored, .ping:
             break

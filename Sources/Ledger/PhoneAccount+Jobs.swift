@@ -6,8 +6,13 @@ import Talaria
 extension PhoneAccount {
     func jobIndex(_ id: String) -> Int? { self.jobs.lastIndex { $0.id == id } }
 
+    /// The job of a phone's scan: a server may give the id of one job to another scan.
+    func jobIndex(_ id: String, of scan: ScanNumber) -> Int? {
+        self.jobs.lastIndex { $0.id == id && $0.scan == scan } ?? self.jobIndex(id)
+    }
+
     private mutating func jobIndex(_ id: String, orNewOf scan: ScanNumber) -> Int {
-        if let index = self.jobIndex(id) { return index }
+        if let index = self.jobIndex(id, of: scan) { return index }
         self.jobs.append(JobAccount(id: id, scan: scan, isInherited: false))
         return self.jobs.count - 1
     }
@@ -16,7 +21,7 @@ extension PhoneAccount {
     mutating func jobInUse(
         _ id: String, scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
     ) -> Int? {
-        if let index = self.jobIndex(id) { return index }
+        if let index = self.jobIndex(id, of: scan) { return index }
         guard let index = self.index(of: scan), self.scans[index].isInherited else {
             findings.violate(
                 .serverAgrees, device: self.device, scan: scan, at: at,
@@ -94,6 +99,7 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, at: Instant, rules: Rules, into findings: inout Findings
     ) {
         self.requireOpen(scan, for: "accepted", at: at, into: &findings)
+        if !rules.settings.hasBackendView { self.forgetNamesake(of: id, scan: scan) }
         let index = self.jobIndex(id, orNewOf: scan)
         guard !self.jobs[index].isKnownToPhone else { return }
         self.jobs[index].isKnownToPhone = true
@@ -102,8 +108,18 @@ extension PhoneAccount {
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
     }
 
+    /// A foreign server gave an id that it had given before: what is known of the older job says nothing of the new one.
+    private mutating func forgetNamesake(of id: String, scan: ScanNumber) {
+        guard let index = self.jobIndex(id, of: scan), self.jobs[index].isKnownToPhone else { return }
+        if self.jobs[index].scan == scan {
+            self.jobs[index] = JobAccount(id: id, scan: scan, isInherited: false)
+        } else {
+            self.jobs.append(JobAccount(id: id, scan: scan, isInherited: false))
+        }
+    }
+
     mutating func deleteSent(_ scan: ScanNumber, job id: String, at: Instant, into findings: inout Findings) {
-        guard let index = self.jobIndex(id) else { return }
+        guard let index = self.jobIndex(id, of: scan) else { return }
         let job = self.jobs[index]
         self.jobs[index].deleteSent = true
         self.jobs[index].stream.forgetLog()
@@ -125,9 +141,10 @@ extension PhoneAccount {
     }
 
     mutating func deleteAnswered(
-        job id: String, status: Int, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, job id: String, status: Int, at: Instant, rules: Rules,
+        into findings: inout Findings
     ) {
-        guard let index = self.jobIndex(id) else { return }
+        guard let index = self.jobIndex(id, of: scan) else { return }
         guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
         self.jobs[index].deleteAnswered = true
         if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
@@ -149,10 +166,11 @@ extension PhoneAccount {
     }
 
     mutating func abandoned(
-        job id: String, cause: String, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, job id: String, cause: String, at: Instant, rules: Rules,
+        into findings: inout Findings
     ) {
         findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
-        guard let index = self.jobIndex(id) else { return }
+        guard let index = self.jobIndex(id, of: scan) else { return }
         self.jobs[index].isAbandoned = true
         self.jobs[index].stream.forgetLog()
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)

@@ -64,25 +64,27 @@ extension PhoneAccount {
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
         case .resultsDecoded(let job, _, _):
-            if let index = self.jobIndex(job) { self.jobs[index].hadResults = true }
+            if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .cleanupAnswered(let job, let status, _):
-            self.deleteAnswered(job: job, status: status, at: at, rules: rules, into: &findings)
+            self.deleteAnswered(scan, job: job, status: status, at: at, rules: rules, into: &findings)
         case .jobAbandoned(let job, let cause):
-            self.abandoned(job: job, cause: cause, at: at, rules: rules, into: &findings)
+            self.abandoned(scan, job: job, cause: cause, at: at, rules: rules, into: &findings)
         case .streamOpened(let job, let attempt, _, _):
-            if let index = self.jobIndex(job) { self.jobs[index].stream.openedByPhone(attempt: attempt) }
+            if let index = self.jobIndex(job, of: scan) {
+                self.jobs[index].stream.openedByPhone(attempt: attempt)
+            }
         case .eventApplied(let job, let id, let kind, _, _):
             self.eventApplied(
                 scan, job: job, event: id, kind: kind, at: at, rules: rules, into: &findings)
         case .eventIgnored(let job, let id, _, _):
-            if let id, let index = self.jobIndex(job) { self.jobs[index].stream.ignored(id: id) }
+            if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
         case .ping(let id, _):
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
+        case .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break  // Measured, not judged.
         }
@@ -100,7 +102,7 @@ extension PhoneAccount {
             _ = self.take(scan, for: "streamed", at: at, into: &findings)
             guard let job else { return }
             self.askedForStream(scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
-            if let index = self.jobIndex(job) { self.jobs[index].streamAsked(attempt: attempt) }
+            if let index = self.jobIndex(job, of: scan) { self.jobs[index].streamAsked(attempt: attempt) }
         case .results:
             _ = self.take(scan, for: "results asked", at: at, into: &findings)
         case .cleanup, .cancel:

@@ -22,7 +22,7 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, event: String?, kind: EventKind, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
-        guard let index = self.jobIndex(id) else {
+        guard let index = self.jobIndex(id, of: scan) else {
             guard rules.settings.hasBackendView else { return }
             findings.violate(
                 .streamIDMonotone, device: self.device, scan: scan, at: at,
@@ -63,7 +63,7 @@ extension PhoneAccount {
         into findings: inout Findings
     ) {
         if kind == .error { self.updateScan(scan) { $0.hadCause = true } }
-        guard let index = self.jobIndex(id) else { return }
+        guard let index = self.jobIndex(id, of: scan) else { return }
         if let terminal = self.jobs[index].terminal {
             findings.violate(
                 .streamTerminalOnce, device: self.device, scan: scan, at: at,

@@ -97,7 +97,8 @@ package struct PhoneMark: Equatable, Sendable {
         case .suspended: self.forgetStreams()
         case .launched, .resumed, .pathChanged, .storageFilled, .storageFreed, .clockSet, .photoPrepared,
             .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied, .requestFailed,
-            .badAnswer, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp, .cleanupAnswered,
+            .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
+            .cleanupAnswered,
             .jobAbandoned, .firstEvent, .eventApplied, .eventIgnored, .ping:
             break
         }

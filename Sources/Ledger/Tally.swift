@@ -39,6 +39,10 @@ package struct Tally: Sendable {
         guard observation.side != .backend else { return }
         let group = self.fleet.metricGroup(of: observation.device)
         switch observation.what {
+        case .phone(.found(let finding)):
+            self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
+            self.measured.findings.add(
+                finding, device: observation.device, scan: observation.scan, at: observation.at)
         case .phone(let sighting):
             self.measure(sighting, group)
             guard sighting.concernsOperations else { return }
@@ -153,7 +157,7 @@ package struct Tally: Sendable {
             self.measured.table.record(.sseDetectTime, silence, in: group)
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
             .storageFilled, .storageFreed, .clockSet, .captured, .queued, .slotTaken, .slotGiven, .bookAdded,
-            .bookRepeated, .badAnswer, .rateLimited, .resultsGivenUp,
+            .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
             .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break

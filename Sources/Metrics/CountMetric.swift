@@ -42,6 +42,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case cleanupUnfinished = "cleanup.unfinished"
     /// Books of scans that still wait.
     case booksPending = "books.pending"
+    /// What answers and events held that the contract does not foresee.
+    case contractFindings = "contract.findings"
 }
 
 extension CountMetric: MetricCase {
@@ -80,13 +82,15 @@ extension CountMetric: MetricCase {
         case .scansRefusedUnexplained: 29
         case .cleanupUnfinished: 30
         case .booksPending: 31
+        case .contractFindings: 32
         }
     }
 
     package var better: Better {
         switch self {
         case .scansCompleted, .booksReceived, .jobsCleaned, .arrivalsAchieved: .higher
-        case .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing, .booksDuplicated,
+        case .contractFindings, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing,
+            .booksDuplicated,
             .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable,
             .descriptorsRefused, .arrivalsLate, .scansRefusedUnexplained, .cleanupUnfinished, .booksPending:
             .lower
@@ -100,7 +104,8 @@ extension CountMetric: MetricCase {
     package var needsBackend: Bool {
         switch self {
         case .booksExpected, .booksMissing, .booksPending, .jobsOrphaned: true
-        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
+        case .contractFindings, .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost,
+            .scansDiscarded,
             .booksReceived,
             .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
             .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,

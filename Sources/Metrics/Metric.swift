@@ -124,7 +124,7 @@ extension CountMetric {
         switch self {
         case .sseEvents, .ssePings, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts,
             .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts,
-            .descriptorsRefused:
+            .descriptorsRefused, .contractFindings:
             true
         case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
             .booksExpected, .booksReceived, .booksMissing, .booksDuplicated, .jobsAccepted, .jobsCleaned,

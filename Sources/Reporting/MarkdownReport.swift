@@ -18,7 +18,8 @@ package enum MarkdownReport {
     private static func text(_ result: RunResult, worst: [SLOWindow?], errors: String) -> String {
         [
             Self.verdict(result), Self.objectives(result, worst), Self.invariants(result),
-            Self.scans(result), Self.disconnections(result), Self.latencies(result), errors,
+            Self.scans(result), Self.findings(result), Self.disconnections(result), Self.latencies(result),
+            errors,
             Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
     }
@@ -167,6 +168,24 @@ package enum MarkdownReport {
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
         text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
         return text
+    }
+
+    private static func findings(_ result: RunResult) -> String {
+        let findings = result.findings
+        guard !findings.isEmpty else { return "" }
+        let rows = findings.shown(FindingText.rowsMax).map { text in
+            [
+                MarkdownText.code(text.answer), MarkdownText.code(text.path),
+                MarkdownText.escaped(text.expected), MarkdownText.escaped(text.seen),
+                text.excerpt.map { MarkdownText.code($0) } ?? "", text.use, text.first, text.count,
+            ]
+        }
+        let hidden = findings.hidden(beyond: FindingText.rowsMax)
+        return "### Findings\n\nWhat the server said that its contract does not.\n\n"
+            + MarkdownText.table(
+                ["answer", "where", "expected", "was", "as in", "answer was", "first", "count"], rows,
+                textColumns: 7)
+            + (hidden > 0 ? "\n\(Figures.count(hidden)) more of other kinds.\n" : "")
     }
 
     private static func disconnections(_ result: RunResult) -> String {

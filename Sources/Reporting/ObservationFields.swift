@@ -87,6 +87,16 @@ struct ObservationFields: ~Copyable {
             self.phone("bad-answer")
             self.exchange(operation, attempt)
             self.name("problem", problem.rawValue)
+        case .found(let finding):
+            self.phone("found")
+            self.name("operation", finding.operation.name)
+            self.text("part", finding.part)
+            self.text("path", finding.path)
+            self.text("expected", finding.expected)
+            self.text("seen", finding.seen)
+            self.text("excerpt", finding.excerpt)
+            self.field("decisive", finding.isDecisive)
+            self.field("count", finding.count)
         case .uploadAccepted(let job, let took, let service):
             self.phone("upload-accepted")
             self.text("job", job)

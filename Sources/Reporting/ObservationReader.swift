@@ -121,8 +121,19 @@ package struct ObservationReader: Sendable {
                 let problem = line.text("problem").flatMap(BadAnswer.init)
             else { return nil }
             return .badAnswer(operation, attempt: attempt, problem)
+        case "found": return Self.finding(line).map { .found($0) }
         default: return Self.job(what, line)
         }
+    }
+
+    private static func finding(_ line: FlatLine) -> ContractFinding? {
+        guard let operation = line.operation, let part = line.text("part"), let path = line.text("path"),
+            let expected = line.text("expected"), let seen = line.text("seen"),
+            let isDecisive = line.flag("decisive"), let count = line.count("count"), count > 0
+        else { return nil }
+        return ContractFinding(
+            operation: operation, part: part, path: path, expected: expected, seen: seen,
+            excerpt: line.text("excerpt"), isDecisive: isDecisive, count: count)
     }
 
     private static func job(_ what: String, _ line: FlatLine) -> PhoneSighting? {

@@ -116,6 +116,8 @@ package struct PastRun: Sendable {
         self.result.take(self.chronicle.troubles)
         self.result.expectations = expectations
         self.result.verdicts = expectations.applied(to: self.result.verdicts)
+        self.result.findings =
+            summary.map { FindingsTable(reading: $0["findings"]) } ?? tally.measured.findings
     }
 
     /// Every report of it, made from its files.
@@ -206,6 +208,7 @@ extension RunResult {
             return row
         }
         self.metrics.add(other.metrics)
+        self.findings.add(other.findings)
         self.resources = Resources(
             client: Self.sum(self.resources.client, other.resources.client),
             backend: Self.sum(self.resources.backend, other.resources.backend))

@@ -64,6 +64,8 @@ package struct RunRecorder {
 
     package var disconnections: Disconnections { self.past.disconnections }
 
+    package var findings: FindingsTable { self.past.findings }
+
     /// What the objectives have found so far. `table`: of the whole run.
     package func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
 

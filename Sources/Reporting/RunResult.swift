@@ -40,6 +40,8 @@ package struct RunResult: Sendable {
     package var slos: [SLOResult]
     /// Rows without a loss are not shown.
     package var disconnections: [Disconnection]
+    /// What the contract did not foresee in the server's answers and events.
+    package var findings = FindingsTable()
     package var metrics: MetricTable
     package var resources: Resources
     package var generator: GeneratorHealth

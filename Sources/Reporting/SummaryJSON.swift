@@ -40,6 +40,7 @@ package enum SummaryJSON {
             "disconnections": .array(result.losses.map(Self.disconnection)),
             "metrics": Self.metrics(result.metrics, of: .fleet),
             "counters": Self.counters(result.metrics, of: .fleet),
+            "findings": result.findings.json,
             "faults": .object(
                 Dictionary(
                     result.faults.map {

@@ -15,6 +15,7 @@ package enum TerminalSummary {
         writer.disconnections()
         writer.latencies()
         writer.traffic()
+        writer.findings()
         writer.remarks()
         writer.files()
         return writer.page.text

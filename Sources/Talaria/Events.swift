@@ -73,13 +73,17 @@ package struct CompletedReading: Hashable, Sendable, Decodable {
     package var jobId: String?
     package var resultsUrl: String?
     package var inline: InlineBooks
+    /// `summary.totalDetected`, where the event has it.
+    package var totalDetected: Int?
 
-    private enum Key: String, CodingKey { case jobId, resultsUrl, books }
+    private enum Key: String, CodingKey { case jobId, resultsUrl, books, summary }
+    private enum SummaryKey: String, CodingKey { case totalDetected }
 
     /// `books` nil is no such key.
-    init(jobId: String?, resultsUrl: String?, books: [Book]?) {
+    init(jobId: String?, resultsUrl: String?, books: [Book]?, totalDetected: Int?) {
         self.jobId = jobId
         self.resultsUrl = resultsUrl
+        self.totalDetected = totalDetected
         self.inline = books.map { $0.isEmpty ? .empty : .books($0) } ?? .absent
     }
 
@@ -87,6 +91,8 @@ package struct CompletedReading: Hashable, Sendable, Decodable {
         let container = try decoder.container(keyedBy: Key.self)
         self.jobId = try? container.decodeIfPresent(String.self, forKey: .jobId)
         self.resultsUrl = try? container.decodeIfPresent(String.self, forKey: .resultsUrl)
+        let summary = try? container.nestedContainer(keyedBy: SummaryKey.self, forKey: .summary)
+        self.totalDetected = try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected)
         if !container.contains(.books) {
             self.inline = .absent
         } else if (try? container.decodeNil(forKey: .books)) == true {
@@ -231,32 +237,29 @@ package enum JobEvent: Hashable, Sendable {
     /// Reads an event by its name and its data. Never fails: what cannot be read is said so.
     package init(name: String, data: String) { self.init(name: name, bytes: Array(data.utf8)) }
 
-    /// The same of bytes; what is no UTF-8 is repaired first, where it matters.
+    /// Reads an event by its name and the bytes of its data; what is no UTF-8 is repaired, where it matters.
     package init(name: String, bytes: [UInt8]) {
+        var notes = ContractNotes()
+        self.init(name: name, bytes: bytes, into: &notes)
+    }
+
+    /// Notes whatever the contract does not foresee.
+    package init(name: String, bytes: [UInt8], into notes: inout ContractNotes) {
         guard let kind = EventKind(eventName: name) else {
             self = .unknown(name: name)
             return
         }
         let read: JobEvent?
         switch kind {
-        case .progress:
-            let isReadable =
-                ProgressData.isPlain(bytes) || Self.decode(ProgressData.self, bytes) != nil
-            read = isReadable ? .progress : nil
-        case .completed:
-            read = (CompletedReading(plain: bytes) ?? Self.decode(CompletedReading.self, bytes))
-                .map(JobEvent.completed)
-        case .error: read = Self.decode(ErrorData.self, bytes).map(JobEvent.error)
+        case .progress: read = ProgressData.isReadable(bytes, into: &notes) ? .progress : nil
+        case .completed: read = CompletedReading.read(bytes, into: &notes).map(JobEvent.completed)
+        case .error: read = ErrorData.read(bytes, into: &notes).map(JobEvent.error)
         case .ping: read = .ping  // Whatever it carries, it means that the stream lives.
         case .enrichmentDegraded:
-            read = Self.decode(DegradedData.self, bytes).map(JobEvent.enrichmentDegraded)
-        case .segmented: read = Self.decode(SegmentedReading.self, bytes).map(JobEvent.segmented)
-        case .bookProgress: read = Self.decode(BookProgressData.self, bytes).map(JobEvent.bookProgress)
+            read = DegradedData.read(bytes, into: &notes).map(JobEvent.enrichmentDegraded)
+        case .segmented: read = SegmentedReading.read(bytes, into: &notes).map(JobEvent.segmented)
+        case .bookProgress: read = BookProgressData.read(bytes, into: &notes).map(JobEvent.bookProgress)
         }
         self = read ?? .malformed(kind)
-    }
-
-    private static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
-        JSON.decode(type, from: String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -127,6 +127,8 @@ package enum PhoneSighting: Hashable, Sendable {
     case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
     /// An answer that is not what the contract says (wrong shape, wrong content type, too large).
     case badAnswer(Operation, attempt: UInt32, BadAnswer)
+    /// Something in an answer or an event that the contract does not foresee. Comes before what became of the answer.
+    indirect case found(ContractFinding)
     /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
     case uploadAccepted(job: String, took: Interval, service: Interval)
     case rateLimited(Operation, retryAfter: Interval)

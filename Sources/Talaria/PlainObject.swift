@@ -253,6 +253,7 @@ extension PlainKey {
     static let (confidence, coverUrl) = (PlainKey("confidence"), PlainKey("coverUrl"))
     static let enrichmentStatus = PlainKey("enrichmentStatus")
     // Of a `completed` event.
+    static let totalDetected = PlainKey("totalDetected")
     static let (type, jobId, resultsUrl) = (PlainKey("type"), PlainKey("jobId"), PlainKey("resultsUrl"))
     static let (summary, books) = (PlainKey("summary"), PlainKey("books"))
     // Of a 202.
@@ -303,10 +304,12 @@ extension Book {
             default: false
             }
         }
-        guard let title, let author else { return nil }
+        guard let title, let author, confidence.map({ (0...1).contains($0) }) ?? true else { return nil }
+        let enrichment = status.map { EnrichmentStatus(text: $0) }
+        if case .unknown = enrichment { return nil }
         self.init(
             title: title, author: author, isbn: isbn, confidence: confidence,
-            enrichmentStatus: status.map { EnrichmentStatus(text: $0) }, coverUrl: cover)
+            enrichmentStatus: enrichment, coverUrl: cover)
     }
 }
 
@@ -317,6 +320,7 @@ extension CompletedReading {
         var (type, jobId, resultsUrl): (String?, String?, String?)
         var books: [Book]?
         var hasSummary = false
+        var detected: Int?
         object.object { object, key in
             switch key {
             case .type where type == nil: return object.read(&type)
@@ -324,8 +328,12 @@ extension CompletedReading {
             case .resultsUrl where resultsUrl == nil: return object.read(&resultsUrl)
             case .summary where !hasSummary:
                 hasSummary = true
-                // Clients do not look into it.
-                object.object { object, _ in object.integer() != nil }
+                object.object { object, key in
+                    guard let number = object.integer() else { return false }
+                    guard key == .totalDetected else { return true }
+                    defer { detected = number }
+                    return detected == nil
+                }
                 return true
             case .books where books == nil:
                 var read: [Book] = []
@@ -340,7 +348,7 @@ extension CompletedReading {
             }
         }
         guard object.isAtEnd else { return nil }
-        self.init(jobId: jobId, resultsUrl: resultsUrl, books: books)
+        self.init(jobId: jobId, resultsUrl: resultsUrl, books: books, totalDetected: detected)
     }
 }
 

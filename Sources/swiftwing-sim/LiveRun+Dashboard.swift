@@ -48,11 +48,12 @@ extension LiveRun {
             metrics.cannotKnow(.count(.arrivalsPlanned))
         }
         metrics.add(Int64(self.gauges.arrivalsLate), to: .arrivalsLate, in: .none)
-        let result = self.result(
+        var result = self.result(
             length: now - .zero, groups: RunFindings.groups(self.plan, recorder.ledger), exit: .success,
             totals: recorder.ledger.totals, verdicts: recorder.ledger.verdicts, slos: [],
             disconnections: recorder.disconnections, metrics: metrics, resources: self.resources,
             generator: GeneratorHealth(complaints: []), warnings: self.warnings)
+        result.findings = recorder.findings
         return LiveMoment(
             at: now, measured: recorder.measuredUntil, result: result,
             chronicle: recorder.chronicle.withoutPhones,

@@ -44,6 +44,7 @@ extension LiveRun {
             metrics: findings.metrics, resources: self.resources, generator: generator,
             warnings: self.warnings + self.fleetWarnings + self.directory.warnings)
         result.endedEarly = self.endedBy?.text
+        result.findings = findings.findings
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         if self.endedBy == nil, self.failure == nil { result.drained = self.plan.scenario.drain }
         result.take(account.recorder.chronicle.troubles)

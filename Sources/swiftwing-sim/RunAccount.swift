@@ -107,6 +107,7 @@ struct RunFindings {
     var verdicts: [Verdict]
     var metrics: MetricTable
     var disconnections: Disconnections
+    var findings: FindingsTable
 
     /// Of a recorder that is finished.
     init(plan: RunPlan, _ recorder: RunRecorder) {
@@ -115,6 +116,7 @@ struct RunFindings {
         self.verdicts = recorder.ledger.verdicts
         self.metrics = recorder.table
         self.disconnections = recorder.disconnections
+        self.findings = recorder.findings
     }
 
     static func groups(_ plan: RunPlan, _ ledger: Ledger) -> [GroupResult] {

@@ -229,6 +229,7 @@ final class VirtualRun {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
         }
         result.streamsOpen = streams
+        result.findings = findings.findings
         result.expectations = expectations
         result.take(self.recorder.chronicle.troubles)
         if failure == nil, self.endedBy == nil {

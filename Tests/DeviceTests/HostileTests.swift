@@ -34,7 +34,7 @@ struct HostileTests {
             var phone = TestPhone()
             phone.capture(1)
             phone.answer(.upload, 202, body)
-            #expect(phone.waiting == ["1 server-error"])
+            #expect(phone.waiting == ["1 unreadable-answer"])
         }
     }
 

@@ -37,7 +37,7 @@ struct JobEndTests {
         for attempt in 1...DeviceLimit.streamRefusalsMax {
             #expect(phone.request(.stream)?.attempt == UInt32(attempt))
             phone.answer(.stream, status)
-            phone.pass(.seconds(30))
+            phone.pass(.seconds(2))
         }
         #expect(phone.waiting == ["1 unexpected-status"])
         #expect(phone.record?.attempts.upload == 1, "a new job would be refused in the same way")

@@ -33,7 +33,7 @@ struct LimitTests {
         phone.head(.upload, 202)
         phone.tell(.replyBytes(request.id, self.padded(json, to: DeviceLimit.answerBytesMax + 1)[...]))
         #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .tooLarge)))
-        #expect(phone.waiting == ["1 server-error"])
+        #expect(phone.waiting == ["1 answer-too-large"])
     }
 
     @Test(arguments: [0, 1]) func `an answer with results`(beyond: Int) {
@@ -127,7 +127,7 @@ struct LimitTests {
             phone.answer(.results, 200, Array("{}".utf8))
             phone.pass(.seconds(30))
         }
-        #expect(phone.waiting == ["1 results-unavailable"])
+        #expect(phone.waiting == ["1 unreadable-answer"])
         #expect(phone.request(.results) == nil)
     }
 

@@ -127,7 +127,7 @@ struct QueueTests {
         #expect(phone.device.nextWake == .zero + .seconds(55))
         phone.pass(.seconds(55))
         #expect(phone.sightings.contains(.requestFailed(.upload, attempt: 1, .timedOut, took: .seconds(55))))
-        #expect(phone.waiting == ["1 transport"])
+        #expect(phone.waiting == ["1 no-answer"])
     }
 
     @Test func `an answer to a request that was given up changes nothing`() {

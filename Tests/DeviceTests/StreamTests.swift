@@ -117,7 +117,7 @@ struct StreamTests {
         #expect(
             phone.sightings.prefix(2) == [
                 .requestFailed(.stream, attempt: 1, .timedOut, took: .seconds(10)),
-                .streamLost(job: "job-1", attempt: 1, .connectFailed, silence: nil),
+                .streamLost(job: "job-1", attempt: 1, .noAnswer, silence: nil),
             ])
     }
 

@@ -13,7 +13,9 @@ struct TestPhone {
     var open: [DeviceRequest] = []
     /// All writes in their order.
     var written: [StoreChange] = []
+    /// Without the findings.
     var sightings: [PhoneSighting] = []
+    var findings: [ContractFinding] = []
     /// What a driver does at once, unless a test wants to do it.
     var storesByItself = true
     var preparesByItself = true
@@ -70,7 +72,11 @@ struct TestPhone {
                 unstored = true
             case .observe(let observation):
                 #expect(observation.device == DeviceNumber(7) && observation.at == self.now)
-                if case .phone(let sighting) = observation.what { self.sightings.append(sighting) }
+                switch observation.what {
+                case .phone(.found(let finding)): self.findings.append(finding)
+                case .phone(let sighting): self.sightings.append(sighting)
+                case .backend, .fault, .network: break
+                }
             }
         }
         if self.preparesByItself {
@@ -199,7 +205,11 @@ enum Wording {
         let data = UploadAccepted.Job(
             jobId: job, authToken: token, sseUrl: sseUrl ?? "/v3/jobs/scans/\(job)/stream",
             statusUrl: "/v3/jobs/scans/\(job)")
-        return JSON.encode(UploadAccepted(job: data, links: nil, metadata: nil))
+        let link = UploadAccepted.Link(href: "/v3/jobs/scans/\(job)", rel: nil, method: nil)
+        return JSON.encode(
+            UploadAccepted(
+                job: data, links: .init(own: link, stream: link, cancel: link),
+                metadata: Metadata(timestamp: "2026-01-01T00:00:00.000Z", requestId: "r")))
     }
 
     static func problem(_ code: ProblemCode, retryAfterMs: Int64? = nil) -> [UInt8] {

@@ -6,14 +6,15 @@ extension EndToEnd {
     @Suite struct HostileTargetTests {
         private static let residentKilobytesMax = 200 * 1_024
 
-        /// What each is found out by, and on which requests.
-        private static let cases: [(HostileServer.Mode, operation: String, problem: String)] = [
-            (.html, "upload", "wrong-content-type"), (.wrongShape, "upload", "undecodable"),
-            (.endlessLine, "stream", "overlong-stream"), (.huge, "upload", "too-large"),
+        /// What each is found out by, on which requests, and where in the answer.
+        private static let cases: [(HostileServer.Mode, operation: String, problem: String, path: String)] = [
+            (.html, "upload", "wrong-content-type", "header Content-Type"),
+            (.wrongShape, "upload", "undecodable", "data.jobId"),
+            (.endlessLine, "stream", "overlong-stream", "event"), (.huge, "upload", "too-large", "body"),
         ]
 
         @Test(arguments: cases) func `a hostile target is survived, counted and explained`(
-            mode: HostileServer.Mode, operation: String, problem: String
+            mode: HostileServer.Mode, operation: String, problem: String, path: String
         ) async throws {
             let server = try await HostileServer(mode)
             let run = try RunProcess(
@@ -44,6 +45,17 @@ extension EndToEnd {
                 ? ["sse.connect.attempts", "sse.reconnect.attempts"] : ["upload.attempts"]
             let attempts = counters.compactMap { summary.counters[$0]?.number }.reduce(0, +)
             #expect(attempts >= problems.count)
+
+            // Every report names what could not be used, and where.
+            let finding = try #require(
+                summary.findings.first { $0.operation == operation && $0.path == path })
+            #expect(finding.used == false && (finding.count ?? 0) >= problems.count)
+            #expect(summary.counters["contract.findings"]?.number ?? 0 >= problems.count)
+            for name in ["report.md", "report.html"] {
+                let text = try run.report.text(name)
+                #expect(text.contains(path), "\(name)")
+            }
+            #expect(outcome.output.contains("Findings"), "\(outcome.output)")
         }
     }
 }

@@ -93,6 +93,12 @@ struct Summary: Decodable {
         var first: Example?
     }
 
+    struct Finding: Decodable {
+        var operation, part, path, seen: String?
+        var used: Bool?
+        var count: Int?
+    }
+
     struct Resources: Decodable {
         var client_rss_kb, backend_rss_kb: Figure
     }
@@ -103,6 +109,7 @@ struct Summary: Decodable {
     var books: Books
     var jobs: Jobs
     var disconnections: [Loss]
+    var findings: [Finding]
     var counters: [String: Figure]
     var faults: [String: Figure]
     var invariants: [Invariant]

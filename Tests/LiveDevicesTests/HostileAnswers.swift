@@ -36,9 +36,10 @@ extension HostileAnswer {
     /// The same answer to every kind of request. An attempt to open a stream that fails is a loss of it too.
     private static func toAll(_ title: String, _ named: String, _ acts: [HostileFront.Act]) -> [HostileAnswer]
     {
-        Self.every.map { operation in
+        let loss = named == "failed timed-out" ? "lost no-answer" : "lost connect-failed"
+        return Self.every.map { operation in
             operation == .stream
-                ? .init("\(title), to a stream", operation, named, "lost connect-failed", acts: acts)
+                ? .init("\(title), to a stream", operation, named, loss, acts: acts)
                 : .init("\(title), to \(operation.name)", operation, named, acts: acts)
         }
     }

@@ -148,7 +148,8 @@ import Testing
         #expect(frame.title == "▶ 0:03 flaky-network")
         #expect(
             frame.parts.map(\.id) == [
-                "head", "objectives", "conservation", "time", "latency", "disconnections", "faults", "errors",
+                "head", "objectives", "conservation", "time", "latency", "disconnections", "findings",
+                "faults", "errors",
                 "generator",
             ])
         #expect(frame.parts[0].html.contains("<span class=\"word\">Running</span>"))

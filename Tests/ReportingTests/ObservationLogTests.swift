@@ -58,6 +58,10 @@ import Testing
             .replied(.upload, attempt: 1, status: 202, took: .zero),
             .requestFailed(.upload, attempt: 1, .tls, took: .zero),
             .badAnswer(.results, attempt: 1, .tooLarge),
+            .found(
+                ContractFinding(
+                    operation: .upload, part: "202", path: "data.sseUrl", expected: "a string",
+                    seen: "a number", excerpt: "7", isDecisive: true, count: 2)),
             .uploadAccepted(job: "j", took: .zero, service: .zero),
             .rateLimited(.upload, retryAfter: .zero), .resultsDecoded(job: "j", books: 1, took: .zero),
             .resultsGivenUp(job: "j"), .cleanupAnswered(job: "j", status: 404, took: .zero),
@@ -99,7 +103,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 60)
+        #expect(seen.count == 61)
     }
 
     @Test func `pings and progress are written only with a trace`() {

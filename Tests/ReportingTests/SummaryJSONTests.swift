@@ -26,7 +26,8 @@ import Testing
             Set(summary.keys) == [
                 "schema", "tool", "scenario", "seed", "world", "started", "seconds", "devices", "scans",
                 "books",
-                "jobs", "disconnections", "metrics", "counters", "faults", "slos", "invariants", "groups",
+                "jobs", "disconnections", "findings", "metrics", "counters", "faults", "slos", "invariants",
+                "groups",
                 "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
                 "expect_broken", "outcome", "drained_s",
             ])

@@ -2,10 +2,10 @@ import SimBase
 import Talaria
 import Testing
 
-/// The short way of reading progress must say what the decoder says, and nothing where that says nothing.
+/// The short way of reading progress says what the long one says, which a blank at the end leads to.
 @Suite struct PlainObjectTests {
     private func decoded(_ data: String) -> JobEvent {
-        JSON.decode(ProgressData.self, from: data) == nil ? .malformed(.progress) : .progress
+        JobEvent(name: "progress", data: data + " ")
     }
 
     static let plain = [

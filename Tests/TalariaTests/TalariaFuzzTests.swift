@@ -80,9 +80,7 @@ import Testing
             let text = String(decoding: Self.bodies.input(fuzz), as: UTF8.self)
             for kind in EventKind.allCases {
                 switch (JobEvent(name: kind.rawValue, data: text), kind) {
-                case (.progress, .progress):
-                    let data = try #require(JSON.decode(ProgressData.self, from: text))
-                    try #require(JSON.decode(ProgressData.self, from: JSON.encode(data)) == data)
+                case (.progress, .progress): break
                 case (.error(let data), .error):
                     try #require(JSON.decode(ErrorData.self, from: JSON.encode(data)) == data)
                 case (.enrichmentDegraded(let data), .enrichmentDegraded):

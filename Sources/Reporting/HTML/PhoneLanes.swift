@@ -146,7 +146,7 @@ struct PhoneLanes {
             }
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         case .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded,
-            .bookRepeated, .requestSent, .requestFailed, .badAnswer, .uploadAccepted, .rateLimited,
+            .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
             .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned, .firstEvent, .eventIgnored,
             .ping, .reconnected:
             break

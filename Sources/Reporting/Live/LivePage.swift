@@ -149,7 +149,8 @@ extension HTMLPage {
     static let liveSections = [
         (id: "objectives", title: "Objectives"), (id: "conservation", title: "Scans and books"),
         (id: "time", title: "Over time"), (id: "latency", title: "Latency"),
-        (id: "disconnections", title: "Disconnections"), (id: "faults", title: "Faults"),
+        (id: "disconnections", title: "Disconnections"), (id: "findings", title: "Findings"),
+        (id: "faults", title: "Faults"),
         (id: "errors", title: "Errors"), (id: "generator", title: "Generator health"),
     ]
 
@@ -157,7 +158,7 @@ extension HTMLPage {
     var liveParts: [LiveFrame.Part] {
         [
             self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
-            self.faults, self.errors, self.generator,
+            self.findings, self.faults, self.errors, self.generator,
         ].map { .init(id: $0.id, html: $0.body.isEmpty ? "" : $0.inner) }
     }
 

@@ -1,0 +1,95 @@
+package import SimBase
+package import Talaria
+
+/// What the contract did not foresee in the answers and events of a run (DESIGN.md section 11): one row for each kind, with
+/// how often it was found and the first example. Bounded, whatever a server sends.
+package struct FindingsTable: Equatable, Sendable {
+    package struct Row: Equatable, Sendable {
+        /// As it was found first; `count` is of all.
+        package var finding: ContractFinding
+        package var first: Instant
+        package var device: DeviceNumber
+        package var scan: ScanNumber
+
+        package init(finding: ContractFinding, first: Instant, device: DeviceNumber, scan: ScanNumber) {
+            self.finding = finding
+            self.first = first
+            self.device = device
+            self.scan = scan
+        }
+    }
+
+    /// What makes two findings one kind: everything but the example.
+    private struct Kind: Hashable {
+        let operation: Operation
+        let part, path, expected, seen: String
+        let isDecisive: Bool
+
+        init(_ finding: ContractFinding) {
+            self.operation = finding.operation
+            self.part = finding.part
+            self.path = finding.path
+            self.expected = finding.expected
+            self.seen = finding.seen
+            self.isDecisive = finding.isDecisive
+        }
+    }
+
+    /// Kinds that are kept apart.
+    package static let kindsMax = 64
+
+    private var places: [Kind: Int] = [:]
+    /// In the order in which their kinds were met.
+    package private(set) var rows: [Row] = []
+    /// Findings of the kinds beyond `kindsMax`.
+    package private(set) var other = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { self.rows.isEmpty && self.other == 0 }
+
+    /// All findings, not the kinds.
+    package var count: Int {
+        self.rows.reduce(self.other) { Self.sum($0, $1.finding.count) }
+    }
+
+    /// The unusable first, then the most frequent.
+    package var byWeight: [Row] {
+        self.rows.sorted { one, two in
+            if one.finding.isDecisive != two.finding.isDecisive { return one.finding.isDecisive }
+            return (two.finding.count, one.first) < (one.finding.count, two.first)
+        }
+    }
+
+    package mutating func add(
+        _ finding: ContractFinding, device: DeviceNumber, scan: ScanNumber, at moment: Instant
+    ) {
+        self.add(Row(finding: finding, first: moment, device: device, scan: scan))
+    }
+
+    package mutating func add(_ row: Row) {
+        let kind = Kind(row.finding)
+        guard let place = self.places[kind] else {
+            guard self.rows.count < Self.kindsMax else { return self.addOther(row.finding.count) }
+            self.places[kind] = self.rows.count
+            self.rows.append(row)
+            return
+        }
+        let count = Self.sum(self.rows[place].finding.count, row.finding.count)
+        if row.first < self.rows[place].first { self.rows[place] = row }
+        self.rows[place].finding.count = count
+    }
+
+    package mutating func addOther(_ count: Int) { self.other = Self.sum(self.other, count) }
+
+    package mutating func add(_ table: FindingsTable) {
+        for row in table.rows { self.add(row) }
+        self.addOther(table.other)
+    }
+
+    /// Files are edited by people: a count that no run can have must not end the reader.
+    private static func sum(_ one: Int, _ two: Int) -> Int {
+        let (sum, overflow) = max(0, one).addingReportingOverflow(max(0, two))
+        return overflow ? .max : sum
+    }
+}

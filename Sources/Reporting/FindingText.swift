@@ -1,0 +1,114 @@
+import Ledger
+import SimBase
+import Talaria
+
+/// A finding in words. What a server wrote is in `excerpt` and perhaps in the names beside it: every format escapes all of
+/// them in its own way.
+struct FindingText {
+    /// `upload 202`.
+    let answer: String
+    /// `data.sseUrl`.
+    let path: String
+    let expected: String
+    /// `a number`.
+    let seen: String
+    let excerpt: String?
+    let count: String
+    /// `phone 3, scan 1 at 0:02`.
+    let first: String
+    /// Whether the answer could be used all the same.
+    let isDecisive: Bool
+
+    init(_ row: FindingsTable.Row) {
+        let finding = row.finding
+        self.answer = "\(finding.operation.name) \(finding.part)"
+        self.path = finding.path
+        self.expected = finding.expected
+        self.seen = finding.seen
+        self.excerpt = finding.excerpt
+        self.count = Figures.count(finding.count)
+        let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
+        self.first = "phone \(row.device.raw)\(scan) at \(HTMLText.clock(row.first.nanoseconds))"
+        self.isDecisive = finding.isDecisive
+    }
+
+    /// `upload 202: data.sseUrl: expected a string, was missing`.
+    var sentence: String {
+        let shown = self.excerpt.map { " (\($0))" } ?? ""
+        return "\(self.answer): \(self.path): expected \(self.expected), was \(self.seen)\(shown)"
+    }
+
+    var use: String { self.isDecisive ? "not used" : "used all the same" }
+
+    /// What a report shows; the rest is counted.
+    static let rowsMax = 20
+}
+
+extension FindingsTable {
+    /// Kinds, and those that could not be told apart any more as one.
+    var kinds: Int { self.rows.count + (self.other > 0 ? 1 : 0) }
+
+    func shown(_ most: Int) -> [FindingText] { self.byWeight.prefix(most).map { FindingText($0) } }
+
+    /// Findings that are not among the first of them; 0 where all are shown.
+    func hidden(beyond most: Int) -> Int {
+        self.byWeight.dropFirst(most).reduce(self.other) { sum, row in
+            let (total, overflow) = sum.addingReportingOverflow(row.finding.count)
+            return overflow ? .max : total
+        }
+    }
+}
+
+extension FindingsTable {
+    /// As `summary.json` tells them.
+    init(reading array: JSONValue?) {
+        self.init()
+        for value in array?.elements ?? [] {
+            if let other = value["other"]?.integer {
+                self.addOther(other)
+                continue
+            }
+            guard let name = value["operation"]?.text,
+                let operation = Operation.allCases.first(where: { $0.name == name }),
+                let part = value["part"]?.text, let path = value["path"]?.text,
+                let expected = value["expected"]?.text, let seen = value["seen"]?.text,
+                let count = value["count"]?.integer, count > 0, let at = value["first"]?["at"]?.scaled(6),
+                let device = value["first"]?["device"]?.integer(UInt32.self)
+            else { continue }
+            let scan = value["first"]?["scan"]?.integer(UInt32.self)
+            self.add(
+                Row(
+                    finding: ContractFinding(
+                        operation: operation, part: part, path: path, expected: expected, seen: seen,
+                        excerpt: value["excerpt"]?.text, isDecisive: value["used"]?.flag == false,
+                        count: count),
+                    first: Instant(nanoseconds: at), device: DeviceNumber(device),
+                    scan: scan.map { ScanNumber($0) } ?? .none))
+        }
+    }
+
+    var json: JSONValue {
+        var values = self.rows.map { row in
+            let finding = row.finding
+            return JSONValue.object([
+                // Whose deviation it is: a phone finds what its server does.
+                "side": .string("target"),
+                "operation": .string(finding.operation.name),
+                "part": .string(Printable.bounded(finding.part)),
+                "path": .string(Printable.bounded(finding.path)),
+                "expected": .string(Printable.bounded(finding.expected)),
+                "seen": .string(Printable.bounded(finding.seen)),
+                "excerpt": finding.excerpt.map { .string(Printable.bounded($0)) } ?? .null,
+                "used": .bool(!finding.isDecisive),
+                "count": .integer(finding.count),
+                "first": .object([
+                    "device": .integer(row.device.raw),
+                    "scan": row.scan == .none ? .null : .integer(row.scan.raw),
+                    "at": .number(Figures.milliseconds(row.first.nanoseconds)),
+                ]),
+            ])
+        }
+        if self.other > 0 { values.append(.object(["other": .integer(self.other)])) }
+        return .array(values)
+    }
+}

@@ -1,0 +1,27 @@
+import Ledger
+
+extension HTMLPage {
+    /// What the server said that its contract does not.
+    var findings: Section {
+        let findings = self.result.findings
+        guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }
+        let rows = findings.shown(FindingText.rowsMax).map { text in
+            [
+                HTMLText.escaped(text.answer), "<span class=\"mono\">\(HTMLText.escaped(text.path))</span>",
+                HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),
+                text.excerpt.map { "<span class=\"mono\">\(HTMLText.escaped($0))</span>" } ?? "–",
+                text.isDecisive ? "<span class=\"sign bad\">✗</span> not used" : "used all the same",
+                text.count, HTMLText.escaped(text.first),
+            ]
+        }
+        let hidden = findings.hidden(beyond: FindingText.rowsMax)
+        return Section(
+            id: "findings", title: "Findings",
+            lead: "What the server said that its contract does not: "
+                + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in all.",
+            body: HTMLText.table(
+                ["answer", "where", "expected", "was", "as in", "the answer was", "count", "first"], rows,
+                numbers: [6], id: "finding-table")
+                + (hidden > 0 ? "<p>\(Figures.count(hidden)) more of other kinds.</p>\n" : ""))
+    }
+}

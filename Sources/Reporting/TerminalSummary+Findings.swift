@@ -1,0 +1,29 @@
+import Ledger
+
+extension SummaryWriter {
+    private static let findingsMax = 8
+
+    /// What the server said that its contract does not.
+    mutating func findings() {
+        let findings = self.result.findings
+        guard !findings.isEmpty else { return }
+        let kinds = Figures.count(findings.kinds, "kind", "kinds")
+        self.section("Findings", "\(kinds), \(Figures.count(findings.count)) in all: not in the contract")
+        for text in findings.shown(Self.findingsMax) {
+            let sign = self.mark(text.isDecisive ? .bad : .warning)
+            self.marked(
+                text.isDecisive ? .bad : .warning,
+                [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? sign.ink : .plain)])
+            let used = text.isDecisive ? "; could not be used" : ""
+            self.page.paragraph(
+                Piece(""), indent: self.markColumns,
+                [Piece("\(text.count)\u{A0}×, first \(text.first)\(used)", .dim)])
+        }
+        let hidden = findings.hidden(beyond: Self.findingsMax)
+        if hidden > 0 {
+            self.page.paragraph(
+                Piece(""), indent: self.markColumns,
+                [Piece("and \(Figures.count(hidden)) more, in the report", .dim)])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// Something in a server's answer or event that the contract does not foresee (DESIGN.md section 11): neither an error
+/// nor silence.
+package struct ContractFinding: Hashable, Sendable {
+    package var operation: Operation
+    /// Which answer or event of the operation: `202`, `completed`.
+    package var part: String
+    /// Where in it: a JSON path (`data.sseUrl`), `header Retry-After`, `body` or `event`.
+    package var path: String
+    /// What the contract says: `a string`.
+    package var expected: String
+    /// What was there, in kind: `missing`, `a number`.
+    package var seen: String
+    /// An excerpt of what was there, as the server wrote it; bounded, and never fit to print as it is.
+    package var excerpt: String?
+    /// Whether the answer or the event could not be used because of it.
+    package var isDecisive: Bool
+    /// How often it was found in this one answer.
+    package var count: Int
+
+    package static let textBytesMax = 80
+
+    package init(
+        operation: Operation, part: String, path: String, expected: String, seen: String, excerpt: String?,
+        isDecisive: Bool, count: Int
+    ) {
+        self.operation = operation
+        self.part = part
+        self.path = path
+        self.expected = expected
+        self.seen = seen
+        self.excerpt = excerpt
+        self.isDecisive = isDecisive
+        self.count = count
+    }
+}
+
+/// What a reader of one answer or event found in it. Empty, it takes no memory of its own.
+package struct ContractNotes: Sendable {
+    package struct Note: Hashable, Sendable {
+        package var path: String
+        package var expected: String
+        package var seen: String
+        package var excerpt: String?
+        package var isDecisive: Bool
+        package var count = 1
+    }
+
+    /// Different ones of one answer; what is beyond them is not noted.
+    private static let notesMax = 16
+
+    package private(set) var notes: [Note] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { self.notes.isEmpty }
+
+    package mutating func add(
+        _ path: String, expected: String, seen: String, excerpt: String? = nil, isDecisive: Bool = false
+    ) {
+        let place = self.notes.firstIndex {
+            $0.path == path && $0.expected == expected && $0.seen == seen && $0.isDecisive == isDecisive
+        }
+        if let place {
+            self.notes[place].count += 1
+        } else if self.notes.count < Self.notesMax || isDecisive {
+            self.notes.append(
+                Note(
+                    path: path, expected: expected, seen: seen,
+                    excerpt: excerpt.map { JSONNode.bounded($0) }, isDecisive: isDecisive))
+        }
+    }
+
+    package func findings(_ operation: Operation, _ part: String) -> [ContractFinding] {
+        self.notes.map {
+            ContractFinding(
+                operation: operation, part: part, path: $0.path, expected: $0.expected, seen: $0.seen,
+                excerpt: $0.excerpt, isDecisive: $0.isDecisive, count: $0.count)
+        }
+    }
+}

@@ -1,0 +1,373 @@
+// Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
+// and the answer is used (CONTRACT.md section 1.2). The plain forms of `PlainObject` are read without these and say the same.
+
+/// The members of one object, and where it stands in its answer.
+struct LeanObject {
+    /// How much depends on a member.
+    enum Need {
+        /// Without it the answer is of no use.
+        case required
+        /// The contract has it; a client can do without.
+        case expected
+        /// It may be missing or null.
+        case optional
+    }
+
+    private let node: JSONNode
+    /// `data.`; empty for the whole body.
+    private let prefix: String
+
+    /// Nil for bytes that are no JSON object.
+    init?(_ bytes: [UInt8], into notes: inout ContractNotes) {
+        guard !bytes.isEmpty else {
+            notes.add("body", expected: "a JSON object", seen: "empty", isDecisive: true)
+            return nil
+        }
+        guard let node = JSONNode(bytes) else {
+            notes.add(
+                "body", expected: "a JSON object", seen: "not JSON",
+                excerpt: Self.beginning(of: bytes), isDecisive: true)
+            return nil
+        }
+        guard case .object = node else {
+            notes.add(
+                "body", expected: "a JSON object", seen: node.kind, excerpt: node.excerpt, isDecisive: true)
+            return nil
+        }
+        self.init(node: node, prefix: "")
+    }
+
+    /// Enough to tell a page or a message from a JSON document, and not so much that it could hold a token.
+    private static func beginning(of bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix(24).prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+    }
+
+    private init(node: JSONNode, prefix: String) {
+        self.node = node
+        self.prefix = prefix
+    }
+
+    // MARK: Members
+
+    func text(_ key: String, _ need: Need, into notes: inout ContractNotes) -> String? {
+        self.read(key, need, "a string", into: &notes) { node in
+            guard case .string(let text) = node else { return nil }
+            return text
+        }
+    }
+
+    func flag(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Bool? {
+        self.read(key, need, "true or false", into: &notes) { node in
+            guard case .bool(let flag) = node else { return nil }
+            return flag
+        }
+    }
+
+    func integer(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Int? {
+        self.read(key, need, "a whole number", into: &notes) { $0.integer }
+    }
+
+    func decimal(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Double? {
+        self.read(key, need, "a number", into: &notes) { $0.decimal }
+    }
+
+    func object(_ key: String, _ need: Need, into notes: inout ContractNotes) -> LeanObject? {
+        let prefix = "\(self.prefix)\(key)."
+        return self.read(key, need, "an object", into: &notes) { node in
+            guard case .object = node else { return nil }
+            return LeanObject(node: node, prefix: prefix)
+        }
+    }
+
+    /// Nil for a list of anything but books: one bad element spoils the whole array, and each is noted.
+    func books(_ key: String, _ need: Need, into notes: inout ContractNotes) -> [Book]? {
+        let elements: [JSONNode]? = self.read(key, need, "an array of books", into: &notes) { node in
+            guard case .array(let elements) = node else { return nil }
+            return elements
+        }
+        guard let elements else { return nil }
+        let path = self.path(key) + "[]"
+        var books: [Book] = []
+        books.reserveCapacity(elements.count)
+        for element in elements {
+            guard case .object = element else {
+                notes.add(
+                    path, expected: "a book", seen: element.kind, excerpt: element.excerpt, isDecisive: true)
+                continue
+            }
+            if let book = Book(LeanObject(node: element, prefix: path + "."), into: &notes) {
+                books.append(book)
+            }
+        }
+        return books.count == elements.count ? books : nil
+    }
+
+    func contains(_ key: String) -> Bool { self.node[key] != nil }
+    func isNull(_ key: String) -> Bool { self.node[key] == .null }
+    func path(_ key: String) -> String { self.prefix + key }
+
+    private func read<Value>(
+        _ key: String, _ need: Need, _ expected: String, into notes: inout ContractNotes,
+        _ value: (JSONNode) -> Value?
+    ) -> Value? {
+        guard let node = self.node[key] else {
+            if need != .optional {
+                notes.add(
+                    self.path(key), expected: expected, seen: "missing", isDecisive: need == .required)
+            }
+            return nil
+        }
+        if let value = value(node) { return value }
+        if need == .optional, node == .null { return nil }
+        notes.add(
+            self.path(key), expected: expected, seen: node.kind,
+            excerpt: Self.secrets.contains(key) ? nil : node.excerpt, isDecisive: need == .required)
+        return nil
+    }
+
+    /// What no report may show.
+    private static let secrets = ["authToken"]
+}
+
+extension UploadAccepted {
+    /// What a client needs of the answer to an upload; nil where that is not there.
+    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
+        if let plain = UploadAccepted(plain: bytes), plain._links != nil, plain.metadata != nil {
+            return plain
+        }
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .required, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let jobId = data?.text("jobId", .required, into: &notes)
+        let sseUrl = data?.text("sseUrl", .required, into: &notes)
+        let token = data?.text("authToken", .optional, into: &notes)
+        let statusUrl = data?.text("statusUrl", .optional, into: &notes)
+        if let links = body.object("_links", .expected, into: &notes) {
+            for name in ["self", "stream", "cancel"] {
+                _ = links.object(name, .expected, into: &notes)?.text("href", .expected, into: &notes)
+            }
+        }
+        Metadata.note(body, .expected, into: &notes)
+        guard let success, let jobId, let sseUrl else { return nil }
+        var accepted = UploadAccepted(
+            job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,
+            metadata: nil)
+        accepted.success = success
+        return accepted
+    }
+}
+
+extension Metadata {
+    /// No client acts on it.
+    static func note(_ body: LeanObject, _ need: LeanObject.Need, into notes: inout ContractNotes) {
+        guard let metadata = body.object("metadata", need, into: &notes) else { return }
+        _ = metadata.text("timestamp", need, into: &notes)
+        _ = metadata.text("requestId", need, into: &notes)
+    }
+}
+
+/// What a client reads of the results of a job.
+package struct ResultsReading: Hashable, Sendable {
+    /// Nil where the answer does not say.
+    package var success: Bool?
+    package var jobId: String?
+    package var books: [Book]
+
+    /// Nil for an answer without books that could be used.
+    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .expected, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let jobId = data?.text("jobId", .expected, into: &notes)
+        if let data, let status = data.text("status", .expected, into: &notes),
+            status != JobStatus.completed.rawValue
+        {
+            notes.add(
+                data.path("status"), expected: "completed", seen: "another status", excerpt: status)
+        }
+        let books = data?.books("results", .required, into: &notes)
+        if let metadata = body.object("metadata", .optional, into: &notes),
+            metadata.flag("truncated", .optional, into: &notes) == true
+        {
+            notes.add(metadata.path("truncated"), expected: "all the books", seen: "truncated results")
+        }
+        guard let books else { return nil }
+        return ResultsReading(success: success, jobId: jobId, books: books)
+    }
+}
+
+extension Book {
+    fileprivate init?(_ object: LeanObject, into notes: inout ContractNotes) {
+        let title = object.text("title", .required, into: &notes)
+        let author = object.text("author", .required, into: &notes)
+        let isbn = object.text("isbn", .optional, into: &notes)
+        let confidence = object.decimal("confidence", .optional, into: &notes)
+        if let confidence, !(0...1).contains(confidence) {
+            notes.add(
+                object.path("confidence"), expected: "0 to 1", seen: "another number",
+                excerpt: "\(confidence)")
+        }
+        let status = object.text("enrichmentStatus", .optional, into: &notes)
+            .map { EnrichmentStatus(text: $0) }
+        if case .unknown(let text) = status {
+            notes.add(
+                object.path("enrichmentStatus"), expected: "a status of the contract", seen: "another one",
+                excerpt: text)
+        }
+        let cover = object.text("coverUrl", .optional, into: &notes)
+        guard let title, let author else { return nil }
+        self.init(
+            title: title, author: author, isbn: isbn, confidence: confidence, enrichmentStatus: status,
+            coverUrl: cover)
+    }
+}
+
+extension CompletedReading {
+    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
+        if let plain = CompletedReading(plain: bytes), plain.jobId != nil { return plain }
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        _ = data.text("type", .optional, into: &notes)
+        let jobId = data.text("jobId", .expected, into: &notes)
+        let resultsUrl = data.text("resultsUrl", .optional, into: &notes)
+        let summary = data.object("summary", .optional, into: &notes)
+        let detected = summary?.integer("totalDetected", .optional, into: &notes)
+        var reading = CompletedReading(
+            jobId: jobId, resultsUrl: resultsUrl, books: nil, totalDetected: detected)
+        if data.isNull("books") {
+            reading.inline = .null
+        } else if data.contains("books") {
+            let books = data.books("books", .optional, into: &notes)
+            reading.inline = books.map { $0.isEmpty ? .empty : .books($0) } ?? .undecodable
+        }
+        return reading
+    }
+}
+
+extension ProgressData {
+    /// Whether it is any object: what it says is for a screen.
+    static func isReadable(_ bytes: [UInt8], into notes: inout ContractNotes) -> Bool {
+        if Self.isPlain(bytes) { return true }
+        guard let data = LeanObject(bytes, into: &notes) else { return false }
+        for key in ["type", "jobId"] { _ = data.text(key, .expected, into: &notes) }
+        for key in ["status", "message", "currentItem", "timestamp"] {
+            _ = data.text(key, .optional, into: &notes)
+        }
+        for key in ["processedCount", "totalCount"] { _ = data.integer(key, .optional, into: &notes) }
+        _ = data.decimal("progress", .optional, into: &notes)
+        return true
+    }
+}
+
+extension ErrorData {
+    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> ErrorData? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        var error = ErrorData(jobId: "", code: "", message: "", retryable: false)
+        error.type = data.text("type", .expected, into: &notes)
+        error.jobId = data.text("jobId", .expected, into: &notes)
+        error.code = data.text("code", .expected, into: &notes)
+        error.message = data.text("message", .optional, into: &notes)
+        error.retryable = data.flag("retryable", .expected, into: &notes)
+        // Missing, it means final; but nothing is refused because of a value that cannot be read.
+        if error.retryable == nil, data.contains("retryable"), !data.isNull("retryable") {
+            error.retryable = true
+        }
+        return error
+    }
+}
+
+extension DegradedData {
+    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> DegradedData? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let jobId = data.text("jobId", .expected, into: &notes)
+        let title = data.text("title", .optional, into: &notes)
+        let reason = data.text("reason", .optional, into: &notes)
+        let timestamp = data.text("timestamp", .optional, into: &notes)
+        var degraded = DegradedData(
+            jobId: jobId ?? "", isbn: data.text("isbn", .optional, into: &notes), title: title ?? "",
+            reason: reason ?? "", timestamp: timestamp ?? "")
+        (degraded.title, degraded.reason, degraded.timestamp) = (title, reason, timestamp)
+        degraded.type = data.text("type", .expected, into: &notes) ?? degraded.type
+        degraded.fallbackSource = data.text("fallbackSource", .optional, into: &notes)
+        return degraded
+    }
+}
+
+extension SegmentedReading {
+    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> SegmentedReading? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let image = data.text("image", .required, into: &notes)
+        let books = data.integer("totalBooks", .required, into: &notes)
+        guard let image, let books else { return nil }
+        let bytes = Base64.decodedCount(image)
+        guard let bytes, (1...Self.imageBytesMax).contains(bytes) else {
+            notes.add(
+                "image", expected: "an image of at most \(Self.imageBytesMax) bytes in base64",
+                seen: bytes == nil ? "another string" : "another size", excerpt: image, isDecisive: true)
+            return nil
+        }
+        guard (0...Self.booksMax).contains(books) else {
+            notes.add(
+                "totalBooks", expected: "0 to \(Self.booksMax)", seen: "another number", excerpt: "\(books)",
+                isDecisive: true)
+            return nil
+        }
+        return SegmentedReading(imageBytes: bytes, totalBooks: books)
+    }
+}
+
+extension BookProgressData {
+    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> BookProgressData? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let current = data.integer("current", .required, into: &notes)
+        let total = data.integer("total", .required, into: &notes)
+        let stage = data.text("stage", .optional, into: &notes)
+        guard let current, let total else { return nil }
+        return BookProgressData(current: current, total: total, stage: stage)
+    }
+}
+
+/// A problem body as far as a phone acts on it. Error bodies are the least reliable part of any backend (CONTRACT.md
+/// section 1.7): a missing `success` must not cost us the `retryAfterMs`.
+package struct ProblemReading: Hashable, Sendable {
+    package var code: String?
+    package var retryable: Bool?
+    package var retryAfterMs: Int64?
+
+    package init() {}
+
+    /// `status`: that of the answer.
+    package static func read(
+        _ bytes: [UInt8], status: Int, into notes: inout ContractNotes
+    ) -> ProblemReading {
+        var reading = ProblemReading()
+        // A client can do without the whole body: nothing about it decides.
+        var body = ContractNotes()
+        guard let problem = LeanObject(bytes, into: &body) else {
+            for note in body.notes {
+                notes.add("body", expected: "a problem body", seen: note.seen, excerpt: note.excerpt)
+            }
+            return reading
+        }
+        for key in ["type", "title", "detail"] { _ = problem.text(key, .expected, into: &notes) }
+        reading.code = problem.text("code", .expected, into: &notes)
+        reading.retryable = problem.flag("retryable", .expected, into: &notes)
+        reading.retryAfterMs = problem.integer("retryAfterMs", .optional, into: &notes).map { Int64($0) }
+        if problem.flag("success", .expected, into: &notes) == true {
+            notes.add("success", expected: "false", seen: "true")
+        }
+        if let said = problem.integer("status", .expected, into: &notes), said != status {
+            notes.add(
+                "status", expected: "the status of the answer", seen: "another status", excerpt: "\(said)")
+        }
+        Metadata.note(problem, .optional, into: &notes)
+        // The nested form of one dialect (CONTRACT.md section 2.6).
+        var nestedNotes = ContractNotes()
+        if let nested = problem.object("error", .optional, into: &nestedNotes) {
+            if reading.code == nil { reading.code = nested.text("code", .optional, into: &nestedNotes) }
+            if reading.retryable == nil {
+                reading.retryable = nested.flag("retryable", .optional, into: &nestedNotes)
+            }
+        }
+        return reading
+    }
+}
