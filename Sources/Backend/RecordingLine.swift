@@ -92,7 +92,7 @@ extension RecordingLine {
 
     /// A moment beyond is in no recording: ten years from its begin.
     private static let moments = 0...Interval.hours(24 * 365 * 10).nanoseconds
-    /// No answer is longer; a length states what a player goes on to claim.
+    /// No answer is longer, whatever an upstream said that was recorded.
     private static let lengthMax = 1 << 40
 
     /// Nil for a text that is no such line.
@@ -109,12 +109,13 @@ extension RecordingLine {
                 lastEventID: request.lastEventID)
         } else if let head = fields.head {
             guard (200...999).contains(head.status), head.headers.allSatisfy({ $0.count == 2 }),
-                (0...Self.lengthMax).contains(head.length ?? 0)
+                head.length ?? 0 >= 0
             else { return nil }
             let headers = head.headers.compactMap { line in
                 line.first.flatMap { name in line.last.map { HeaderLine(name, $0) } }
             }
-            what = .head(status: head.status, headers: headers, length: head.length)
+            let length = head.length.map { min($0, Self.lengthMax) }
+            what = .head(status: head.status, headers: headers, length: length)
         } else if let body = fields.body {
             what = .body(Array(body.utf8))
         } else if let hex = fields.hex {

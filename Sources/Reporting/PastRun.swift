@@ -299,7 +299,7 @@ private struct Past {
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
         result.endedEarly = summary["ended_early"]?.text
-        result.drained = summary["drained_s"]?.scaled(9).map { Interval(nanoseconds: $0) }
+        result.drained = summary["drained_s"]?.nanoseconds(9).map { Interval(nanoseconds: $0) }
         result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
         result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)

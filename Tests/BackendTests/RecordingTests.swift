@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [
         #"{"t":9223372036854775807,"exchange":1,"body":"x"}"#, #"{"t":-1,"exchange":1,"body":"x"}"#,
-        #"{"t":1,"exchange":1,"head":{"status":200,"headers":[],"length":9223372036854775807}}"#,
+        #"{"t":1,"exchange":1,"head":{"status":200,"headers":[],"length":-1}}"#,
         #"{"t":1,"exchange":1,"head":{"status":200,"headers":[["x"]]}}"#,
         #"{"t":1,"exchange":1,"head":{"status":99,"headers":[]}}"#,
     ]) func `a number out of range is of no recording`(line: String) {
@@ -101,6 +101,16 @@ import Testing
         #expect(throws: RecordingError(line: 3, text: "this line is not of a recording")) {
             try Recording(text)
         }
+    }
+
+    @Test func `a length that an upstream made up is read, and no larger than any answer`() throws {
+        let told = RecordingLine(
+            at: .zero, exchange: 1, .head(status: 200, headers: [], length: .max))
+        guard case .head(_, _, let length)? = RecordingLine.read(told.text)?.what else {
+            Issue.record("what was recorded is not read")
+            return
+        }
+        #expect(length == 1 << 40)
     }
 
     // MARK: Playing

@@ -25,7 +25,7 @@ import Testing
     private func read(_ folder: String) throws -> PastRun {
         let head = try PastRun.head(of: folder)
         return try PastRun(
-            folder: folder, head: head, slos: [],
+            folder: folder, head: head, slos: [], expectations: .none,
             ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
     }
 
