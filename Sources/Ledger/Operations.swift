@@ -8,13 +8,14 @@ extension PhoneSighting {
     /// Most observations, and all that come once for each event, do not.
     var concernsOperations: Bool {
         switch self {
-        case .launched, .killed, .reinstalled, .suspended, .refused, .completed, .requestSent, .replied,
+        case .launched, .killed, .reinstalled, .suspended, .resumed, .refused, .completed, .requestSent,
+            .replied,
             .requestFailed,
             .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
             .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
+        case .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
             .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
             .rateLimited, .found, .firstEvent, .eventApplied, .eventIgnored, .ping:
             false
@@ -72,7 +73,6 @@ struct ScanOperations: Sendable {
     var isStreaming = false
     /// A loss that no 200 head has ended yet, as the phone reports it.
     var isLost = false
-    var attemptsSinceLoss = 0
     /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
     var wasKilled = false
     var isSettled = false
@@ -92,6 +92,10 @@ struct ScanOperations: Sendable {
 struct PhoneOperations: Sendable {
     private var scans: [ScanOperations] = []
     private var launchedAt = Instant.zero
+    private var isSuspended = false
+    /// Loss episodes that ended with the app's leaving the screen. If it comes back that was the background, which supersedes
+    /// them; if it does not, it was the end of the run, which leaves them failed.
+    private var episodesSuspended = 0
 
     /// Scans that are still followed.
     var followed: Int { self.scans.count }
@@ -110,19 +114,36 @@ struct PhoneOperations: Sendable {
         switch sighting {
         case .launched:
             self.launchedAt = at
+            self.present()
+            return
+        case .resumed:
+            self.present()
             return
         case .killed, .suspended:
+            self.isSuspended = sighting == .suspended
+            if !self.isSuspended { self.episodesSuspended = 0 }
             self.stopped(isKilled: sighting == .killed, into: &measured)
             return
         case .reinstalled:
+            self.present()
             self.forgotten(into: &measured)
             return
+        case .reconnectGivenUp where self.isSuspended:
+            self.episodesSuspended += 1
+        case .reconnectGivenUp:
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
         default:
             break
         }
         let index = self.index(of: scan)
         self.scans[index].saw(sighting, at: at, launchedAt: self.launchedAt, into: &measured, group)
         if self.scans[index].isDone { self.scans.remove(at: index) }
+    }
+
+    /// The app is on the screen.
+    private mutating func present() {
+        self.isSuspended = false
+        self.episodesSuspended = 0
     }
 
     private mutating func stopped(isKilled: Bool, into measured: inout Measurements) {
@@ -145,6 +166,9 @@ struct PhoneOperations: Sendable {
 
     mutating func close(into measured: inout Measurements, _ group: MetricGroup) {
         for index in self.scans.indices { self.scans[index].close(into: &measured, group) }
+        for _ in 0..<self.episodesSuspended {
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        }
     }
 }
 
@@ -188,21 +212,17 @@ extension ScanOperations {
             self.isStreaming = false
             guard !self.isLost else { return }  // Another attempt of the same episode.
             self.isLost = true
-            self.attemptsSinceLoss = 0
             measured.disconnections.lost(cause)
         case .reconnected(_, let cause, _, let resumed, let took):
             self.isLost = false
             self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
-        case .reconnectGivenUp(_, let cause, let attempts):
+        case .reconnectGivenUp(_, let cause, _):
             self.isLost = false
             measured.disconnections.gaveUp(cause)
-            // Given up before it was tried: nothing has failed.
-            if attempts > 0 { measured.table.record(.sseReconnectFailed, failed: true, in: group) }
         case .reconnectSuperseded(_, let cause, _):
             self.isLost = false
             measured.disconnections.superseded(cause)
             measured.table.add(1, to: .sseRestarts, in: group)
-            measured.table.record(.sseReconnectFailed, failed: false, in: group)
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
@@ -226,7 +246,6 @@ extension ScanOperations {
                 self.job = job
             }
             measured.table.add(1, to: self.wasOpened ? .sseReconnectAttempts : .sseConnectAttempts, in: group)
-            self.attemptsSinceLoss += 1
             if !self.wasOpened { self.connect.sent() }
         case .results:
             self.results.sent()
@@ -300,7 +319,6 @@ extension ScanOperations {
             // The next process was told that the job is over, and the scan goes up again.
             self.wasKilled = false
             measured.disconnections.superseded(.killed)
-            measured.table.record(.sseReconnectFailed, failed: false, in: group)
         }
     }
 
@@ -317,7 +335,7 @@ extension ScanOperations {
         for index in self.deletes.indices {
             self.deletes[index].operation.close(.cleanupFailed, into: &measured, group)
         }
-        if self.isLost, self.attemptsSinceLoss > 0 {
+        if self.isLost {
             measured.table.record(.sseReconnectFailed, failed: true, in: group)
         }
     }
