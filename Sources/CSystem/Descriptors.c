@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -117,4 +118,15 @@ int shim_is_executable(const char *path) { return access(path, X_OK) == 0; }
 int shim_terminal_columns(int fd) {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) < 0 ? -errno : size.ws_col;
+}
+
+void shim_wait_until_writable(int fd) {
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+    poll(&entry, 1, -1);
+}
+
+void shim_occupy_standard_descriptors(void) {
+    for (int number = 0; number <= 2; number++) {
+        if (fcntl(number, F_GETFD) < 0) (void)open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
+    }
 }

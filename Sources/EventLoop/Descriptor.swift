@@ -81,6 +81,8 @@ package enum DescriptorIO {
         }
     }
 
+    package static func waitUntilWritable(_ descriptor: Int32) { shim_wait_until_writable(descriptor) }
+
     /// Lets `fill` write up to `limit` bytes behind the array's last.
     static func append(
         _ bytes: inout [UInt8], _ limit: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int

@@ -153,6 +153,17 @@ extension PhoneAccount {
         return (count, self.scans[index].held(of: count))
     }
 
+    /// An earlier run left the scan unsettled, and its record is no longer there.
+    mutating func lostFromStorage(_ scan: ScanNumber, into findings: inout Findings) {
+        findings.count(in: self.group) {
+            $0.scans.restored += 1
+            $0.scans.lost += 1
+        }
+        findings.violate(
+            .scanCustody, device: self.device, scan: scan, at: .zero,
+            "stored by an earlier run, not settled, and gone from the state folder")
+    }
+
     /// The run is over and the scan is nowhere.
     mutating func lose(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
         let scan = self.scans[index].number

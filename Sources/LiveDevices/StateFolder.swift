@@ -46,6 +46,10 @@ package struct StateFolder: Sendable {
     private var restored: [DeviceNumber: Restored] = [:]
     /// Unfinished lines that were cut off, and lines that mean nothing or nothing that a phone can go on from.
     package private(set) var linesSkipped = 0
+    /// Scans whose records were stored and are gone, although nobody settled them: by phone, and by number.
+    package private(set) var lost: [(device: DeviceNumber, scan: ScanNumber)] = []
+    /// While the folder is read: the scans of each phone whose records were stored, and those that were settled.
+    private var stored: [DeviceNumber: Set<UInt32>] = [:]
 
     /// Makes the folder if there is none, and reads it.
     package init(path: String) throws(Failure) {
@@ -114,6 +118,17 @@ package struct StateFolder: Sendable {
             guard !scans.isEmpty else { continue }
             self.restored[device, default: .nothing].scans = scans
         }
+        self.findLost()
+    }
+
+    private mutating func findLost() {
+        for device in self.stored.keys.sorted() {
+            let there = Set(self.restored(device).scans.map(\.scan))
+            for scan in (self.stored[device] ?? []).subtracting(there).sorted() {
+                self.lost.append((device, ScanNumber(scan)))
+            }
+        }
+        self.stored = [:]
     }
 
     private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
@@ -125,8 +140,12 @@ package struct StateFolder: Sendable {
             if let identity = line.identity {
                 folder.restored[device, default: .nothing].identity = identity
                 folder.restored[device, default: .nothing].installations += 1
+                // What an installation before this one had stored went with it.
+                folder.stored[device] = nil
             }
-            if let scan = line.scan { folder.used(scan, by: device) }
+            guard let scan = line.scan else { return }
+            folder.used(scan, by: device)
+            if line.stored == true { folder.stored[device, default: []].insert(scan) }
         }
         if let version, version != StateJournal.version {
             throw .otherVersion(
@@ -145,7 +164,7 @@ package struct StateFolder: Sendable {
             }
             guard !subject.isCompleted else {
                 stories[subject.device]?[subject.scan] = nil
-                folder.used(subject.scan, by: subject.device)
+                folder.settled(subject.scan, by: subject.device)
                 return
             }
             stories[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
@@ -162,7 +181,7 @@ package struct StateFolder: Sendable {
             stories[device, default: OrderedTable()].append(Array(bytes), to: scan)
         } else if let scan = line.scan, line.settled != nil {
             stories[device]?[scan] = nil
-            self.used(scan, by: device)
+            self.settled(scan, by: device)
         } else if line.wiped == true {
             stories[device] = nil
         }
@@ -199,8 +218,13 @@ package struct StateFolder: Sendable {
         } else if let scan = line.scan, line.settled != nil {
             // A refusal, which is rare: its story was kept.
             record = nil
-            self.used(scan, by: device)
+            self.settled(scan, by: device)
         }
+    }
+
+    private mutating func settled(_ scan: UInt32, by device: DeviceNumber) {
+        self.used(scan, by: device)
+        self.stored[device]?.remove(scan)
     }
 
     /// The library decides: a kill may have come between a book and its record.

@@ -48,6 +48,8 @@ package final class StateJournal {
         var d: UInt32?
         var identity: String?
         var scan: UInt32?
+        /// The scan has a record in `scans.journal`. Older folders do not say.
+        var stored: Bool?
     }
 
     struct BookLine: Codable {
@@ -70,6 +72,8 @@ package final class StateJournal {
     private let devices: JournalFile
     private let library: JournalFile
     private let scans: JournalFile
+    /// The highest scan of each phone whose record is known to be stored; records come in the order of their scans.
+    private var storedMost: [DeviceNumber: UInt32] = [:]
     private var pending = (devices: JournalText(), library: JournalText(), scans: JournalText())
 
     /// Opens the journals, or makes them, to write behind what they hold.
@@ -106,6 +110,11 @@ package final class StateJournal {
             self.pending.scans.begin(device, record.scan)
             self.pending.scans.member("put", record)
             self.pending.scans.end()
+            guard self.storedMost[device].map({ $0 < record.scan }) ?? true else { return }
+            self.storedMost[device] = record.scan
+            self.pending.devices.begin(device, record.scan)
+            self.pending.devices.member("stored", true)
+            self.pending.devices.end()
         case .lastEventID(let scan, let id):
             self.pending.scans.begin(device, scan.raw)
             self.pending.scans.member("id", id)
@@ -127,11 +136,12 @@ package final class StateJournal {
         }
     }
 
-    /// Makes everything durable that was stored since the last flush.
+    /// Makes everything durable that was stored since the last flush. The numbers of scans come last: one that is said to
+    /// be stored has its record.
     package func flush() throws(SystemError) {
-        try self.write(&self.pending.devices, to: self.devices)
         try self.write(&self.pending.library, to: self.library)
         try self.write(&self.pending.scans, to: self.scans)
+        try self.write(&self.pending.devices, to: self.devices)
     }
 
     /// Also past a loss of power.

@@ -40,6 +40,11 @@ package struct RunRecorder {
         self.begin(at: .zero)
     }
 
+    /// A scan of an earlier run is gone from the state folder.
+    package mutating func lostFromStorage(_ scan: ScanNumber, of device: DeviceNumber) {
+        self.ledger.lostFromStorage(scan, of: device)
+    }
+
     package mutating func saw(_ observation: consuming Observation, in directory: RunDirectory) {
         if observation.at >= self.to {
             self.cut(directory)

@@ -71,6 +71,7 @@ final class LiveRun {
         self.account = RunAccount(
             preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
             hasGateway: preparation.hasGateway)
+        self.account.lost(preparation.state.lost)
         let scenario = preparation.plan.scenario
         let place =
             preparation.request.output.map { RunPlace.exactly($0) }

@@ -10,7 +10,7 @@ enum Main {
 
     static func main() {
         // Before anything is opened, the pipe of the interruption included.
-        StandardStream.occupy()
+        ProcessSettings.occupyStandardDescriptors()
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let first = arguments.first, Self.interruptibleCommands.contains(first) {
             RunInterruption.watch()

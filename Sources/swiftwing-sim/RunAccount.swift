@@ -36,6 +36,11 @@ struct RunAccount {
             objectives: SLOParts(plan), aborting: plan.scenario.slos, faults: plan.scenario.faults.count)
     }
 
+    /// What the state folder has lost.
+    mutating func lost(_ scans: [(device: DeviceNumber, scan: ScanNumber)]) {
+        for (device, scan) in scans { self.recorder.lostFromStorage(scan, of: device) }
+    }
+
     /// For the progress line.
     var scans: ScanTotals { self.recorder.ledger.totals.scans }
 

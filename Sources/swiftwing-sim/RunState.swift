@@ -12,6 +12,8 @@ struct RunState {
     let path: String
     /// What the folder holds and cannot be understood, when it was opened first: an unfinished line is cut off then.
     let linesSkipped: Int
+    /// Scans that are gone from the folder, although nobody settled them.
+    let lost: [(device: DeviceNumber, scan: ScanNumber)]
     /// The phones of the scans that waited in it then, one for each scan.
     let phonesWaiting: [DeviceNumber]
     private let isTemporary: Bool
@@ -26,6 +28,7 @@ struct RunState {
             self.lock = try Self.lock(self.path)
             let content = try Self.open(self.path, threads: threads)
             self.linesSkipped = content.linesSkipped
+            self.lost = content.lost
             self.phonesWaiting = content.phonesWaiting
         } catch {
             if path == nil { Self.removeTemporaryFolder() }
@@ -34,12 +37,12 @@ struct RunState {
     }
 
     private static func open(_ path: String, threads: Int) throws -> (
-        linesSkipped: Int, phonesWaiting: [DeviceNumber]
+        linesSkipped: Int, lost: [(device: DeviceNumber, scan: ScanNumber)], phonesWaiting: [DeviceNumber]
     ) {
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: path)
             _ = try folder.journals(threads: threads)
-            return (folder.linesSkipped, folder.unsettled().map(\.device))
+            return (folder.linesSkipped, folder.lost, folder.unsettled().map(\.device))
         } catch {
             switch error {
             case .system(let error):

@@ -32,7 +32,7 @@ final class StandardStream: Sendable {
                 switch DescriptorIO.write(self.descriptor, rest) {
                 case .bytes(let count): rest = rest.dropFirst(count)
                 // Whoever shares the terminal may have made it non-blocking.
-                case .wouldBlock, .end: self.waitForRoom()
+                case .wouldBlock, .end: DescriptorIO.waitUntilWritable(self.descriptor)
                 case .failed(EPIPE):
                     state.isReaderGone = true
                     return
@@ -41,19 +41,6 @@ final class StandardStream: Sendable {
                     return
                 }
             }
-        }
-    }
-
-    private func waitForRoom() {
-        var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = unsafe poll(&entry, 1, -1)
-    }
-
-    /// Gives the numbers 0 to 2 that are closed to something that can neither be read nor written, so that no file which is
-    /// opened later gets one of them. Called before anything is opened.
-    static func occupy() {
-        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 }

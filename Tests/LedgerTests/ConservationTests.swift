@@ -43,6 +43,18 @@ import Testing
         #expect(history.broken() == [.scanCustody])
     }
 
+    @Test func `a scan that the state folder has lost is restored and lost, by its number`() {
+        var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+        ledger.lostFromStorage(ScanNumber(2), of: DeviceNumber(3))
+        ledger.finish(waitingOnDisk: [], at: .zero)
+        #expect(ledger.totals.scans.restored == 1 && ledger.totals.scans.lost == 1)
+        #expect(ledger.totals.scans.isConserved)
+        let broken = ledger.verdicts.first { $0.standing == .broken }
+        #expect(broken?.invariant == .scanCustody)
+        #expect(broken?.examples.first?.device == DeviceNumber(3))
+        #expect(broken?.examples.first?.scan == ScanNumber(2))
+    }
+
     @Test func `a scan with a record on disk is waiting, by its cause`() {
         let history = History {
             $0.launch()

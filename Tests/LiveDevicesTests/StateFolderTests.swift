@@ -56,6 +56,59 @@ struct TemporaryFolder: ~Copyable {
         Book(title: title, author: "A", isbn: nil, confidence: nil, enrichmentStatus: nil, coverUrl: nil)
     }
 
+    // MARK: Losses
+
+    /// Three scans that were stored, of which the first was settled.
+    private func writeThree(_ path: String) throws {
+        try self.write(path) { journals in
+            let state = journals[0]
+            state.keep(identity: "5F0C1A52-9C1B-4C3E-8B9A-0123456789AB", of: self.phone)
+            for scan in UInt32(1)...3 {
+                state.use(ScanNumber(scan), of: self.phone)
+                state.store(.put(self.record(scan)), of: self.phone)
+            }
+            state.store(.settled(ScanNumber(1), .completed), of: self.phone)
+        }
+    }
+
+    private func lost(_ path: String) throws -> [UInt32] {
+        try StateFolder(path: path).lost.filter { $0.device == self.phone }.map(\.scan.raw)
+    }
+
+    @Test func `a stored scan whose record is gone is lost, by its number`() throws {
+        let whole = TemporaryFolder()
+        try self.writeThree(whole.path)
+        #expect(try self.lost(whole.path) == [])
+        let damaged = TemporaryFolder()
+        try self.writeThree(damaged.path)
+        try damaged.replace(#""scan":2,"put""#, by: #""scan":2,"qut""#, in: "scans.journal")
+        #expect(try self.lost(damaged.path) == [2])
+        let empty = TemporaryFolder()
+        try self.writeThree(empty.path)
+        try Data().write(to: URL(filePath: empty.path + "/scans.journal"))
+        #expect(try self.lost(empty.path) == [1, 2, 3], "nothing says that the first was settled")
+    }
+
+    @Test func `a number without a record, an older folder and a reinstalled app have lost nothing`() throws {
+        let folder = TemporaryFolder()
+        try self.writeThree(folder.path)
+        try self.write(folder.path) { $0[0].use(ScanNumber(4), of: self.phone) }
+        #expect(try self.lost(folder.path) == [], "the process ended before the capture was stored")
+        try self.write(folder.path) {
+            $0[0].wipe(self.phone, newIdentity: "6F0C1A52-9C1B-4C3E-8B9A-0123456789AB")
+        }
+        #expect(try self.lost(folder.path) == [])
+        let older = TemporaryFolder()
+        try self.writeThree(older.path)
+        let path = older.path + "/devices.journal"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").filter {
+            !$0.contains("stored")
+        }
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+        try Data().write(to: URL(filePath: older.path + "/scans.journal"))
+        #expect(try self.lost(older.path) == [], "it does not say which scans were stored")
+    }
+
     @Test func `what was flushed is there for the next process`() throws {
         let folder = TemporaryFolder()
         let scan = self.record(4, lastEventID: "1-progress")

@@ -175,6 +175,13 @@ int shim_peer_host(int fd, char *text);
 
 int shim_is_executable(const char *path);
 
+/// Waits until something can be written to the descriptor, or it is found to be broken.
+void shim_wait_until_writable(int fd);
+
+/// Gives the numbers 0 to 2 that are closed to something that can neither be read nor written, so that no file which is
+/// opened later gets one of them.
+void shim_occupy_standard_descriptors(void);
+
 /// How wide the terminal is, 0 where it does not know; minus errno for what is no terminal.
 int shim_terminal_columns(int fd);
 
