@@ -34,9 +34,8 @@ extension RunResult {
         case .scansWaiting: return self.unfinishedWords
         case .scansRefusedUnexplained:
             guard scans.refusedUnexplained > 0 else { return nil }
-            let code = self.troubles.first { $0.trouble.family == .refused }?.trouble.name
             return "\(self.share(scans.refusedUnexplained)) refused, and no fault explains it"
-                + (code.map { " (\($0))" } ?? "")
+                + (self.commonestRefusal.map { ": \($0)" } ?? "")
         case .cleanupUnfinished:
             guard jobs.unfinishedCleanups > 0 else { return nil }
             return Self.were(jobs.unfinishedCleanups, "job", "left behind by a completed scan")
@@ -81,39 +80,46 @@ extension RunResult {
         let scans = self.totals.scans
         let waiting = WaitingCause.allCases.map { ($0, scans.waiting($0)) }.max { $0.1 < $1.1 }
         if scans.refused > 0, scans.refused >= waiting?.1 ?? 0 {
-            let code = self.troubles.first { $0.trouble.family == .refused }
-            return "\(self.share(scans.refused)) refused" + (code.map { " (\($0.trouble.name))" } ?? "")
+            return "\(self.share(scans.refused)) refused" + (self.commonestRefusal.map { ": \($0)" } ?? "")
         }
         guard let (cause, count) = waiting, count > 0 else { return nil }
         let families: [TroubleFamily] =
             switch cause {
-            case .serverError, .unauthorized, .unexpectedStatus: [.clientError, .serverError]
+            case .serverError, .unauthorized, .unexpectedStatus: [.clientError, .serverError, .rateLimited]
             case .transport, .noAnswer: [.transport]
             case .rateLimited: [.rateLimited]
-            case .unreadableAnswer, .answerTooLarge, .resultsUnavailable: [.badAnswer]
+            case .unreadableAnswer, .answerTooLarge: [.badAnswer]
+            case .resultsUnavailable: [.serverError, .clientError, .rateLimited, .badAnswer, .transport]
             case .captured, .offline, .retryableError, .tokenExpired, .jobGone, .suspended, .interrupted,
                 .foreignURL:
                 []
             }
-        if let row = self.troubles.first(where: { families.contains($0.trouble.family) }) {
-            return self.sentence(row)
-        }
-        return "\(Figures.count(count)) of \(Figures.count(scans.begun, "scan", "scans")) \(cause.words)"
+        let sentences = self.troubles.lazy.filter { families.contains($0.trouble.family) }
+            .compactMap { self.sentence($0) }
+        return sentences.first ?? "\(Figures.count(count)) of \(Figures.count(scans.begun)) \(cause.words)"
     }
 
-    /// `40 of 40 uploads were answered with 401`
-    private func sentence(_ row: Troubles.Row) -> String {
+    /// The code with which most scans were refused: `INVALID_FILE`.
+    private var commonestRefusal: String? {
+        guard let row = self.troubles.first(where: { $0.trouble.family == .refused }) else { return nil }
+        return row.trouble.name.split(separator: ": ", maxSplits: 1).last.map(String.init)
+    }
+
+    /// `40 of 40 uploads were answered with 401`; nil for a trouble that is of no operation.
+    private func sentence(_ row: Troubles.Row) -> String? {
         let parts = row.trouble.name.split(separator: ": ", maxSplits: 1).map(String.init)
         guard parts.count == 2, let operation = Self.operations.first(where: { $0.name == parts[0] }) else {
-            return "\(row.trouble.name) (\(Figures.count(row.count, "time", "times")))"
+            return nil
         }
         let counts = self.metrics.everything(of: .fleet)
         let all = operation.attempts.reduce(Int64(0)) { $0 + counts.count($1) }
         let share =
             "\(Figures.count(row.count)) of \(Figures.count(max(all, Int64(row.count)), operation.one, operation.many))"
-        let status = parts[1].hasPrefix("HTTP ") ? String(parts[1].dropFirst(5)) : nil
-        let verb = row.count == 1 ? "was" : "were"
-        return status.map { "\(share) \(verb) answered with \($0)" } ?? "\(share) failed: \(parts[1])"
+        if parts[1].hasPrefix("HTTP ") {
+            return "\(share) \(row.count == 1 ? "was" : "were") answered with \(parts[1].dropFirst(5))"
+        }
+        return row.trouble.family == .badAnswer
+            ? "\(share) got an answer that could not be read: \(parts[1])" : "\(share) failed: \(parts[1])"
     }
 
     private static let operations: [(name: String, one: String, many: String, attempts: [CountMetric])] = [

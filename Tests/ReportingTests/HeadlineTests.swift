@@ -64,10 +64,20 @@ import Testing
         #expect(turnedAway.outcome == "no scan was completed: 40 of 40 uploads were answered with 401")
         let hanging = try self.result(
             self.scans(0, waiting: [(.suspended, 40)]), troubles: [(self.unauthorized, 3)])
-        #expect(hanging.outcome == "no scan was completed: 40 of 40 scans still running at the end")
+        #expect(hanging.outcome == "no scan was completed: 40 of 40 still running at the end")
+        let unreadable = try self.result(
+            self.scans(0, waiting: [(.resultsUnavailable, 40)]),
+            troubles: [
+                (Trouble(family: .badAnswer, name: "results given up"), 40),
+                (Trouble(family: .badAnswer, name: "results: wrong-content-type"), 40),
+            ])
+        #expect(
+            unreadable.outcome
+                == "no scan was completed: 40 of 40 requests for results got an answer that could not be read: wrong-content-type"
+        )
         let refused = try self.result(
             self.scans(0, refused: 40), troubles: [(Trouble(family: .refused, name: "scan refused: NO"), 40)])
-        #expect(refused.outcome == "no scan was completed: 40 of 40 scans were refused (scan refused: NO)")
+        #expect(refused.outcome == "no scan was completed: 40 of 40 scans were refused: NO")
     }
 
     @Test func `a run without a scan measured nothing`() throws {
