@@ -8,16 +8,17 @@ extension PhoneSighting {
     /// Most observations, and all that come once for each event, do not.
     var concernsOperations: Bool {
         switch self {
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .refused, .completed, .requestSent,
+        case .launched, .killed, .reinstalled, .suspended, .resumed, .captured, .queued, .refused, .completed,
+            .requestSent,
             .replied,
             .requestFailed,
             .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
-            .streamOpened, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
+            .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
         case .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
-            .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
-            .rateLimited, .found, .firstEvent, .eventApplied, .eventIgnored, .ping:
+            .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+            .rateLimited, .found, .eventApplied, .eventIgnored, .ping:
             false
         }
     }
@@ -27,10 +28,15 @@ extension PhoneSighting {
 struct OperationAccount: Sendable {
     /// Nil when none is under way; otherwise whether its last attempt failed.
     private(set) var lastFailed: Bool?
+    /// When its first request was sent; nil when none is under way.
+    private(set) var beganAt: Instant?
 
     var isOpen: Bool { self.lastFailed != nil }
 
-    mutating func sent() { self.lastFailed = false }
+    mutating func sent(at: Instant) {
+        self.lastFailed = false
+        self.beganAt = self.beganAt ?? at
+    }
 
     mutating func attemptFailed(_ failed: Bool) {
         if self.isOpen { self.lastFailed = failed }
@@ -41,6 +47,7 @@ struct OperationAccount: Sendable {
     ) {
         guard self.isOpen else { return }
         self.lastFailed = nil
+        self.beganAt = nil
         measured.table.record(metric, failed: failed, in: group)
     }
 
@@ -48,6 +55,7 @@ struct OperationAccount: Sendable {
     mutating func close(_ metric: RateMetric, into measured: inout Measurements, _ group: MetricGroup) {
         if self.lastFailed == true { measured.table.record(metric, failed: true, in: group) }
         self.lastFailed = nil
+        self.beganAt = nil
     }
 }
 
@@ -71,27 +79,34 @@ struct ScanOperations: Sendable {
     /// Its stream has been open.
     var wasOpened = false
     var isStreaming = false
-    /// A loss that no 200 head has ended yet, as the phone reports it.
-    var isLost = false
+    /// Since when there is a loss that no 200 head has ended yet, as the phone reports it.
+    var lostAt: Instant?
     /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
     var wasKilled = false
     var isSettled = false
+    /// What is open besides the requests' operations.
+    var times = ScanTimes()
+
+    var isLost: Bool { self.lostAt != nil }
 
     init(scan: ScanNumber) { self.scan = scan }
 
-    var isDone: Bool { self.deletes.isEmpty && (self.isSettled || self.isBlank) }
+    var isDone: Bool {
+        self.deletes.isEmpty && self.times.cut.isEmpty && (self.isSettled || self.isBlank)
+    }
 
     /// It says nothing that a new one would not. So is that of a DELETE behind the scan's end, once it is answered.
     private var isBlank: Bool {
         !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
-            && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled
+            && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled && self.times.isBlank
     }
 }
 
 /// The operations of one phone's scans.
 struct PhoneOperations: Sendable {
-    private var scans: [ScanOperations] = []
-    private var launchedAt = Instant.zero
+    private(set) var scans: [ScanOperations] = []
+    private(set) var launchedAt = Instant.zero
+    private(set) var isRunning = true
     private var isSuspended = false
     /// Loss episodes that ended with the app's leaving the screen. If it comes back that was the background, which supersedes
     /// them; if it does not, it was the end of the run, which leaves them failed.
@@ -121,6 +136,7 @@ struct PhoneOperations: Sendable {
             return
         case .killed, .suspended:
             self.isSuspended = sighting == .suspended
+            self.isRunning = self.isSuspended
             if !self.isSuspended { self.episodesSuspended = 0 }
             self.stopped(isKilled: sighting == .killed, into: &measured)
             return
@@ -136,6 +152,7 @@ struct PhoneOperations: Sendable {
             break
         }
         let index = self.index(of: scan)
+        self.scans[index].noteTimes(sighting, at: at, isSuspended: self.isSuspended)
         self.scans[index].saw(sighting, at: at, launchedAt: self.launchedAt, into: &measured, group)
         if self.scans[index].isDone { self.scans.remove(at: index) }
     }
@@ -143,7 +160,10 @@ struct PhoneOperations: Sendable {
     /// The app is on the screen.
     private mutating func present() {
         self.isSuspended = false
+        self.isRunning = true
         self.episodesSuspended = 0
+        for index in self.scans.indices { self.scans[index].times.goesOn() }
+        self.scans.removeAll { $0.isDone }
     }
 
     private mutating func stopped(isKilled: Bool, into measured: inout Measurements) {
@@ -154,7 +174,9 @@ struct PhoneOperations: Sendable {
             }
             self.scans[index].isStreaming = false
             self.scans[index].attempts.stopped()
-            if isKilled { self.scans[index].isLost = false }
+            guard isKilled else { continue }
+            self.scans[index].lostAt = nil
+            self.scans[index].times.killed()
         }
     }
 
@@ -182,7 +204,7 @@ extension ScanOperations {
         }
         switch sighting {
         case .requestSent(let operation, _, let job, _):
-            self.sent(operation, job: job, into: &measured, group)
+            self.sent(operation, job: job, at: at, into: &measured, group)
         case .replied(let operation, _, let status, _):
             // Told to wait is not failed; a DELETE of what is gone has done its work.
             let isFine = operation == .cleanup && (status == 404 || status == 410)
@@ -211,16 +233,16 @@ extension ScanOperations {
         case .streamLost(_, _, let cause, _):
             self.isStreaming = false
             guard !self.isLost else { return }  // Another attempt of the same episode.
-            self.isLost = true
+            self.lostAt = at
             measured.disconnections.lost(cause)
         case .reconnected(_, let cause, _, let resumed, let took):
-            self.isLost = false
+            self.lostAt = nil
             self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
         case .reconnectGivenUp(_, let cause, _):
-            self.isLost = false
+            self.lostAt = nil
             measured.disconnections.gaveUp(cause)
         case .reconnectSuperseded(_, let cause, _):
-            self.isLost = false
+            self.lostAt = nil
             measured.disconnections.superseded(cause)
             measured.table.add(1, to: .sseRestarts, in: group)
         case .completed, .refused:
@@ -235,25 +257,26 @@ extension ScanOperations {
     }
 
     private mutating func sent(
-        _ operation: Operation, job: String?, into measured: inout Measurements, _ group: MetricGroup
+        _ operation: Operation, job: String?, at: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
     ) {
         switch operation {
         case .upload:
-            self.upload.sent()
+            self.upload.sent(at: at)
         case .stream:
             if job != self.job {  // Restored from an earlier run.
                 self.jobOver(into: &measured, group)
                 self.job = job
             }
             measured.table.add(1, to: self.wasOpened ? .sseReconnectAttempts : .sseConnectAttempts, in: group)
-            if !self.wasOpened { self.connect.sent() }
+            if !self.wasOpened { self.connect.sent(at: at) }
         case .results:
-            self.results.sent()
+            self.results.sent(at: at)
         case .cleanup:
             guard let job else { return }
             if !self.deletes.contains(where: { $0.job == job }) { self.deletes.append(Delete(job: job)) }
             for index in self.deletes.indices where self.deletes[index].job == job {
-                self.deletes[index].operation.sent()
+                self.deletes[index].operation.sent(at: at)
             }
         case .status, .cancel:
             break

@@ -1,5 +1,5 @@
-import Metrics
-import SimBase
+package import Metrics
+package import SimBase
 package import Talaria
 
 /// Turns observations into metrics (DESIGN.md section 7). Scans, books and jobs are not counted here but by the ledger,
@@ -19,6 +19,8 @@ package struct Tally: Sendable {
     private var places = DevicePlaces()
     /// In the order of their first operation.
     private var phones: [(group: MetricGroup, operations: PhoneOperations)] = []
+    /// When a phone was last heard of: the end of the run as phones see it.
+    package private(set) var heardAt = Instant.zero
 
     /// `faultIDs`: of the scenario's list, in its order. Without the backend's view what needs it is not available.
     package init(fleet: FleetMap, faultIDs: [String], hasBackendView: Bool) {
@@ -44,6 +46,7 @@ package struct Tally: Sendable {
             self.measured.findings.add(
                 finding, device: observation.device, scan: observation.scan, at: observation.at)
         case .phone(let sighting):
+            self.heardAt = max(self.heardAt, observation.at)
             self.measure(sighting, group)
             guard sighting.concernsOperations else { return }
             let place = self.place(of: observation.device, group)
@@ -57,11 +60,24 @@ package struct Tally: Sendable {
         }
     }
 
-    /// The end of the run: operations that are still under way are closed.
-    package mutating func finish() {
+    /// The end of the run: operations that are still under way are closed, and counted as unfinished.
+    /// `moment`: nil for the last that was heard of a phone.
+    package mutating func finish(at moment: Instant? = nil) {
+        self.measured.table.add(self.unfinished(at: moment ?? self.heardAt))
         for place in self.phones.indices {
             self.phones[place].operations.close(into: &self.measured, self.phones[place].group)
         }
+    }
+
+    /// The operations that are open, and nothing else.
+    package func unfinished(at moment: Instant) -> MetricTable {
+        var table = MetricTable(groups: self.measured.table.groups)
+        for phone in self.phones {
+            phone.operations.open { metric, since in
+                table.record(unfinished: metric, age: max(.zero, moment - since), in: phone.group)
+            }
+        }
+        return table
     }
 
     /// Scans whose operations are still followed: what grows when something never settles.

@@ -206,11 +206,14 @@ package struct HDRHistogram: Sendable {
     /// The smallest value below or at which lie at least this share of all values, as the highest value of its place
     /// (HdrHistogram's convention: never less than the truth, and at most 0.1 % or 511 ns more) but never above
     /// `maximum`. A percentile among the saturated values is `maximum`. Nil when nothing was recorded.
-    package func value(at percentile: Percentile) -> Int64? {
+    ///
+    /// `others`: so many more values that are greater than all. Nil where the percentile is among them.
+    package func value(at percentile: Percentile, below others: Int64 = 0) -> Int64? {
         guard let places = self.occupied else { return nil }
         // The rank is exact: no rounding can move a percentile over the edge of a place.
-        let product = UInt128(self.total) * UInt128(percentile.perMillion)
-        let rank = Swift.max(1, Int64((product + 999_999) / 1_000_000))
+        let product = (UInt128(self.total) + UInt128(others)) * UInt128(percentile.perMillion)
+        let rank = Swift.max(1, Int64(clamping: (product + 999_999) / 1_000_000))
+        guard rank <= self.total else { return nil }
         if rank > self.total - self.saturated { return self.greatest }
         var seen: Int64 = 0
         for place in places {

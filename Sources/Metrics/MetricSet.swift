@@ -9,6 +9,8 @@ package struct MetricSet: Sendable {
     private static let statusesMax = 1_000
 
     private var latencies = [HDRHistogram](repeating: HDRHistogram(), count: LatencyMetric.allCases.count)
+    /// By ordinal; empty until there is one, which is at a run's end.
+    private var open: [Unfinished] = []
     private var rates = [FailureRate](repeating: FailureRate(), count: RateMetric.allCases.count)
     private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
     /// Allocated by the first reply.
@@ -22,6 +24,13 @@ package struct MetricSet: Sendable {
 
     package mutating func record(_ metric: LatencyMetric, _ time: Interval) {
         self.latencies[metric.ordinal].record(time.nanoseconds)
+    }
+
+    /// An operation that has not ended.
+    package mutating func record(unfinished metric: LatencyMetric, age: Interval) {
+        var unfinished = Unfinished()
+        unfinished.record(age: age)
+        self.add(unfinished, to: metric)
     }
 
     package mutating func record(_ metric: RateMetric, failed: Bool) {
@@ -43,6 +52,15 @@ package struct MetricSet: Sendable {
 
     package mutating func fired(fault id: String) { self.faults.add(1, to: id) }
 
+    /// Takes in operations that were counted elsewhere.
+    package mutating func add(_ unfinished: Unfinished, to metric: LatencyMetric) {
+        guard !unfinished.isEmpty else { return }
+        if self.open.isEmpty {
+            self.open = [Unfinished](repeating: Unfinished(), count: LatencyMetric.allCases.count)
+        }
+        self.open[metric.ordinal].add(unfinished)
+    }
+
     /// Takes in what was counted elsewhere.
     package mutating func add(_ rate: FailureRate, to metric: RateMetric) {
         self.rates[metric.ordinal].add(rate)
@@ -63,6 +81,7 @@ package struct MetricSet: Sendable {
     /// As if all that the other one recorded had been recorded here.
     package mutating func add(_ other: MetricSet) {
         for index in self.latencies.indices { self.latencies[index].add(other.latencies[index]) }
+        for metric in LatencyMetric.allCases { self.add(other.unfinished(metric), to: metric) }
         for index in self.rates.indices { self.rates[index].add(other.rates[index]) }
         for index in self.counts.indices {
             self.counts[index] = self.counts[index].addingSaturating(other.counts[index])
@@ -80,6 +99,7 @@ package struct MetricSet: Sendable {
     /// Back to nothing, keeping the memory for the next interval.
     package mutating func reset() {
         for index in self.latencies.indices { self.latencies[index].reset() }
+        self.open = []
         for index in self.rates.indices { self.rates[index] = FailureRate() }
         for index in self.counts.indices { self.counts[index] = 0 }
         for status in self.statuses.indices { self.statuses[status] = 0 }
@@ -89,6 +109,10 @@ package struct MetricSet: Sendable {
     // MARK: Reading
 
     package func histogram(_ metric: LatencyMetric) -> HDRHistogram { self.latencies[metric.ordinal] }
+
+    package func unfinished(_ metric: LatencyMetric) -> Unfinished {
+        self.open.isEmpty ? Unfinished() : self.open[metric.ordinal]
+    }
 
     package func rate(_ metric: RateMetric) -> FailureRate { self.rates[metric.ordinal] }
 
@@ -108,6 +132,7 @@ package struct MetricSet: Sendable {
 extension MetricSet: Equatable {
     package static func == (left: MetricSet, right: MetricSet) -> Bool {
         left.latencies == right.latencies && left.rates == right.rates && left.counts == right.counts
+            && LatencyMetric.allCases.allSatisfy { left.unfinished($0) == right.unfinished($0) }
             && left.replies.elementsEqual(right.replies, by: ==) && left.faults == right.faults
     }
 }

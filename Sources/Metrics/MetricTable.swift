@@ -54,6 +54,11 @@ package struct MetricTable: Sendable, Equatable {
         self.sets[group.place].record(metric, time)
     }
 
+    /// An operation that has not ended.
+    package mutating func record(unfinished metric: LatencyMetric, age: Interval, in group: MetricGroup) {
+        self.sets[group.place].record(unfinished: metric, age: age)
+    }
+
     package mutating func record(_ metric: RateMetric, failed: Bool, in group: MetricGroup) {
         self.sets[group.place].record(metric, failed: failed)
     }
@@ -109,6 +114,12 @@ package struct MetricTable: Sendable, Equatable {
         if used.count == 1 { return .measured(self.sets[used[0]].histogram(metric)) }
         return .measured(
             self.places(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
+    }
+
+    /// The operations that no histogram holds because they have not ended. Of a run that goes on there is none.
+    package func unfinished(_ metric: LatencyMetric, of scope: MetricScope) -> Unfinished {
+        guard self.isAvailable(.latency(metric)) else { return Unfinished() }
+        return self.places(scope).reduce(into: Unfinished()) { $0.add(self.sets[$1].unfinished(metric)) }
     }
 
     package func rate(_ metric: RateMetric, of scope: MetricScope) -> Reading<FailureRate> {

@@ -1,3 +1,5 @@
+import SimBase
+
 /// What an objective found.
 package struct SLOResult: Hashable, Sendable {
     package let slo: SLO
@@ -63,6 +65,11 @@ package enum SLOValue: Hashable, Sendable {
     case number(Int64)
 }
 
+extension SLOCondition {
+    /// Whether only what is too large fails it.
+    package var isUpperLimit: Bool { self.comparison == .less || self.comparison == .lessOrEqual }
+}
+
 extension SLO {
     /// Judges all that the table holds, whatever part of a run that is.
     package func evaluate(against table: MetricTable) -> SLOResult {
@@ -76,7 +83,7 @@ extension SLO {
 
     func evaluate(_ sample: SLOSample) -> SLOResult {
         switch sample {
-        case .latency(let histogram): self.judge(latency: histogram)
+        case .latency(let histogram, let unfinished): self.judge(latency: histogram, unfinished)
         case .rate(let rate): self.judge(rate: rate)
         case .number(let number): self.judge(number: number)
         case .notAvailable: self.notKnown
@@ -89,9 +96,12 @@ extension SLO {
             slo: self, value: nil, actual: "no data", passed: self.passesWithoutData ?? passed, noData: true)
     }
 
-    private func judge(latency histogram: HDRHistogram) -> SLOResult {
+    private func judge(latency histogram: HDRHistogram, _ unfinished: Unfinished) -> SLOResult {
         guard case .time(let threshold) = self.condition.threshold else {
             return self.judge(number: histogram.total)
+        }
+        if !unfinished.isEmpty, self.condition.isUpperLimit {
+            return self.judge(latency: histogram, unfinished, upTo: threshold)
         }
         guard let value = self.time(of: histogram) else { return self.noData(passed: false) }
         let comparison = self.condition.comparison
@@ -106,6 +116,59 @@ extension SLO {
         return SLOResult(
             slo: self, value: .time(nanoseconds: value), actual: Self.text(value, beside: threshold),
             passed: passed, noData: false)
+    }
+
+    /// An upper limit holds only if it would hold with every operation that was still open above it (DESIGN.md 11.3).
+    private func judge(latency histogram: HDRHistogram, _ unfinished: Unfinished, upTo limit: Int64)
+        -> SLOResult
+    {
+        let comparison = self.condition.comparison
+        var value = self.time(of: histogram)
+        let passed: Bool
+        switch self.condition.aggregation {
+        case .average:
+            // The oldest with its age, which is the least that it will have taken; the others hardly above the limit.
+            let above = UInt128(max(unfinished.oldest.nanoseconds, limit.addingSaturating(1)))
+            let others = UInt128(unfinished.count - 1)
+            let sum = histogram.sum.addingSaturating(above).addingSaturating(
+                others * (UInt128(limit) + 1))
+            let total = UInt128(histogram.total) + UInt128(unfinished.count)
+            passed = comparison.holds(sum, UInt128(limit) * total)
+        case .median: passed = self.holds(&value, at: .p50, of: histogram, unfinished, limit)
+        case .percentile(let percentile):
+            passed = self.holds(&value, at: percentile, of: histogram, unfinished, limit)
+        case .minimum: passed = value.map { comparison.holds($0, limit) } ?? false
+        case .maximum: passed = false
+        case .count, .rate, .value: preconditionFailure("an SLO is built only of what fits together")
+        }
+        let shown = value.map { Self.text($0, beside: limit) } ?? "no data"
+        return SLOResult(
+            slo: self, value: value.map { .time(nanoseconds: $0) },
+            actual: "\(shown), \(unfinished.count) unfinished", passed: passed, noData: false)
+    }
+
+    /// `value`: becomes the percentile of all operations, unless that is among those that have not ended.
+    private func holds(
+        _ value: inout Int64?, at percentile: Percentile, of histogram: HDRHistogram,
+        _ unfinished: Unfinished, _ limit: Int64
+    ) -> Bool {
+        guard let all = histogram.value(at: percentile, below: unfinished.count) else { return false }
+        value = all
+        return self.condition.comparison.holds(all, limit)
+    }
+
+    /// What is said of a part of a run in which operations were open and none ended, so that nothing was measured: it
+    /// fails where the oldest is past the limit. Nil where that is no failure.
+    func missed(_ unfinished: Unfinished) -> SLOResult? {
+        guard !unfinished.isEmpty, self.condition.isUpperLimit,
+            case .time(let limit) = self.condition.threshold,
+            !self.condition.comparison.holds(unfinished.oldest.nanoseconds, limit)
+        else { return nil }
+        let oldest = unfinished.oldest.nanoseconds
+        return SLOResult(
+            slo: self, value: .time(nanoseconds: oldest),
+            actual: "\(unfinished.count) unfinished, the oldest after \(Self.text(oldest, beside: limit)),",
+            passed: false, noData: false)
     }
 
     private func time(of histogram: HDRHistogram) -> Int64? {

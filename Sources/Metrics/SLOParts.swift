@@ -62,9 +62,15 @@ package struct SLOParts: Sendable {
         self.tracks.compactMap { $0.boundary(notAfter: moment) }.max()
     }
 
-    /// What was measured from a moment on, up to the next boundary at most.
-    package mutating func add(_ table: MetricTable, from moment: Instant) {
-        for place in self.tracks.indices { self.tracks[place].add(table, from: moment) }
+    /// Whether it must be told which operations are open.
+    package var countsOpen: Bool { self.tracks.contains { $0.countsOpen } }
+
+    /// What was measured from a moment on, up to the next boundary at most. `open`: the operations that were open at a
+    /// moment, after all that was measured and before anything that is added later.
+    package mutating func add(
+        _ table: MetricTable, from moment: Instant, open: (table: MetricTable, at: Instant)? = nil
+    ) {
+        for place in self.tracks.indices { self.tracks[place].add(table, from: moment, open: open) }
     }
 
     /// The end of the run: what has not come to its end is judged as far as that is fair.
@@ -94,6 +100,10 @@ private struct Track: Sendable {
     /// The part that is under way.
     private var sample: SLOSample?
     private var from = Instant.zero
+    /// The operations that were open after what was added last, and at which moment they were that old.
+    private var open: (unfinished: Unfinished, at: Instant)?
+    /// From then on no operation gets older: the run is over, as the phones see it.
+    private var endedAt: Instant?
     private var worst: SLOResult?
     private var judged = 0
     private var missed = 0
@@ -101,6 +111,11 @@ private struct Track: Sendable {
     init(_ slo: SLO, _ span: Span) {
         self.slo = slo
         self.span = span
+    }
+
+    var countsOpen: Bool {
+        guard case .windows = self.span, case .latency = self.slo.selector.metric else { return false }
+        return self.slo.condition.isUpperLimit
     }
 
     func boundary(after moment: Instant) -> Instant? {
@@ -123,19 +138,29 @@ private struct Track: Sendable {
         Instant(nanoseconds: max(0, moment.nanoseconds) / length.nanoseconds * length.nanoseconds)
     }
 
-    mutating func add(_ table: MetricTable, from moment: Instant) {
+    mutating func add(
+        _ table: MetricTable, from moment: Instant, open: (table: MetricTable, at: Instant)?
+    ) {
         switch self.span {
         case .whole, .one(nil): return
         case .windows(let length):
             let start = Self.start(of: moment, length)
-            if self.sample != nil, start > self.from { self.close(at: self.from + length, isWhole: true) }
+            if self.sample != nil, start > self.from {
+                self.close(at: self.from + length, isWhole: true)
+                self.pass(length, upTo: start)
+            }
             if self.sample == nil { self.from = start }
         case .one(let range?):
             if moment >= range.upperBound { return self.close(at: range.upperBound, isWhole: true) }
             guard moment >= range.lowerBound else { return }
             self.from = range.lowerBound
         }
-        let sample = SLOSample(of: self.slo.selector, in: table)
+        var sample = SLOSample(of: self.slo.selector, in: table)
+        // What the run leaves open belongs to it as a whole; a window is judged by what ended in it, or by `open`.
+        if case .windows = self.span { sample = sample.finished }
+        if self.countsOpen, let open, case .latency(let metric) = self.slo.selector.metric {
+            self.open = (open.table.unfinished(metric, of: self.slo.selector.scope), open.at)
+        }
         if self.sample == nil { self.sample = sample } else { self.sample?.add(sample) }
     }
 
@@ -143,7 +168,9 @@ private struct Track: Sendable {
         switch self.span {
         case .whole, .one(nil): return
         case .windows(let length):
+            self.endedAt = self.open?.at
             self.close(at: min(self.from + length, end), isWhole: self.from + length <= end)
+            self.pass(length, upTo: min(end, self.endedAt ?? end))
         case .one(let range?): self.close(at: min(range.upperBound, end), isWhole: range.upperBound <= end)
         }
     }
@@ -153,7 +180,32 @@ private struct Track: Sendable {
         self.sample = nil
         guard isWhole || self.slo.condition.isFairOfPart else { return }
         let result = self.slo.evaluate(sample)
-        guard !result.noData, result.passed != nil else { return }
+        guard !result.noData else { return self.judgeOpen(at: end) }
+        if result.passed != nil { self.note(result, at: end) }
+    }
+
+    /// The windows in which nothing was observed at all, behind the present one. A part of one is as good as a whole: the
+    /// oldest operation only gets older.
+    private mutating func pass(_ length: Interval, upTo limit: Instant) {
+        guard let open = self.open, !open.unfinished.isEmpty else { return }
+        while self.from + length < limit {
+            self.from = self.from + length
+            self.judgeOpen(at: min(self.from + length, limit))
+        }
+    }
+
+    /// No operation ended in the present window: whether one should have.
+    private mutating func judgeOpen(at end: Instant) {
+        let end = min(end, self.endedAt ?? end)
+        guard let open = self.open, !open.unfinished.isEmpty,
+            let result = self.slo.missed(
+                Unfinished(
+                    count: open.unfinished.count, oldest: open.unfinished.oldest + (end - open.at)))
+        else { return }
+        self.note(result, at: end)
+    }
+
+    private mutating func note(_ result: SLOResult, at end: Instant) {
         self.judged += 1
         if result.passed == false { self.missed += 1 }
         guard self.worst.map({ result.isWorse(than: $0) }) ?? true else { return }

@@ -1,6 +1,6 @@
 /// What an objective judges: the values of its metric in some part of a run. Samples of one metric add up.
 enum SLOSample: Sendable {
-    case latency(HDRHistogram)
+    case latency(HDRHistogram, Unfinished)
     case rate(FailureRate)
     case number(Int64)
     case notAvailable
@@ -9,7 +9,8 @@ enum SLOSample: Sendable {
         let scope = selector.scope
         switch selector.metric {
         case .latency(let metric):
-            self = Self.sample(table.histogram(metric, of: scope)) { .latency($0) }
+            let unfinished = table.unfinished(metric, of: scope)
+            self = Self.sample(table.histogram(metric, of: scope)) { .latency($0, unfinished) }
         case .rate(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
         case .count(let metric): self = Self.sample(table.count(metric, of: scope)) { .number($0) }
         case .http(let status): self = Self.sample(table.count(status: status, of: scope)) { .number($0) }
@@ -25,12 +26,19 @@ enum SLOSample: Sendable {
         }
     }
 
+    /// Without the operations that were open at its end.
+    var finished: SLOSample {
+        guard case .latency(let histogram, _) = self else { return self }
+        return .latency(histogram, Unfinished())
+    }
+
     /// As if all of it had been observed together.
     mutating func add(_ other: SLOSample) {
         switch (self, other) {
-        case (.latency(var histogram), .latency(let more)):
+        case (.latency(var histogram, var unfinished), .latency(let more, let others)):
             histogram.add(more)
-            self = .latency(histogram)
+            unfinished.add(others)
+            self = .latency(histogram, unfinished)
         case (.rate(var rate), .rate(let more)):
             rate.add(more)
             self = .rate(rate)

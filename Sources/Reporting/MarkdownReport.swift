@@ -200,19 +200,23 @@ package enum MarkdownReport {
     }
 
     private static func latencies(_ result: RunResult) -> String {
+        let hasOpen = result.latencyRows.contains { !$0.unfinished.isEmpty }
         let rows = result.latencyRows.map { row in
             let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
             return [MarkdownText.code(row.metric.rawValue), Figures.count(row.summary?.count ?? 0)]
                 + times.map { $0.map { Figures.time($0) } ?? "-" }
                 + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
+                + (hasOpen ? [row.unfinishedText] : [])
         }
         let unknown = result.unknownLatencies.map { row in
             [MarkdownText.code(row.rawValue)] + [String](repeating: "n/a", count: 5) + [""]
+                + (hasOpen ? [""] : [])
         }
         guard !(rows + unknown).isEmpty else { return "" }
         return "### Latencies\n\n"
             + MarkdownText.table(
-                ["metric", "count", "p50", "p95", "p99", "max", "failed"], rows + unknown)
+                ["metric", "count", "p50", "p95", "p99", "max", "failed"]
+                    + (hasOpen ? ["unfinished"] : []), rows + unknown)
     }
 
     private static func details(_ result: RunResult) -> String {

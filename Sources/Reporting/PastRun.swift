@@ -273,6 +273,7 @@ private struct Past {
         for (place, group) in groups.enumerated() {
             group.totals.record(into: &table, group: MetricGroup(index: place))
         }
+        self.readUnfinished(summary, into: &table)
         for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
         where member.value.text == "n/a" {
             if let metric = Metric(name: member.key) { table.cannotKnow(metric) }
@@ -312,6 +313,23 @@ private struct Past {
             result.streamsOpen = series
         }
         return result
+    }
+
+    /// What no log holds. Every phone is of a group, unless there is none.
+    private func readUnfinished(_ summary: JSONValue, into table: inout MetricTable) {
+        for place in -1..<self.head.groups.count {
+            guard place >= 0 || self.head.groups.isEmpty else { continue }
+            let part =
+                place < 0 ? summary : summary["groups"]?[Printable.bounded(self.head.groups[place].name)]
+            var set = MetricSet()
+            for metric in LatencyMetric.allCases where metric.countsUnfinished {
+                let value = part?["metrics"]?[metric.rawValue]?["unfinished"]
+                guard let count = value?["count"]?.count, count > 0 else { continue }
+                let oldest = Interval(nanoseconds: value?["oldest_ms"]?.nanoseconds(6) ?? 0)
+                set.add(Unfinished(count: Int64(count), oldest: oldest), to: metric)
+            }
+            table.add(set, in: place < 0 ? .none : MetricGroup(index: place))
+        }
     }
 
     private static func totals(_ value: JSONValue?) -> LedgerTotals {
@@ -428,6 +446,7 @@ private struct Past {
                 // Of pings, progress and the network the log may hold nothing: whoever saw more knows better.
                 let more = log.histogram(metric).total >= series.histogram(metric).total
                 set.add(more ? log.histogram(metric) : series.histogram(metric), to: metric)
+                set.add(log.unfinished(metric), to: metric)
             }
             for metric in RateMetric.allCases { set.add(log.rate(metric), to: metric) }
             for metric in CountMetric.allCases {

@@ -47,7 +47,7 @@ package struct RunRecorder {
 
     package mutating func saw(_ observation: consuming Observation, in directory: RunDirectory) {
         if observation.at >= self.to {
-            self.cut(directory)
+            self.cut(directory, open: self.open(at: self.to))
             self.begin(at: observation.at)
         }
         self.tally.saw(observation)
@@ -92,8 +92,9 @@ package struct RunRecorder {
         waiting: [WaitingRecord], at moment: Instant, driver: MetricSet, in directory: RunDirectory
     ) {
         self.ledger.finish(waitingOnDisk: waiting, at: moment)
+        let open = self.open(at: min(moment, self.tally.heardAt))
         self.tally.finish()
-        self.cut(directory)
+        self.cut(directory, open: open)
         self.objectives.finish(at: moment)
         var own = MetricTable(groups: self.past.table.groups)
         own.add(driver, in: .none)
@@ -109,12 +110,17 @@ package struct RunRecorder {
         self.to = min(end, self.objectives.boundary(after: self.from) ?? end)
     }
 
-    private mutating func cut(_ directory: RunDirectory) {
+    /// The operations that are open, where an objective asks for them.
+    private func open(at moment: Instant) -> (table: MetricTable, at: Instant)? {
+        self.objectives.countsOpen ? (self.tally.unfinished(at: moment), moment) : nil
+    }
+
+    private mutating func cut(_ directory: RunDirectory, open: (table: MetricTable, at: Instant)?) {
         let (from, length) = (self.from, self.to - self.from)
         var counted = (events: 0, pings: 0)
         var objectives = self.objectives
         self.tally.settle(into: &self.past) { interval in
-            objectives.add(interval.table, from: from)
+            objectives.add(interval.table, from: from, open: open)
             directory.log(interval.table, from: from, length: length)
             counted = Chronicle.counts(interval.table)
         }

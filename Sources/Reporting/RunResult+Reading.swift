@@ -137,10 +137,12 @@ extension RunResult {
             {
                 failures = found
             }
-            guard summary != nil || failures != nil, metric != .generatorLateness,
+            let unfinished = self.metrics.unfinished(metric, of: .fleet)
+            guard summary != nil || failures != nil || !unfinished.isEmpty, metric != .generatorLateness,
                 metric != .uploadServiceTime || self.serviceTimeDiffers
             else { return nil }
-            return LatencyRow(metric: metric, summary: summary, failures: failures)
+            return LatencyRow(
+                metric: metric, summary: summary, failures: failures, unfinished: unfinished)
         }
     }
 
@@ -160,4 +162,12 @@ struct LatencyRow {
     let metric: LatencyMetric
     let summary: LatencySummary?
     let failures: FailureRate?
+    let unfinished: Unfinished
+
+    /// How many had not ended, for people.
+    var unfinishedText: String {
+        self.unfinished.isEmpty
+            ? ""
+            : "\(Figures.count(self.unfinished.count)), oldest \(Figures.time(self.unfinished.oldest.nanoseconds))"
+    }
 }

@@ -203,7 +203,10 @@ extension SummaryJSON {
         for metric in LatencyMetric.allCases {
             members[metric.rawValue] =
                 switch table.histogram(metric, of: scope) {
-                case .measured(let histogram): Self.latency(LatencySummary(histogram))
+                case .measured(let histogram):
+                    Self.latency(
+                        LatencySummary(histogram),
+                        metric.countsUnfinished ? table.unfinished(metric, of: scope) : nil)
                 case .notAvailable: .notAvailable
                 }
         }
@@ -221,7 +224,7 @@ extension SummaryJSON {
         return .object(members)
     }
 
-    private static func latency(_ summary: LatencySummary?) -> JSONValue {
+    private static func latency(_ summary: LatencySummary?, _ unfinished: Unfinished?) -> JSONValue {
         var members: [String: JSONValue] = ["unit": .string("ms"), "count": .integer(summary?.count ?? 0)]
         let numbers: [(String, Int64?)] = [
             ("min", summary?.minimum), ("mean", summary?.mean), ("p50", summary?.p50),
@@ -230,6 +233,13 @@ extension SummaryJSON {
         ]
         for (name, nanoseconds) in numbers {
             members[name] = nanoseconds.map { .number(Figures.milliseconds($0)) } ?? .null
+        }
+        if let unfinished {
+            members["unfinished"] = .object([
+                "count": .integer(unfinished.count),
+                "oldest_ms": unfinished.isEmpty
+                    ? .null : .number(Figures.milliseconds(unfinished.oldest.nanoseconds)),
+            ])
         }
         return .object(members)
     }

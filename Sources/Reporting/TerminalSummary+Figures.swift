@@ -137,10 +137,15 @@ extension SummaryWriter {
         let rows = self.result.latencyRows
         if !rows.isEmpty {
             self.page.gap()
-            var table = Table("Latencies", ["count", "p50", "p95", "p99", "max", "failed"])
+            let hasOpen = rows.contains { !$0.unfinished.isEmpty }
+            var table = Table(
+                "Latencies",
+                ["count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["unfinished"] : []))
             for row in rows {
                 let isInner = row.metric == .uploadServiceTime
-                table.rows.append([Piece((isInner ? "    " : "  ") + row.metric.rawValue)] + Self.cells(row))
+                table.rows.append(
+                    [Piece((isInner ? "    " : "  ") + row.metric.rawValue)] + Self.cells(row)
+                        + (hasOpen ? [Self.unfinished(row)] : []))
             }
             self.page.table(table)
         }
@@ -150,6 +155,10 @@ extension SummaryWriter {
                 Piece("  n/a", .dim), indent: 7,
                 [Piece(unknown.map(\.rawValue).joined(separator: ", "), .dim)])
         }
+    }
+
+    private static func unfinished(_ row: LatencyRow) -> Piece {
+        row.unfinished.isEmpty ? Piece("") : Piece(Figures.count(row.unfinished.count), .warning)
     }
 
     private static func cells(_ row: LatencyRow) -> [Piece] {

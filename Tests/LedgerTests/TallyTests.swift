@@ -447,7 +447,7 @@ import Testing
         func tally() -> Tally { Tally(fleet: .ungrouped, faultIDs: ["a"], hasBackendView: true) }
         var whole = tally()
         for observation in first.observations + second.observations { whole.saw(observation) }
-        whole.finish()
+        whole.finish(at: first.now)
 
         var shard = tally()
         var other = tally()
@@ -457,7 +457,7 @@ import Testing
             sum.add(shard.drain())
         }
         for observation in second.observations { other.saw(observation) }
-        other.finish()
+        other.finish(at: first.now)
         sum.add(other.drain())
         #expect(sum.measured == whole.measured)
         #expect(shard.drain() == tally().measured)

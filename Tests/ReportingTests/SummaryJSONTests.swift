@@ -122,7 +122,9 @@ import Testing
                 == Set(LatencyMetric.allCases.map(\.rawValue) + RateMetric.allCases.map(\.rawValue)))
         let upload = try #require(metrics["upload.time"])
         #expect(
-            Set(upload.keys) == ["unit", "count", "min", "mean", "p50", "p90", "p95", "p99", "p999", "max"])
+            Set(upload.keys) == [
+                "unit", "count", "min", "mean", "p50", "p90", "p95", "p99", "p999", "max", "unfinished",
+            ])
         #expect(upload["unit"] as? String == "ms")
         #expect(upload["count"] as? Int == 120)
         #expect(upload["max"] as? Double == 481.32)

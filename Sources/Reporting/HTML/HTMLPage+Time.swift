@@ -155,8 +155,8 @@ extension HTMLPage {
 
     var latencies: Section {
         let body = self.result.latencyRows.compactMap { row -> String? in
-            guard let summary = row.summary else { return nil }
-            return self.latency(row.metric, summary, row.failures)
+            guard row.summary != nil || !row.unfinished.isEmpty else { return nil }
+            return self.latency(row)
         }.joined()
         let unknown = self.result.unknownLatencies.map(\.rawValue)
         let note =
@@ -183,16 +183,18 @@ extension HTMLPage {
         return nil
     }
 
-    private func latency(_ metric: LatencyMetric, _ summary: LatencySummary, _ failures: FailureRate?)
-        -> String
-    {
-        var stats = [
-            ("count", Figures.count(summary.count)), ("p50", HTMLText.time(summary.p50)),
-            ("p90", HTMLText.time(summary.p90)), ("p95", HTMLText.time(summary.p95)),
-            ("p99", HTMLText.time(summary.p99)), ("p99.9", HTMLText.time(summary.p999)),
-            ("max", HTMLText.time(summary.maximum)),
-        ]
-        if let failures {
+    private func latency(_ row: LatencyRow) -> String {
+        let metric = row.metric
+        var stats = [("count", Figures.count(row.summary?.count ?? 0))]
+        if let summary = row.summary {
+            stats += [
+                ("p50", HTMLText.time(summary.p50)), ("p90", HTMLText.time(summary.p90)),
+                ("p95", HTMLText.time(summary.p95)), ("p99", HTMLText.time(summary.p99)),
+                ("p99.9", HTMLText.time(summary.p999)), ("max", HTMLText.time(summary.maximum)),
+            ]
+        }
+        if !row.unfinished.isEmpty { stats.append(("unfinished", row.unfinishedText)) }
+        if let failures = row.failures {
             stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
         }
         let list = stats.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
@@ -219,7 +221,9 @@ extension HTMLPage {
                     limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds)
                 ).html
         }
-        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet) {
+        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet),
+            !histogram.isEmpty
+        {
             charts += NinesChart(id: "nines-\(id)", histogram: histogram, limit: self.limit(metric)).html
         }
         return """

@@ -19,8 +19,9 @@ enum SLOBudget {
                 histogram.total > 0
             else { return nil }
             let allowed = 1 - Double(percentile.perMillion) / 1_000_000
-            let above = Double(histogram.total - histogram.count(atOrBelow: limit)) / Double(histogram.total)
-            return above / allowed
+            let open = table.unfinished(metric, of: slo.selector.scope).count
+            let above = Double(histogram.total - histogram.count(atOrBelow: limit)) + Double(open)
+            return above / (Double(histogram.total) + Double(open)) / allowed
         case (.number, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .fault): return nil
         }
     }
