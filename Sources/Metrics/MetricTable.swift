@@ -86,6 +86,11 @@ package struct MetricTable: Sendable, Equatable {
         self.unavailable.insert(metric)
     }
 
+    /// Nor what the other one cannot know.
+    package mutating func cannotKnow(whatIsUnknownTo other: MetricTable) {
+        self.unavailable.formUnion(other.unavailable)
+    }
+
     /// As if all that the other one recorded had been recorded here. The groups must be the same.
     package mutating func add(_ other: MetricTable) {
         precondition(self.groups == other.groups, "tables of different fleets cannot be added")

@@ -10,10 +10,21 @@ package import Talaria
 package struct RunRecorder {
     private static let second: Int64 = 1_000_000_000
 
+    /// What the objectives are judged by where they leave phones out: what all the others did.
+    private struct Judged {
+        let leftOut: Set<DeviceNumber>
+        var ledger: Ledger
+        var tally: Tally
+        /// Of all intervals that are over, and of the driver.
+        var past: MetricTable
+    }
+
     package private(set) var ledger: Ledger
     package private(set) var chronicle: Chronicle
     private var tally: Tally
     private var objectives: SLOParts
+    /// Nil where that is everything.
+    private var judged: Judged?
     private var watch: AbortWatch
     /// All intervals that are over.
     private var past: Measurements
@@ -43,7 +54,17 @@ package struct RunRecorder {
     /// A scan of an earlier run is gone from the state folder.
     package mutating func lostFromStorage(_ scan: ScanNumber, of device: DeviceNumber) {
         self.ledger.lostFromStorage(scan, of: device)
+        if self.judges(device) { self.judged?.ledger.lostFromStorage(scan, of: device) }
     }
+
+    /// Has the objectives, and nothing else, leave these phones out. To be called before anything is seen.
+    package mutating func leaveOutOfObjectives(_ phones: Set<DeviceNumber>) {
+        self.judged = Judged(
+            leftOut: phones, ledger: self.ledger, tally: self.tally, past: self.past.table)
+    }
+
+    /// Whether there are phones that the objectives leave out, and this is none of them.
+    private func judges(_ phone: DeviceNumber) -> Bool { self.judged?.leftOut.contains(phone) == false }
 
     package mutating func saw(_ observation: consuming Observation, in directory: RunDirectory) {
         if observation.at >= self.to {
@@ -51,6 +72,10 @@ package struct RunRecorder {
             self.begin(at: observation.at)
         }
         self.tally.saw(observation)
+        if self.judges(observation.device) {
+            self.judged?.tally.saw(observation)
+            self.judged?.ledger.saw(copy observation)
+        }
         self.chronicle.saw(observation)
         directory.log(observation)
         self.ledger.saw(consume observation)
@@ -72,7 +97,14 @@ package struct RunRecorder {
     package var findings: FindingsTable { self.past.findings }
 
     /// What the objectives have found so far. `table`: of the whole run.
-    package func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
+    package func results(_ table: MetricTable) -> [SLOResult] {
+        guard let judged = self.judged else { return self.objectives.results(whole: table) }
+        var whole = judged.past
+        whole.add(judged.tally.measured.table)
+        judged.ledger.record(into: &whole)
+        whole.cannotKnow(whatIsUnknownTo: table)
+        return self.objectives.results(whole: whole)
+    }
 
     /// Why the run should end now. To be asked again and again; most of the times it costs nothing.
     package mutating func ending(at moment: Instant) -> RunEnding? {
@@ -82,10 +114,16 @@ package struct RunRecorder {
     }
 
     /// The run was interrupted at this moment; see `Ledger`.
-    package mutating func interrupted(at moment: Instant) { self.ledger.interrupted(at: moment) }
+    package mutating func interrupted(at moment: Instant) {
+        self.ledger.interrupted(at: moment)
+        self.judged?.ledger.interrupted(at: moment)
+    }
 
     /// The backend's process died; see `Ledger`.
-    package mutating func lostBackend(after moment: Instant) { self.ledger.lostBackend(after: moment) }
+    package mutating func lostBackend(after moment: Instant) {
+        self.ledger.lostBackend(after: moment)
+        self.judged?.ledger.lostBackend(after: moment)
+    }
 
     /// The end of the run. `driver`: what the driver itself counted.
     package mutating func finish(
@@ -94,12 +132,18 @@ package struct RunRecorder {
         self.ledger.finish(waitingOnDisk: waiting, at: moment)
         let open = self.open(at: min(moment, self.tally.heardAt))
         self.tally.finish()
+        if let leftOut = self.judged?.leftOut {
+            self.judged?.ledger.finish(
+                waitingOnDisk: waiting.filter { !leftOut.contains($0.device) }, at: moment)
+            self.judged?.tally.finish()
+        }
         self.cut(directory, open: open)
         self.objectives.finish(at: moment)
         var own = MetricTable(groups: self.past.table.groups)
         own.add(driver, in: .none)
         directory.log(own, from: .zero, length: moment - .zero)
         self.past.table.add(own)
+        self.judged?.past.add(own)
     }
 
     /// The interval of a moment: a second of the run's time, unless an objective begins or ends to count within it.
@@ -112,15 +156,17 @@ package struct RunRecorder {
 
     /// The operations that are open, where an objective asks for them.
     private func open(at moment: Instant) -> (table: MetricTable, at: Instant)? {
-        self.objectives.countsOpen ? (self.tally.unfinished(at: moment), moment) : nil
+        self.objectives.countsOpen ? ((self.judged?.tally ?? self.tally).unfinished(at: moment), moment) : nil
     }
 
     private mutating func cut(_ directory: RunDirectory, open: (table: MetricTable, at: Instant)?) {
         let (from, length) = (self.from, self.to - self.from)
         var counted = (events: 0, pings: 0)
         var objectives = self.objectives
+        let judged = self.judged?.tally.drain().table
+        if let judged { self.judged?.past.add(judged) }
         self.tally.settle(into: &self.past) { interval in
-            objectives.add(interval.table, from: from, open: open)
+            objectives.add(judged ?? interval.table, from: from, open: open)
             directory.log(interval.table, from: from, length: length)
             counted = Chronicle.counts(interval.table)
         }

@@ -188,6 +188,11 @@ extension World {
         }
     }
 
+    /// The phones that will be left without a path when all other trouble ends.
+    package var phonesToStayBroken: Set<DeviceNumber> {
+        Set(self.phones.indices.filter(self.staysBroken).map { self.phones[$0].handset.number })
+    }
+
     private func staysBroken(_ phone: Int) -> Bool {
         guard self.plan.staysBroken > .never else { return false }
         return self.plan.staysBroken.happens(

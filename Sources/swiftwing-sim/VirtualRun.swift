@@ -77,6 +77,8 @@ final class VirtualRun {
             ledger: settings)
         self.sometimes = SometimesTable(expected: scenario.sometimes, slotsMax: settings.slotsMax)
         self.world = VirtualWorld.World(request.plan)
+        let broken = self.world.phonesToStayBroken
+        if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
         let place =
             request.output.map { RunPlace.exactly($0) }
             ?? .dated(
@@ -250,6 +252,10 @@ final class VirtualRun {
     private var notes: [String] {
         let digest = Hexadecimal.text(self.world.chain.value, digits: 16)
         var notes = ["digest \(digest) of \(self.world.chain.events) events"]
+        let broken = self.world.phonesToStayBroken.count
+        if broken > 0 {
+            notes.append("objectives leave out \(broken) phones that stay without a path")
+        }
         let (met, unmet) = (self.sometimes.met, self.sometimes.unmet)
         if !met.isEmpty || !unmet.isEmpty {
             let missed = unmet.isEmpty ? "" : "; never: \(unmet.map(\.rawValue).joined(separator: ", "))"

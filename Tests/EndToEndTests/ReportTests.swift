@@ -168,7 +168,7 @@ extension EndToEnd {
             let tool = try await Self.tool("read_reports.py", [folder.path])
             try #require(tool.code == 0, "\(tool.complaint)")
             let read = try JSONDecoder().decode(Read.self, from: Data(tool.output.utf8))
-            #expect(read.junit["objectives"] == .init(cases: 7, failures: 1, errors: 0, skipped: 0))
+            #expect(read.junit["objectives"] == .init(cases: 11, failures: 1, errors: 0, skipped: 0))
             let summary = try RunReport(folder: folder).summary()
             #expect(summary.invariants.count > 20, "a virtual run is judged by more than a live one")
             #expect(
