@@ -11,7 +11,7 @@ package struct ObservationLog: ~Copyable {
     /// What is kept of one piece of text in UTF-8 bytes.
     package static let textBytesMax = 256
 
-    /// Lines of one phone about events that it ignored: a server can send millions of them in a second.
+    /// Lines of one phone about events that it ignored or found odd: a server can send millions of them in a second.
     package static let ignoredMax = 1_000
 
     /// Whether pings and progress events are written, too.
@@ -70,10 +70,10 @@ package struct ObservationLog: ~Copyable {
         return true
     }
 
-    /// Events that a phone ignores, or takes note of and goes on.
+    /// Events that a phone ignores, or takes note of and goes on, and what it finds odd in them.
     private static func changesLittle(_ sighting: PhoneSighting) -> Bool {
         switch sighting {
-        case .eventIgnored: true
+        case .eventIgnored, .found: true
         case .eventApplied(_, _, let kind, _, _): kind != .completed && kind != .error
         default: false
         }
