@@ -19,6 +19,24 @@ import Testing
         #expect(links > 0, "no document has a link: the check has read nothing")
     }
 
+    /// A shell that is asked in person, as zsh is on every Mac, takes `#` for a word like any other.
+    @Test func `every command in the documents pastes into a shell`() {
+        var commands = 0
+        for file in SourceTree.files(in: "", ending: ".md") where !file.path.hasPrefix("Docs/decisions") {
+            for (number, line) in file.lines.enumerated() where line.hasPrefix("    ") {
+                let text = line.drop { $0 == " " }
+                guard ["swiftwing-sim ", "make ", "curl ", "#"].contains(where: text.hasPrefix) else {
+                    continue
+                }
+                commands += 1
+                #expect(
+                    text.firstMatch(of: /(?:^|\s)#/) == nil,
+                    "\(file.path):\(number + 1): a comment in a command")
+            }
+        }
+        #expect(commands > 10, "no document has a command: the check has read nothing")
+    }
+
     @Test func `no file names a path of one machine`() {
         for folder in ["Sources", "Tests", "Scenarios", "Docs", "Images"] {
             for ending in [".swift", ".md", ".scenario", ".h"] {
