@@ -20,11 +20,6 @@ final class JournalFile {
         self.path = path
         self.descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard self.descriptor >= 0 else { throw SystemError(call: "open \(path)", code: errno) }
-        // A pipe or a device has no end that a reader could come to.
-        var status = stat()
-        guard unsafe fstat(self.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(call: "open \(path), which is not a file", code: EINVAL)
-        }
     }
 
     deinit { close(self.descriptor) }
@@ -38,6 +33,11 @@ final class JournalFile {
     /// Goes through every whole line so far, without ever holding all of them. Tells whether an unfinished one was cut
     /// off behind them.
     func eachLine(_ body: (ArraySlice<UInt8>) -> Void) throws(SystemError) -> Bool {
+        // A pipe or a device has no end that a reader could come to.
+        var status = stat()
+        guard unsafe fstat(self.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(call: "read \(self.path), which is not a file", code: EINVAL)
+        }
         let newline = UInt8(ascii: "\n")
         var bytes: [UInt8] = []
         var whole = 0

@@ -111,6 +111,13 @@ struct OutputFile {
         }
     }
 
+    /// Why a folder cannot be made: Foundation often keeps the system's words to itself, so the system is asked once more.
+    static func reason(_ error: any Error, makingFolder path: String) -> String {
+        guard unsafe mkdir(path, 0o777) == 0 else { return Self.reason(code: errno) }
+        _ = unsafe rmdir(path)
+        return Self.reason(error)
+    }
+
     static func reason(code: Int32) -> String {
         unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
     }

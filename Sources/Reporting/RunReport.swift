@@ -88,7 +88,8 @@ package struct RunReport: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw OutputError(failures: [.init(path: folder, reason: OutputFile.reason(error))], saved: [])
+            let reason = OutputFile.reason(error, makingFolder: folder)
+            throw OutputError(failures: [.init(path: folder, reason: reason)], saved: [])
         }
         var saved: [String] = []
         var failures: [OutputError.Failure] = []

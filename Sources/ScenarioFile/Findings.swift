@@ -49,14 +49,16 @@ final class Findings {
             file: Self.text(source.name.unicodeScalars), line: place.line, column: place.column,
             sourceLine: Self.text(shown),
             caretOffset: offset - start, caretLength: length,
-            message: Self.text(finding.message.unicodeScalars),
-            help: finding.help.map { Self.text($0.unicodeScalars) })
+            message: Self.text(finding.message.unicodeScalars, keepingLines: true),
+            help: finding.help.map { Self.text($0.unicodeScalars, keepingLines: true) })
     }
 
-    private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+    /// A text without control characters but tabs, and line feeds where it may have several lines.
+    private static func text(_ scalars: some Sequence<Unicode.Scalar>, keepingLines: Bool = false) -> String {
         var view = String.UnicodeScalarView()
         for scalar in scalars {
-            let isControl = scalar != "\t" && scalar != "\n" && scalar.properties.generalCategory == .control
+            let isKept = scalar == "\t" || keepingLines && scalar == "\n"
+            let isControl = !isKept && scalar.properties.generalCategory == .control
             view.append(isControl ? "?" : scalar)
         }
         return String(view)

@@ -55,8 +55,8 @@ extension EndToEnd {
             #expect(grown >= 3, "the chart grew: \(followed.windows)")
             // Whoever comes late gets everything, whoever comes again only what has changed.
             let everything = [
-                "conservation", "disconnections", "errors", "faults", "generator", "head", "latency",
-                "objectives", "time",
+                "conservation", "disconnections", "errors", "faults", "findings", "generator", "head",
+                "latency", "objectives", "time",
             ]
             #expect(followed.first == everything)
             #expect(followed.late == everything)

@@ -172,6 +172,7 @@ private struct Script {
             name: parity
             seed: 9
             drain: 25s
+            slo: {scans.waiting: count <= 1}  # An upload that falls silent outlasts the drain.
             fleet:
             \(groups.joined(separator: "\n"))
             server: {books: 3, job-time: 2s, ping: 700ms, rate-limit: off}
@@ -222,6 +223,8 @@ extension Story {
         var order = "\(side) of scan \(fields["scan"] ?? "-")"
         // A photo is ready while its record is written, or before.
         if what == "photo-prepared" { order += ", photo" }
+        // A slot is given back when the record is durable and the stream has ended, a moment before the DELETE or after.
+        if what == "slot-given" { order += ", slot" }
         // The jobs of a scan go on side by side.
         if side == "backend", let job = fields["job"] { order += ", job \(job)" }
         let data = try JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])

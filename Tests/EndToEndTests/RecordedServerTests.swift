@@ -104,7 +104,7 @@ extension EndToEnd {
             let refusals: [(arguments: [String], code: Int32, says: String)] = [
                 (["--record", there], 64, "cannot record into '\(there)': it exists"),
                 (["--record", folder + "/no/file"], 74, "cannot record into '\(folder)/no/file'"),
-                (["--replay", folder + "/missing"], 66, "cannot read the recording"),
+                (["--replay", folder + "/missing"], 66, "cannot read \(folder)/missing"),
                 (["--replay", there], 65, "\(there):1: this is no recording"),
                 (["--replay", there, "flaky-network"], 64, "--replay plays what was recorded"),
             ]

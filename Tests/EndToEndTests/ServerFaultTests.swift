@@ -22,6 +22,8 @@ extension EndToEnd {
             var lossRestarts = false
             /// Why the phone gives a job of every scan up.
             var abandoned: String?
+            /// What the fault is meant to break.
+            var breaks: String?
             var jobTime = "200ms..400ms"
             /// Two and a half of them are the silence that a phone bears with.
             var ping = "1s"
@@ -37,7 +39,7 @@ extension EndToEnd {
             Case(
                 name: "http-error on upload, final",
                 faults: ["{do: http-error, on: upload, status: 422, code: INVALID_IMAGE_SIZE}"],
-                each: ["http.422": 1, "upload.attempts": 1], outcome: "refused"),
+                each: ["http.422": 1, "upload.attempts": 1], outcome: "refused", breaks: "scans.completed"),
             Case(
                 name: "http-error on upload, too many requests",
                 faults: [
@@ -59,7 +61,8 @@ extension EndToEnd {
             Case(
                 name: "http-error on cleanup",
                 faults: ["{do: http-error, on: cleanup, status: 403}"],
-                each: ["http.403": 1, "cleanup.attempts": 1], abandoned: "status-403"),
+                each: ["http.403": 1, "cleanup.attempts": 1], abandoned: "status-403",
+                breaks: "cleanup.unfinished"),
             Case(
                 name: "http-error on cleanup, repeated",
                 faults: ["{do: http-error, on: cleanup, status: 503}"],
@@ -81,7 +84,7 @@ extension EndToEnd {
                 each: ["http.202": 2, "jobs.cleaned": 2]),
             Case(
                 name: "final-error", faults: ["{do: final-error, on: stream, after: 1 events}"],
-                each: ["http.202": 1, "jobs.cleaned": 1], outcome: "refused"),
+                each: ["http.202": 1, "jobs.cleaned": 1], outcome: "refused", breaks: "scans.completed"),
             Case(name: "degraded", faults: ["{do: degraded, on: stream, books: 70%}"]),
             Case(
                 name: "slow-stage",
@@ -193,6 +196,7 @@ extension EndToEnd {
             \(one.faults.map { "  - \($0)" }.joined(separator: "\n"))
             slo:
               scans.lost: count == 0
+            expect-broken: [\(one.breaks ?? "")]
 
             """
         }
