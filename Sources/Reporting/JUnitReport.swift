@@ -17,11 +17,21 @@ enum JUnitReport {
         let body = suites.map { name, cases in
             // A run takes its time once: objectives and invariants are looked up in what it left.
             "  <testsuite name=\"\(name)\" \(Self.counts(cases)) time=\"\(name == Self.runSuite ? seconds : "0")\" "
-                + "timestamp=\"\(result.startedText.prefix(19))\">\n" + cases.map(\.text).joined()
+                + "timestamp=\"\(result.startedText.prefix(19))\">\n" + Self.properties(result.labels)
+                + cases.map(\.text).joined()
                 + "  </testsuite>\n"
         }.joined()
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             + "<testsuites name=\"\(Self.escaped(result.scenario.name))\" \(total) time=\"\(seconds)\">\n\(body)</testsuites>\n"
+    }
+
+    private static func properties(_ labels: RunLabels) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs =
+            (labels.target.map { [("target", $0)] } ?? []) + labels.tags.map { ("tag.\($0.key)", $0.value) }
+        return "    <properties>\n"
+            + pairs.map { "      <property name=\"\($0.0)\" value=\"\(Self.escaped($0.1))\"/>\n" }.joined()
+            + "    </properties>\n"
     }
 
     private static let runSuite = "run"

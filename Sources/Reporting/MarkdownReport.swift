@@ -58,6 +58,11 @@ package enum MarkdownReport {
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"
         }
+        if !result.labels.isEmpty {
+            text +=
+                result.labels.words.map { MarkdownText.code($0, bytesMax: 400) }.joined(separator: ", ")
+                + "\n\n"
+        }
         for reason in result.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 600))\n" }
         if !result.reasons.isEmpty { text += "\n" }
         text += MarkdownText.table(

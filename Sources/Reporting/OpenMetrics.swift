@@ -15,7 +15,7 @@ enum OpenMetrics {
         text += Self.family(
             "run", "info", "The run, and what it was.",
             [
-                "_info{\(run),tool=\"\(Self.escaped(result.tool))\",sha256=\"\(Self.escaped(result.scenario.sha256))\"} 1"
+                "_info{\(run),tool=\"\(Self.escaped(result.tool))\",sha256=\"\(Self.escaped(result.scenario.sha256))\"\(Self.labels(result.labels))} 1"
             ])
         text += Self.family(
             "run_exit_code", "gauge", "What the process ended with.", ["{\(run)} \(result.exit.rawValue)"])
@@ -32,6 +32,12 @@ enum OpenMetrics {
         text += Self.objectives(result, run) + Self.invariants(result, run)
         text += Self.latencies(result) + Self.rates(result) + Self.counts(result) + Self.losses(result)
         return text + "# EOF\n"
+    }
+
+    /// `,target="http://127.0.0.1:8080",tag_build="1432"`
+    private static func labels(_ labels: RunLabels) -> String {
+        (labels.target.map { ",target=\"\(Self.escaped($0))\"" } ?? "")
+            + labels.tags.map { ",tag_\($0.key)=\"\(Self.escaped($0.value))\"" }.joined()
     }
 
     private static func family(

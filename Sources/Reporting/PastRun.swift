@@ -160,6 +160,8 @@ package struct PastRun: Sendable {
                 isUntrusted: !result.generator.isTrustworthy, isInterrupted: result.isInterrupted,
                 expectations: result.expectations
             ).exit
+        let targets = Set(runs.map(\.head.labels.target)).count
+        if targets > 1 { result.notes.insert("the runs had \(targets) different backends", at: 0) }
         result.notes.insert(
             "merged of \(runs.count) runs, seeds "
                 + runs.map { String($0.head.seed) }.joined(separator: ", "),
@@ -187,6 +189,7 @@ extension RunResult {
             self.groups[place].devices += other.groups[place].devices
             self.groups[place].totals.add(other.groups[place].totals)
         }
+        self.labels = self.labels.agreed(with: other.labels)
         self.isInterrupted = self.isInterrupted || other.isInterrupted
         if let others = other.machine, others != self.machine {
             self.machine = self.machine.map { "\($0); \(others)" } ?? others
@@ -251,7 +254,7 @@ private struct Past {
         groups: [GroupResult], totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
         metrics: MetricTable, exit: RunExit
     ) -> RunResult {
-        RunResult(
+        var result = RunResult(
             tool: self.head.tool, machine: self.head.machine, scenario: self.head.scenario,
             seed: self.head.seed, world: self.head.world, started: self.head.started,
             length: self.until - .zero, groups: groups, isInterrupted: false,
@@ -259,6 +262,8 @@ private struct Past {
             verdicts: verdicts, slos: slos, disconnections: self.disconnections.rows, metrics: metrics,
             resources: Resources(client: nil, backend: nil), generator: GeneratorHealth(complaints: []),
             notes: [], warnings: [], directory: nil, files: [], command: self.head.command)
+        result.labels = self.head.labels
+        return result
     }
 
     // MARK: It came to its end

@@ -29,7 +29,7 @@ package enum RerunCommand {
     }
 
     /// `https://user:password@host/` without what stands before the `@`.
-    private static func withoutUser(_ word: String) -> String {
+    static func withoutUser(_ word: String) -> String {
         guard let scheme = word.firstRange(of: "://") else { return word }
         let authority = word[scheme.upperBound...].prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return word }

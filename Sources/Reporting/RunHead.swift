@@ -27,10 +27,12 @@ package struct RunHead: Equatable, Sendable {
     package var faults: [String]
     /// Without secrets.
     package var command: [String]
+    package var labels: RunLabels
 
     package init(
         tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
-        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String]
+        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String],
+        labels: RunLabels = RunLabels()
     ) {
         self.tool = tool
         self.machine = machine
@@ -42,6 +44,7 @@ package struct RunHead: Equatable, Sendable {
         self.groups = groups
         self.faults = faults
         self.command = RerunCommand.words(command)
+        self.labels = labels
     }
 
     static let schema = 1
@@ -66,6 +69,8 @@ package struct RunHead: Equatable, Sendable {
             "command": .array(self.command.map { .string($0) }),
         ]
         if let machine = self.machine { members["machine"] = .string(machine) }
+        if let target = self.labels.target { members["target"] = .string(target) }
+        if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
         return JSONValue.object(members).document
     }
 
@@ -81,6 +86,7 @@ package struct RunHead: Equatable, Sendable {
             let started = value["started_ms"]?.integer(Int64.self), (0...Self.startedMax).contains(started),
             let hasBackendView = value["backend_view"]?.flag
         else { return nil }
+        let command = (value["command"]?.elements ?? []).compactMap(\.text)
         self.init(
             tool: tool, machine: value["machine"]?.text,
             scenario: ScenarioIdentity(
@@ -94,7 +100,7 @@ package struct RunHead: Equatable, Sendable {
                 return Group(name: name, devices: devices)
             },
             faults: (value["faults"]?.elements ?? []).compactMap(\.text),
-            command: (value["command"]?.elements ?? []).compactMap(\.text))
+            command: command, labels: RunLabels(reading: value, command: command))
         guard self.groups.count == value["groups"]?.elements.count ?? 0,
             self.groups.count <= ScenarioLimit.groupsMax,
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax

@@ -19,6 +19,7 @@ package struct RunResult: Sendable {
     package var length: Interval
     /// In the order of the scenario.
     package var groups: [GroupResult]
+    package var labels = RunLabels()
 
     // MARK: How it ended
 

@@ -8,7 +8,7 @@ import Talaria
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
 /// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
-/// `ended_early` of an objective with `abort`.
+/// `ended_early` of an objective with `abort`. `target` is null where the backend was the simulated one.
 package enum SummaryJSON {
     package static let schema = 1
 
@@ -29,6 +29,8 @@ package enum SummaryJSON {
                 "name": .string(Printable.bounded(result.scenario.name)),
                 "sha256": .string(result.scenario.sha256),
             ]),
+            "target": result.labels.target.map { .string($0) } ?? .null,
+            "tags": result.labels.jsonTags,
             "seed": .integer(result.seed),
             "world": .string(result.world.rawValue),
             "started": .string(result.startedText),

@@ -111,6 +111,9 @@ struct SummaryWriter {
                 Figures.length(self.result.length), self.result.world.rawValue,
                 Figures.date(iso8601: self.result.startedText),
             ].map(Self.tied).joined(separator: " · "), .dim)
+        if !self.result.labels.isEmpty {
+            line(self.result.labels.words.map(Self.tied).joined(separator: " · "), .dim)
+        }
         if !self.result.scenario.description.isEmpty {
             line(Printable.line(self.result.scenario.description), .dim)
         }

@@ -68,6 +68,7 @@ extension LiveRun {
             disconnections: disconnections.rows.filter { $0.count > 0 }, metrics: metrics,
             resources: resources, generator: generator, notes: [], warnings: warnings,
             directory: self.directory.path, files: [], command: self.rerunCommand)
+        result.labels = self.request.labels
         result.expectations = expectations
         return result
     }

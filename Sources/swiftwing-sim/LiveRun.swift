@@ -120,7 +120,8 @@ final class LiveRun {
     private func begin() {
         let head = RunHead(
             self.plan, self.request.loaded, world: .live, started: self.startedWall,
-            hasBackendView: self.request.target == nil, command: self.rerunCommand)
+            hasBackendView: self.request.target == nil, command: self.rerunCommand,
+            labels: self.request.labels)
         self.directory.begin(head)
         self.dashboard?.begin(folder: self.directory.path, head: head, objectives: SLOParts(self.plan))
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import Reporting
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -22,7 +23,7 @@ enum ReplayCommand {
             Option(
                 name: "--events", value: "A..B",
                 help: "print these events with all that they brought about, and nothing else"),
-        ] + OutputFolder.options + [
+        ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(name: "--quiet", value: nil, help: "no progress line"),
@@ -38,6 +39,7 @@ enum ReplayCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("--no-color") { console.withoutColors() }
         let path = arguments.positionals[0]
+        let tags = try RunTags.read(arguments)
         let (saved, bytes) = try PlanFiles.load(path)
         var plan = WorldPlan(saved)
         if arguments.has("--verify") {
@@ -52,8 +54,9 @@ enum ReplayCommand {
             VirtualRequest(
                 loaded: LoadedScenario(scenario: saved.scenario, path: path, bytes: bytes), plan: plan,
                 output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
-                isQuiet: arguments.has("--quiet"), command: ["swiftwing-sim", "replay", path],
-                savesPlanTo: nil,
+                isQuiet: arguments.has("--quiet"),
+                command: ["swiftwing-sim", "replay", path] + RunTags.words(arguments),
+                labels: RunLabels(tags: tags), savesPlanTo: nil,
                 expected: saved.outcome.map { ($0, saved.tool) }),
             console: console)
         return try run.run()

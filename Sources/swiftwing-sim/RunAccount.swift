@@ -134,7 +134,7 @@ struct RunFindings {
 extension RunHead {
     init(
         _ plan: RunPlan, _ loaded: LoadedScenario, world: World, started: Int64, hasBackendView: Bool,
-        command: [String]
+        command: [String], labels: RunLabels
     ) {
         self.init(
             tool: "swiftwing-sim \(Main.version)", machine: world == .live ? ThisMachine.text : nil,
@@ -142,7 +142,7 @@ extension RunHead {
                 name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
             seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
             groups: plan.groups.map { Group(name: $0.spec.name, devices: $0.spec.devices) },
-            faults: plan.scenario.faults.map(\.id), command: command)
+            faults: plan.scenario.faults.map(\.id), command: command, labels: labels)
     }
 }
 

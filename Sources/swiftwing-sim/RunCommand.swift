@@ -28,7 +28,7 @@ enum RunCommand {
             Option(
                 name: "--threads", value: "N",
                 help: "share the phones out to N threads instead of as many as suit the machine's cores"),
-        ] + OutputFolder.options + [
+        ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(
@@ -46,6 +46,7 @@ enum RunCommand {
         let dashboard = try Self.dashboard(arguments)
         let request = RunRequest(
             loaded: try Self.load(arguments, target: target), target: target,
+            tags: try RunTags.read(arguments),
             stateFolder: arguments["--state"], output: try OutputFolder.path(arguments),
             threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"), dashboard: dashboard, command: Self.command(arguments))
@@ -123,6 +124,6 @@ enum RunCommand {
         for name in ["--resolve", "--header", "--set"] {
             for value in arguments.all(name) { words += [name, value] }
         }
-        return words
+        return words + RunTags.words(arguments)
     }
 }

@@ -6,6 +6,7 @@ import Faults
 import Foundation
 import LiveDevices
 import Plan
+import Reporting
 import SimBase
 import Talaria
 
@@ -14,6 +15,7 @@ struct RunRequest {
     var loaded: LoadedScenario
     /// Nil: the embedded backend.
     var target: TargetURL?
+    var tags: [RunTag]
     var stateFolder: String?
     var output: String?
     /// Nil: as suits the machine.
@@ -24,6 +26,8 @@ struct RunRequest {
     var dashboard: DashboardAddress?
     /// The words that run it again, but for the seed.
     var command: [String]
+
+    var labels: RunLabels { RunLabels(target: self.target?.base, tags: self.tags) }
 }
 
 /// Everything about a run that can be known, and can be wrong, before anything starts or is written.

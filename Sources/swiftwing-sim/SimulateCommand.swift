@@ -1,4 +1,5 @@
 import Plan
+import Reporting
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -22,7 +23,7 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "write the run as a plan for 'swiftwing-sim replay'"
             ),
-        ] + OutputFolder.options + [
+        ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(name: "--quiet", value: nil, help: "no progress line"),
@@ -49,6 +50,7 @@ enum SimulateCommand {
             isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"),
             command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
+            labels: RunLabels(tags: try RunTags.read(arguments)),
             savesPlanTo: arguments["--save-plan"], expected: nil)
         try RunInterruption.check()
         return try VirtualRun(request, console: console).run()
@@ -61,6 +63,6 @@ enum SimulateCommand {
             if let value = arguments[name] { words += [name, value] }
         }
         for change in arguments.all("--set") { words += ["--set", change] }
-        return words
+        return words + RunTags.words(arguments)
     }
 }

@@ -21,6 +21,7 @@ struct VirtualRequest {
     var isQuiet: Bool
     /// The words that run it again.
     var command: [String]
+    var labels: RunLabels
     var savesPlanTo: String?
     /// How the run went when its plan was written, and what wrote it.
     var expected: (outcome: SavedPlan.Outcome, tool: String)?
@@ -89,7 +90,7 @@ final class VirtualRun {
         self.directory.begin(
             RunHead(
                 self.plan, request.loaded, world: .virtual, started: self.startedWall, hasBackendView: true,
-                command: request.command))
+                command: request.command, labels: request.labels))
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
@@ -225,6 +226,7 @@ final class VirtualRun {
             warnings: self.warnings(failure) + self.directory.warnings,
             directory: self.directory.path, files: [],
             command: self.request.command)
+        result.labels = self.request.labels
         result.endedEarly = self.endedBy?.text
         var streams = GaugeSeries()
         for sample in self.world.streams.samples {

@@ -65,6 +65,27 @@ extension EndToEnd {
                 ]), is: "mistakes.txt")
         }
 
+        @Test func `a tag that is no tag is explained, and nothing runs`() async throws {
+            let scratch = try Scratch()
+            let folder = scratch.folder.appending(path: "run").path
+            for (words, complaint) in [
+                (["--tag"], "--tag needs a value: --tag KEY=VALUE"),
+                (["--tag", "build"], "--tag wants KEY=VALUE, not 'build'"),
+                (["--tag", "a-b=1"], "--tag wants a key of letters, digits and _, a letter first"),
+                (["--tag", "build="], "--tag 'build' has no value"),
+                (["--tag", "build=a\nb"], "--tag 'build' wants one printable line"),
+                (["--tag", "build=1", "--tag=build=2"], "--tag 'build' is given twice"),
+                ((0..<21).flatMap { ["--tag", "k\($0)=v"] }, "--tag is given 21 times, and 20 is the most"),
+            ] {
+                for command in [["run", "flaky-network"], ["simulate", "flaky-network"]] {
+                    let outcome = try await Binary.run(command + ["--output", folder] + words)
+                    #expect(outcome.code == 64 && outcome.output.isEmpty, "\(outcome)")
+                    #expect(outcome.complaint.contains(complaint), "\(outcome)")
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+
         @Test func `what is not there is said to be not there`() async throws {
             try Golden.expect(
                 try await Golden.transcript([

@@ -162,7 +162,7 @@ extension EndToEnd {
             let folder = scratch.folder.appending(path: "run")
             let outcome = try await Binary.run([
                 "simulate", "flaky-network", "--devices", "12", "--output", folder.path, "--quiet", "--set",
-                "slo.sse.connect.time=p(95) < 1ms",
+                "slo.sse.connect.time=p(95) < 1ms", "--tag", "build=<\"1432\">",
             ])
             #expect(outcome.code == 99)
             let tool = try await Self.tool("read_reports.py", [folder.path])
@@ -290,6 +290,22 @@ extension EndToEnd {
             #expect(merged.books.received == a.books.received + b.books.received)
             let counts = try [first, second].map { try $0.metricCount("upload.time") }
             #expect(try RunReport(folder: folder).metricCount("upload.time") == counts[0] + counts[1])
+        }
+
+        @Test func `the tags of a run stand in its report, and in what makes it again`() async throws {
+            let scratch = try Scratch()
+            let tags = ["--tag", "build=1432", "--tag", "note=two words"]
+            let run = try await Self.simulated(scratch, "run", tags, devices: 2)
+            let outcome = try await Binary.run(["report", run.folder.path])
+            #expect(outcome.code == 0 && outcome.output.contains("  build=1432 · note=two words\n"))
+            // The command is broken between its words.
+            let again = outcome.output.replacing("\\\n", with: "").split(separator: " ").joined(
+                separator: " ")
+            #expect(again.contains("--tag build=1432 --tag 'note=two words' --seed 42"))
+            for name in ["summary.json", "run.json", "report.html", "report.md", "junit.xml", "metrics.prom"]
+            {
+                #expect(try run.text(name).contains("two words"), "\(name)")
+            }
         }
 
         // MARK: One phone

@@ -180,7 +180,7 @@ import Testing
             Samples.passed(), seed: 7, scenario: "name: flaky-network\nseed: 7\n# a word\ndrain: 5s\n")
         other.head.tool = "swiftwing-sim 2.0.0"
         other.head.machine = "8 × another processor"
-        other.head.command += ["--target", "https://staging.example"]
+        other.head.labels = RunLabels(target: "https://staging.example")
         var late = HDRHistogram()
         for _ in 0..<9_000 { late.record(80_000_000) }
         var set = MetricSet()

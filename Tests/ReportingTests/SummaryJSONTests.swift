@@ -29,7 +29,7 @@ import Testing
                 "jobs", "disconnections", "findings", "metrics", "counters", "faults", "slos", "invariants",
                 "groups",
                 "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
-                "expect_broken", "outcome", "drained_s",
+                "expect_broken", "outcome", "drained_s", "target", "tags",
             ])
     }
 

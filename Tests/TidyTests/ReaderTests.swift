@@ -14,7 +14,8 @@ import Testing
         + [
             "JSONValue+Reading", "FlatLine", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode",
-            "IntervalReader", "LineReader", "PhoneStory", "RunHead", "PastRun", "InputFile",
+            "IntervalReader", "LineReader", "PhoneStory", "RunHead", "RunLabels", "RunTag", "PastRun",
+            "InputFile",
         ].map { "Reporting/" + $0 }
 
     /// Code that would end the program on the wrong input.

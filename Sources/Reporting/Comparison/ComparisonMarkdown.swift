@@ -32,14 +32,20 @@ package enum ComparisonMarkdown {
             [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
                 let result = run.result
                 return [
-                    label, MarkdownText.code(run.folder), RunComparison.end(run), "\(result.seed)",
+                    label,
+                    ([run.folder] + result.labels.words).map { MarkdownText.code($0, bytesMax: 400) }
+                        .joined(separator: " "),
+                    RunComparison.end(run), "\(result.seed)",
                     result.world.rawValue, Figures.length(result.length), Figures.count(result.devices),
                     Figures.count(result.totals.scans.captured),
                     Figures.date(iso8601: result.startedText),
                 ]
             }, textColumns: 9)
-        if !comparison.warnings.isEmpty {
+        if !comparison.tagChanges.isEmpty || !comparison.warnings.isEmpty {
             text += "\n"
+            for change in comparison.tagChanges {
+                text += "- \(MarkdownText.code(change, bytesMax: 600))\n"
+            }
             for warning in comparison.warnings {
                 text += "- ⚠️ \(MarkdownText.code(warning, bytesMax: 400))\n"
             }

@@ -54,6 +54,9 @@ package struct ComparisonPage {
         let warnings = comparison.warnings.map {
             "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
         }.joined()
+        let tags = comparison.tagChanges.map {
+            "<p class=\"about\">\(HTMLText.escaped($0, bytesMax: 600))</p>\n"
+        }.joined()
         let sentence = comparison.sentence
         return """
             <header>
@@ -61,7 +64,7 @@ package struct ComparisonPage {
             <div class="verdict \(tone)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
             <p>\(sentence.prefix(1).uppercased())\(HTMLText.escaped(String(sentence.dropFirst()))).</p>
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons.joined())</ul>")
-            \(warnings)\(self.runs)</header>
+            \(tags)\(warnings)\(self.runs)</header>
             """
     }
 
@@ -76,7 +79,10 @@ package struct ComparisonPage {
                     "<span class=\"sign bad\">✗</span>"
                 }
             return [
-                "<b>\(label)</b>", "<span class=\"mono\">\(HTMLText.escaped(run.folder))</span>",
+                "<b>\(label)</b>",
+                ([run.folder] + result.labels.words).map {
+                    "<span class=\"mono\">\(HTMLText.escaped($0, bytesMax: 400))</span>"
+                }.joined(separator: "<br>"),
                 "\(sign) \(RunComparison.end(run))", String(result.seed), result.world.rawValue,
                 Figures.length(result.length), Figures.count(result.devices),
                 Figures.count(result.totals.scans.captured),

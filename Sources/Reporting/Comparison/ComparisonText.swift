@@ -64,6 +64,9 @@ private struct ComparisonWriter {
                         facts.map { SummaryWriter.tied(Printable.line($0)) }.joined(separator: " · "), .dim)
                 ])
         }
+        for change in comparison.tagChanges {
+            self.page.paragraph(Piece(""), indent: 2, [Piece(Printable.line(change, bytesMax: 600))])
+        }
         for warning in comparison.warnings {
             self.page.paragraph(
                 Piece(ascii ? "  warn " : "  ! ", .warning), indent: ascii ? 7 : 4,

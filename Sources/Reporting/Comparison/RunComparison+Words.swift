@@ -64,7 +64,12 @@ extension RunComparison {
             Figures.count(result.devices, "phone", "phones"),
             Figures.count(result.totals.scans.captured, "scan", "scans"),
             Figures.date(iso8601: result.startedText),
-        ]
+        ] + result.labels.words
+    }
+
+    /// The tags in which the runs differ, one phrase each. Of the backends a warning tells.
+    var tagChanges: [String] {
+        RunLabels.differences(base: self.base.head.labels, new: self.new.head.labels)
     }
 
     /// How the run itself ended.
@@ -133,10 +138,7 @@ extension RunComparison {
     }
 
     private static func backend(_ head: RunHead) -> String {
-        guard let place = head.command.firstIndex(of: "--target"), place + 1 < head.command.count else {
-            return head.hasBackendView ? "the simulated one" : "a target"
-        }
-        return head.command[place + 1]
+        head.labels.target ?? (head.hasBackendView ? "the simulated one" : "a target")
     }
 
     /// A machine that was busier while NEW ran.

@@ -215,6 +215,8 @@ extension HTMLPage {
             ["lines in events.ndjson", Figures.count(self.report.logLines)],
         ]
         if let machine = result.machine { rows.append(["measured on", HTMLText.escaped(machine)]) }
+        if let target = result.labels.target { rows.append(["target", HTMLText.escaped(target)]) }
+        for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTMLText.escaped(tag.value)]) }
         let notes = result.notes.prefix(40).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }.joined()
         var body = HTMLText.table(["what", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }

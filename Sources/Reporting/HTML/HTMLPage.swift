@@ -82,10 +82,17 @@ package struct HTMLPage {
             \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.escaped($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
             <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
+            \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
             \(self.callouts)<dl class="facts">\(list)</dl>
             </header>
             """
+    }
+
+    /// The target and the tags.
+    var labels: String {
+        let words = self.result.labels.words.map { HTMLText.escaped($0, bytesMax: 400) }
+        return words.isEmpty ? "" : "<p class=\"about\">\(words.joined(separator: " · "))</p>"
     }
 
     /// The verdict in one sentence.

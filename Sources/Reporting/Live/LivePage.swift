@@ -182,6 +182,7 @@ extension HTMLPage {
             <div class="verdict \(tone)">\(Self.sign(broken || missed))<span class="word">\(word)</span>\
             <span class="clock">\(HTMLText.clock(moment.at.nanoseconds))</span></div>
             <p>\(HTMLText.escaped(self.liveSentence(moment), bytesMax: 400))</p>
+            \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
             \(callouts)\(self.progress(moment))\(self.tiles(moment, processor: processor))
             </header>
