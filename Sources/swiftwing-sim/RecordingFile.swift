@@ -12,8 +12,13 @@ final class RecordingFile: Sendable {
         name: "--record", value: "FILE",
         help: "write every answer with its times to a new file, tokens made unreadable, for serve --replay")
 
+    /// A stream of empty events takes twenty times its size here: without a bound a server could fill the disk.
+    private static let bytesMax = 64 << 20
+
     private struct State: Sendable {
         var lines = 0
+        var bytes = 0
+        var isFull = false
         /// The system's words.
         var failure: String?
     }
@@ -47,7 +52,12 @@ final class RecordingFile: Sendable {
     private func write(_ text: [UInt8]) {
         self.state.withLock { state in
             // Serving goes on without a recording; the end says so.
-            guard state.failure == nil else { return }
+            guard state.failure == nil, !state.isFull else { return }
+            guard state.bytes + text.count <= Self.bytesMax else {
+                state.isFull = true
+                return self.tellFull(lines: state.lines)
+            }
+            state.bytes += text.count
             do {
                 try self.handle.write(contentsOf: Data(text))
                 state.lines += 1
@@ -55,6 +65,13 @@ final class RecordingFile: Sendable {
                 state.failure = OutputError.reason(error)
             }
         }
+    }
+
+    private func tellFull(lines: Int) {
+        let size = Self.bytesMax >> 20
+        let text =
+            "the recording '\(self.path)' ends here, after \(lines) lines: it may not grow beyond \(size) MiB; serving goes on\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     /// Says what is missing, if anything is.
