@@ -72,9 +72,10 @@ package struct Tally: Sendable {
     /// The operations that are open, and nothing else.
     package func unfinished(at moment: Instant) -> MetricTable {
         var table = MetricTable(groups: self.measured.table.groups)
-        for phone in self.phones {
-            phone.operations.open { metric, since in
-                table.record(unfinished: metric, age: max(.zero, moment - since), in: phone.group)
+        for place in self.phones.indices {
+            let group = self.phones[place].group
+            self.phones[place].operations.open { metric, since in
+                table.record(unfinished: metric, age: max(.zero, moment - since), in: group)
             }
         }
         return table

@@ -86,8 +86,15 @@ package struct StateFolder: Sendable {
         return places
     }
 
-    /// Deletes the journals of a folder, and the folder.
+    /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
+    /// has another name by then.
     package static func remove(path: String) {
+        let gone = path + ".gone"
+        guard (try? FileTree.replace(gone, by: path)) != nil else { return Self.removeJournals(path) }
+        Self.removeJournals(gone)
+    }
+
+    private static func removeJournals(_ path: String) {
         for place in StateJournal.Place.all(in: path) {
             for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
         }
