@@ -167,11 +167,16 @@ package struct HTMLPage {
         }
         return """
             <article class="card \(tone)"><h3><span class="sign" aria-hidden="true">\(sign)</span>\
-            <span>\(HTMLText.escaped(slo.slo.selector.description))</span></h3>
+            <span>\(Self.breakableAtDots(slo.slo.selector.description))</span></h3>
             <p class="big">\(HTMLText.escaped(Self.observed(slo)))</p>
             <p class="of">\(word), limit \(HTMLText.escaped(slo.slo.condition.description))</p>\(more)</article>
 
             """
+    }
+
+    /// The name of a metric may go on in another line behind a dot, and nowhere else.
+    private static func breakableAtDots(_ name: String) -> String {
+        HTMLText.escaped(name).replacing(".", with: ".<wbr>")
     }
 
     /// Why an objective is neither held nor missed.
