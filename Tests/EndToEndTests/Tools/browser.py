@@ -118,7 +118,7 @@ def main():
     from urllib.parse import quote
 
     page = f"http://127.0.0.1:{server.server_port}/#{quote(json.dumps([base, how]))}"
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = subprocess.Popen(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--no-proxy-server", "--no-first-run", "--disable-background-networking",

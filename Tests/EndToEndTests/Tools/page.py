@@ -53,7 +53,7 @@ def requests(log, page):
 def main(path):
     page = pathlib.Path(path).resolve().as_uri()
     chromium = "chromium"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = folder + "/net.json"
         done = subprocess.run(
             [chromium, *FLAGS, f"--user-data-dir={folder}/user", f"--log-net-log={log}", page],
