@@ -12,7 +12,7 @@ package enum RateMetric: String, CaseIterable, Sendable {
     case cleanupFailed = "cleanup.failed"
     /// An attempt fails by itself, also where the operation succeeds with the next one.
     case uploadAttemptsFailed = "upload.attempts.failed"
-    /// Of all requests for a stream, the first ones and those of a reconnect.
+    /// Requests for a stream: the first ones and those of a reconnect.
     case sseConnectAttemptsFailed = "sse.connect.attempts.failed"
     case resultsAttemptsFailed = "results.attempts.failed"
     case cleanupAttemptsFailed = "cleanup.attempts.failed"

@@ -7,7 +7,7 @@ package import SimBase
 /// older than the span are kept only while they hold fewer than `operationsMin` operations, and each step holds at least one.
 package struct RecentRate: Sendable {
     package static let span = Interval.seconds(5)
-    /// Of fewer operations no share is told.
+    /// The share is not judged before there are this many operations.
     package static let operationsMin = SLOResult.operationsToEndRun
 
     /// What ended from the look before it to this moment.

@@ -89,7 +89,7 @@ struct OutputFile {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Of the system call that was made last.
+    /// The reason why the last system call failed.
     private static func failure(_ path: String) -> OutputError.Failure {
         OutputError.Failure(path: path, reason: Self.reason(code: errno))
     }

@@ -15,7 +15,7 @@ package struct RunRecorder {
         let leftOut: Set<DeviceNumber>
         var ledger: Ledger
         var tally: Tally
-        /// Of all intervals that are over, and of the driver.
+        /// Covers all intervals that are over, and what the driver counted.
         var past: MetricTable
     }
 

@@ -31,7 +31,7 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
     }
 
     /// `file:line:column: message`, the line, a caret under the place, and the help. Without a newline at the end.
-    /// Of a source line that is wider than `columns`, the part around the place is shown.
+    /// A source line wider than `columns` is cut to the part around the place.
     package func render(color: Bool, columns: Int? = nil) -> String {
         let style = Style(color: color)
         let place = self.file.hasPrefix("--set ") ? self.file : "\(self.file):\(self.line):\(self.column)"

@@ -40,7 +40,7 @@ final class Console {
     }
 
     private static let columnsWithoutTerminal = 100
-    /// Of a terminal that does not know, as one on a serial line.
+    /// Used where the terminal does not know its width, as on a serial line.
     private static let columnsUnknown = 80
 
     /// What the summary may use.

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Of an exchange with this answer, by what libcurl makes of it.
+    /// The outcome of an exchange with this answer, by what libcurl makes of it.
     private static func isExpected(_ seen: [Seen], _ answer: Answer) -> Bool {
         switch answer {
         case .usual: seen == [.head(200), .body("ok"), .complete]
