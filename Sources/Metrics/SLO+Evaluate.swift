@@ -22,7 +22,7 @@ package struct SLOResult: Hashable, Sendable {
         SLOResult(slo: self.slo, value: self.value, actual: actual, passed: passed, noData: self.noData)
     }
 
-    /// The same value without a verdict: the run did not come to its end.
+    /// This result without a verdict, for a run that did not come to its end.
     package var unjudged: SLOResult { self.told(actual: self.actual, passed: nil) }
 
     /// Whether nobody can know the value. One that is known and not judged has a value, or no data.

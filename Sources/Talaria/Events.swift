@@ -237,7 +237,7 @@ package enum JobEvent: Hashable, Sendable {
     /// Reads an event by its name and its data. Never fails: what cannot be read is said so.
     package init(name: String, data: String) { self.init(name: name, bytes: Array(data.utf8)) }
 
-    /// Reads an event by its name and the bytes of its data; what is no UTF-8 is repaired, where it matters.
+    /// Reads an event from its name and the bytes of its data. Invalid UTF-8 is repaired where a text is kept.
     package init(name: String, bytes: [UInt8]) {
         var notes = ContractNotes()
         self.init(name: name, bytes: bytes, into: &notes)

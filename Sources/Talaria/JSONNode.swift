@@ -14,7 +14,7 @@ enum JSONNode: Hashable, Sendable {
     /// In the order in which they were written.
     case object([Member])
 
-    /// Nil for what is no JSON (RFC 8259), or is nested more deeply than any answer.
+    /// Is nil when the bytes are not JSON (RFC 8259) or are nested more deeply than any answer.
     init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
         guard let node = reader.value(depth: 0), reader.isAtEnd else { return nil }

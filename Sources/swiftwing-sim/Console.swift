@@ -56,7 +56,7 @@ final class Console {
     /// Sentences and what else may be broken between words.
     func outFolded(_ text: String) { self.out(TextFold.text(text, columns: self.tableColumns)) }
 
-    /// The same, but for lines that begin with four blanks: they are quoted from a file.
+    /// Wraps all lines but those that begin with four blanks, which are quoted from a file.
     func outQuoting(_ text: String) { self.out(Self.folded(text, columns: self.tableColumns)) }
 
     func error(_ text: String) {

@@ -71,7 +71,7 @@ final class RecordingFile: Sendable {
         let size = Self.bytesMax >> 20
         let text =
             "the recording '\(self.path)' ends here, after \(lines) lines: it may not grow beyond \(size) MiB; serving goes on\n"
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        StandardStream.error.write(text)
     }
 
     /// Says what is missing, if anything is.

@@ -69,7 +69,7 @@ enum ReportCommand {
         return ExitCode(rawValue: report.result.exit.rawValue) ?? .internalError
     }
 
-    /// The same for every way to name a folder.
+    /// A path that is equal for every way to name a folder.
     private static func place(_ folder: String) -> String {
         URL(filePath: folder).resolvingSymlinksInPath().standardizedFileURL.path
     }
