@@ -40,12 +40,6 @@ package struct Ledger: Sendable {
 
     // MARK: Events
 
-    /// A scan of an earlier run is gone from the state folder (DESIGN.md 11.6). Called before the first observation.
-    package mutating func lostFromStorage(_ scan: ScanNumber, of device: DeviceNumber) {
-        let place = self.place(of: device)
-        self.phones[place].lostFromStorage(scan, into: &self.findings)
-    }
-
     package mutating func saw(_ observation: consuming Observation) {
         precondition(!self.isFinished, "the ledger is closed")
         guard !self.present.isEmpty else {

@@ -16,8 +16,8 @@ extension PhoneSighting {
             .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .clockSet,
-            .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+        case .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage,
+            .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
             .rateLimited, .found, .eventApplied, .eventIgnored, .ping:
             false
         }
@@ -249,8 +249,8 @@ extension ScanOperations {
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .clockSet, .found, .captured, .photoPrepared, .queued, .slotTaken,
-            .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
+            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .found, .captured, .photoPrepared,
+            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
             .eventApplied, .eventIgnored, .ping:
             break
         }

@@ -153,15 +153,29 @@ extension PhoneAccount {
         return (count, self.scans[index].held(of: count))
     }
 
-    /// An earlier run left the scan unsettled, and its record is no longer there.
-    mutating func lostFromStorage(_ scan: ScanNumber, into findings: inout Findings) {
+    /// An earlier run left the scan unsettled, and its record is no longer there. Its books are counted as those of any
+    /// restored scan: by the shelf of this run, whose backend would have found them. `held`: how many the library has.
+    mutating func lostFromStorage(
+        _ scan: ScanNumber, books held: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        var books = "how many books it showed is not known"
+        if rules.settings.hasBackendView {
+            let count = rules.shelf.count(device: self.device, scan: scan)
+            let received = min(held, count)
+            books = "with \(received) of its \(count) books in the library"
+            findings.count(in: self.group) {
+                $0.books.expected += count
+                $0.books.received += received
+                $0.books.missing += count - received
+            }
+        }
         findings.count(in: self.group) {
             $0.scans.restored += 1
             $0.scans.lost += 1
         }
         findings.violate(
-            .scanCustody, device: self.device, scan: scan, at: .zero,
-            "stored by an earlier run, not settled, and gone from the state folder")
+            .scanCustody, device: self.device, scan: scan, at: at,
+            "stored by an earlier run, not settled, and gone from the state folder; \(books)")
     }
 
     /// The run is over and the scan is nowhere.

@@ -7,6 +7,11 @@ extension PhoneAccount {
     mutating func saw(
         _ sighting: PhoneSighting, scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
     ) {
+        if case .lostFromStorage(let books) = sighting {
+            // Its state folder was read; the phone itself need take no part in the run.
+            self.lostFromStorage(scan, books: books, at: at, rules: rules, into: &findings)
+            return
+        }
         self.tookPart = true
         switch sighting {
         case .launched(let restored):
@@ -87,6 +92,8 @@ extension PhoneAccount {
         case .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break  // Measured, not judged.
+        case .lostFromStorage:
+            break  // Judged above.
         }
     }
 

@@ -95,8 +95,9 @@ package struct PhoneMark: Equatable, Sendable {
             self.discarded += discarded
             self.forgetStreams()
         case .suspended: self.forgetStreams()
-        case .launched, .resumed, .pathChanged, .storageFilled, .storageFreed, .clockSet, .photoPrepared,
-            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied, .requestFailed,
+        case .launched, .resumed, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet,
+            .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied,
+            .requestFailed,
             .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
             .cleanupAnswered,
             .jobAbandoned, .firstEvent, .eventApplied, .eventIgnored, .ping:

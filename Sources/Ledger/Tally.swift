@@ -173,8 +173,8 @@ package struct Tally: Sendable {
             guard let silence else { return }
             self.measured.table.record(.sseDetectTime, silence, in: group)
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .clockSet, .captured, .queued, .slotTaken, .slotGiven, .bookAdded,
-            .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
+            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .queued, .slotTaken,
+            .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
             .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             break

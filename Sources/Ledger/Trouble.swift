@@ -65,9 +65,9 @@ package struct Trouble: Hashable, Sendable {
         case .resultsGivenUp:
             self.init(family: .badAnswer, name: "results given up")
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .clockSet, .captured, .photoPrepared, .queued, .slotTaken,
-            .slotGiven, .bookAdded, .bookRepeated, .completed, .requestSent, .found, .uploadAccepted,
-            .rateLimited,
+            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued,
+            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .requestSent, .found,
+            .uploadAccepted, .rateLimited,
             .resultsDecoded, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent, .eventApplied,
             .ping, .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             return nil

@@ -34,6 +34,20 @@ package struct StateFolder: Sendable {
         static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
     }
 
+    /// A scan whose record was stored and is gone.
+    package struct LostScan: Hashable, Sendable {
+        package var device: DeviceNumber
+        package var scan: ScanNumber
+        /// How many of its books are in the library.
+        package var books: Int
+
+        package init(device: DeviceNumber, scan: ScanNumber, books: Int) {
+            self.device = device
+            self.scan = scan
+            self.books = books
+        }
+    }
+
     package enum Failure: Error {
         case system(SystemError)
         /// Another version of this program wrote the folder.
@@ -47,9 +61,11 @@ package struct StateFolder: Sendable {
     /// Unfinished lines that were cut off, and lines that mean nothing or nothing that a phone can go on from.
     package private(set) var linesSkipped = 0
     /// Scans whose records were stored and are gone, although nobody settled them: by phone, and by number.
-    package private(set) var lost: [(device: DeviceNumber, scan: ScanNumber)] = []
-    /// While the folder is read: the scans of each phone whose records were stored, and those that were settled.
+    package private(set) var lost: [LostScan] = []
+    /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
     private var stored: [DeviceNumber: Set<UInt32>] = [:]
+    /// While the library is read: the places of the books of each lost scan.
+    private var booksOfLost: [DeviceNumber: [UInt32: Set<Int>]] = [:]
 
     /// Makes the folder if there is none, and reads it.
     package init(path: String) throws(Failure) {
@@ -117,6 +133,7 @@ package struct StateFolder: Sendable {
             try self.collectScans(place, into: &stories)
         }
         var records = self.tell(stories)
+        self.findLost(records)
         for place in places { try self.restoreLibrary(place, into: &records) }
         for device in records.keys {
             let scans = (records[device]?.values ?? []).sorted {
@@ -125,17 +142,26 @@ package struct StateFolder: Sendable {
             guard !scans.isEmpty else { continue }
             self.restored[device, default: .nothing].scans = scans
         }
-        self.findLost()
+        self.listLost()
     }
 
-    private mutating func findLost() {
-        for device in self.stored.keys.sorted() {
-            let there = Set(self.restored(device).scans.map(\.scan))
-            for scan in (self.stored[device] ?? []).subtracting(there).sorted() {
-                self.lost.append((device, ScanNumber(scan)))
+    /// What was stored and is neither settled nor among the records. The library then tells their books.
+    private mutating func findLost(_ records: [DeviceNumber: OrderedTable<UInt32, DurableScan>]) {
+        for (device, stored) in self.stored {
+            for scan in stored where records[device]?[scan] == nil {
+                self.booksOfLost[device, default: [:]][scan] = []
             }
         }
         self.stored = [:]
+    }
+
+    private mutating func listLost() {
+        for (device, scans) in self.booksOfLost.sorted(by: { $0.key < $1.key }) {
+            for (scan, books) in scans.sorted(by: { $0.key < $1.key }) {
+                self.lost.append(LostScan(device: device, scan: ScanNumber(scan), books: books.count))
+            }
+        }
+        self.booksOfLost = [:]
     }
 
     private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
@@ -239,7 +265,9 @@ package struct StateFolder: Sendable {
         _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
     ) throws(Failure) {
         try self.eachLine(of: place.path(of: .library)) { folder, bytes in
-            if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil {
+            if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil,
+                folder.booksOfLost[subject.device]?[subject.scan] == nil
+            {
                 folder.used(subject.scan, by: subject.device)
                 return
             }
@@ -249,6 +277,7 @@ package struct StateFolder: Sendable {
                 return
             }
             folder.used(line.scan, by: DeviceNumber(line.d))
+            folder.booksOfLost[DeviceNumber(line.d)]?[line.scan]?.insert(line.ordinal)
             records[DeviceNumber(line.d)]?.update(line.scan) { record in
                 if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
             }

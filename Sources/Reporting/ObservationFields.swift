@@ -40,6 +40,9 @@ struct ObservationFields: ~Copyable {
         case .pathChanged: self.phone("path-changed")
         case .storageFilled: self.phone("storage-filled")
         case .storageFreed: self.phone("storage-freed")
+        case .lostFromStorage(let books):
+            self.phone("lost-from-storage")
+            self.field("books", books)
         case .clockSet(let ahead):
             self.phone("clock-set")
             self.field("ahead_ns", ahead)

@@ -72,6 +72,7 @@ package struct ObservationReader: Sendable {
         case "slot-given": .slotGiven
         case "launched": line.count("restored").map { .launched(restored: $0) }
         case "reinstalled": line.count("discarded").map { .reinstalled(discarded: $0) }
+        case "lost-from-storage": line.count("books").map { .lostFromStorage(books: $0) }
         case "clock-set": line.time("ahead_ns").map { .clockSet(ahead: $0) }
         case "captured":
             line.number("scheduled_ns").map { .captured(scheduled: Instant(nanoseconds: $0)) }

@@ -84,6 +84,9 @@ package struct PastRun: Sendable {
         let summary = try Self.summary(of: folder)
         self.wasCutOff = summary == nil
         var judge = summary == nil ? ledger() : nil
+        // Judges what the state folder has lost, and nothing else: that was known before the run began.
+        var custodian = judge
+        var lost = LostRecords()
         var tally = Tally(fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
         self.chronicle = Chronicle(faults: head.faults.count)
         if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
@@ -92,11 +95,16 @@ package struct PastRun: Sendable {
                 guard lines.isWhole, let observation = reader.observation(line) else { continue }
                 tally.saw(observation)
                 self.chronicle.saw(observation)
+                if case .phone(.lostFromStorage) = observation.what {
+                    lost.add(observation.scan, of: observation.device)
+                    custodian?.saw(observation)
+                }
                 judge?.saw(observation)
             }
         }
         tally.finish()
         judge?.breakOff()
+        custodian?.breakOff()
         var table = head.table
         var intervals = IntervalReader(folder: folder, head: head)
         while let moment = intervals.next() {
@@ -107,8 +115,9 @@ package struct PastRun: Sendable {
             head: head, disconnections: tally.measured.disconnections, until: self.chronicle.until)
         if let summary {
             self.result = past.finished(summary, table, slos)
-        } else if let judge {
-            self.result = past.cutOff(judge, tally.measured.table, measured: table, slos)
+        } else if let judge, let custodian {
+            self.result = past.cutOff(judge, custodian, tally.measured.table, measured: table, slos)
+            self.result.warnings += [lost.warning(hasBackendView: head.hasBackendView)].compactMap { $0 }
         } else {
             preconditionFailure("a run is judged, or there is somebody who judges it")
         }
@@ -413,16 +422,23 @@ private struct Past {
         .scanRefusedForCause, .bookNeverDoubleAdded, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
     ]
 
-    /// `counted` is what the log's observations come to: of what they leave out `measured` knows.
-    func cutOff(_ ledger: Ledger, _ counted: MetricTable, measured: MetricTable, _ slos: [SLO]) -> RunResult {
+    /// `custodian`: has seen what the state folder lost, and nothing else. `counted` is what the log's observations come to:
+    /// of what they leave out `measured` knows.
+    func cutOff(
+        _ ledger: Ledger, _ custodian: Ledger, _ counted: MetricTable, measured: MetricTable, _ slos: [SLO]
+    ) -> RunResult {
         var table = self.table(counted, measured)
         ledger.record(into: &table)
         let totals = ledger.totalsByGroup
         let verdicts = ledger.verdicts.map { verdict in
             guard !Self.visible.contains(verdict.invariant) else { return verdict }
-            return Verdict(
-                invariant: verdict.invariant, standing: .notAvailable, violations: 0, expected: 0,
-                examples: [])
+            let lost = custodian.verdicts.first {
+                $0.invariant == verdict.invariant && $0.invariant == .scanCustody && $0.violations > 0
+            }
+            return lost
+                ?? Verdict(
+                    invariant: verdict.invariant, standing: .notAvailable, violations: 0, expected: 0,
+                    examples: [])
         }
         let broken = verdicts.contains { $0.standing == .broken }
         var result = self.result(

@@ -51,12 +51,6 @@ package struct RunRecorder {
         self.begin(at: .zero)
     }
 
-    /// A scan of an earlier run is gone from the state folder.
-    package mutating func lostFromStorage(_ scan: ScanNumber, of device: DeviceNumber) {
-        self.ledger.lostFromStorage(scan, of: device)
-        if self.judges(device) { self.judged?.ledger.lostFromStorage(scan, of: device) }
-    }
-
     /// Has the objectives, and nothing else, leave these phones out. To be called before anything is seen.
     package mutating func leaveOutOfObjectives(_ phones: Set<DeviceNumber>) {
         self.judged = Judged(

@@ -99,6 +99,9 @@ package enum PhoneSighting: Hashable, Sendable {
     case pathChanged
     /// Writes fail from here on, or succeed again.
     case storageFilled, storageFreed
+    /// A scan that an earlier run had stored and nobody settled has no record any more: the state folder lost it. `books`:
+    /// how many of its books the library holds. Seen when the folder is read, before the phone starts.
+    case lostFromStorage(books: Int)
     /// The phone's wall clock was set to run this far ahead of the true time; negative behind it.
     case clockSet(ahead: Interval)
 

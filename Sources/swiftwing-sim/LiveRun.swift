@@ -71,7 +71,6 @@ final class LiveRun {
         self.account = RunAccount(
             preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
             hasGateway: preparation.hasGateway)
-        self.account.lost(preparation.state.lost)
         let scenario = preparation.plan.scenario
         let place =
             preparation.request.output.map { RunPlace.exactly($0) }
@@ -81,6 +80,8 @@ final class LiveRun {
             place,
             log: ObservationLog(isTracing: preparation.request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+        // Before any interruption, which would excuse it.
+        self.account.lost(preparation.state.lost, directory: self.directory)
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.

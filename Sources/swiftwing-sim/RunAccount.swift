@@ -2,6 +2,7 @@ import Backend
 import Faults
 import Ledger
 import LiveBackend
+import LiveDevices
 import Metrics
 import Plan
 import Reporting
@@ -36,9 +37,15 @@ struct RunAccount {
             objectives: SLOParts(plan), aborting: plan.scenario.slos, faults: plan.scenario.faults.count)
     }
 
-    /// What the state folder has lost.
-    mutating func lost(_ scans: [(device: DeviceNumber, scan: ScanNumber)]) {
-        for (device, scan) in scans { self.recorder.lostFromStorage(scan, of: device) }
+    /// What the state folder has lost is seen before anything else.
+    mutating func lost(_ scans: [StateFolder.LostScan], directory: RunDirectory) {
+        for scan in scans {
+            self.recorder.saw(
+                Observation(
+                    at: .zero, device: scan.device, scan: scan.scan,
+                    what: .phone(.lostFromStorage(books: scan.books))), in: directory)
+        }
+        directory.flush()
     }
 
     /// For the progress line.

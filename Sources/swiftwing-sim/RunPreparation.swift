@@ -71,15 +71,9 @@ struct RunPreparation {
             self.warnings.append(
                 "\(self.state.linesSkipped) lines of the state folder are damaged and left out")
         }
-        if !self.state.lost.isEmpty {
-            let named = self.state.lost.prefix(Self.lostNamedMax).map {
-                "phone \($0.device.raw) scan \($0.scan.raw)"
-            }
-            let more = self.state.lost.count - named.count
-            self.warnings.append(
-                "the state folder has lost the records of scans that nobody settled: "
-                    + named.joined(separator: ", ") + (more > 0 ? " and \(more) more" : ""))
-        }
+        var lost = LostRecords()
+        for scan in self.state.lost { lost.add(scan.scan, of: scan.device) }
+        if let warning = lost.warning(hasBackendView: self.isEmbedded) { self.warnings.append(warning) }
         let others = self.state.phonesWaiting.count { self.plan.groupIfAny(of: $0) == nil }
         if others > 0 {
             self.warnings.append(
@@ -87,9 +81,6 @@ struct RunPreparation {
             )
         }
     }
-
-    /// Scans that a warning names.
-    private static let lostNamedMax = 10
 
     var isEmbedded: Bool { self.request.target == nil }
 

@@ -13,7 +13,7 @@ struct RunState {
     /// What the folder holds and cannot be understood, when it was opened first: an unfinished line is cut off then.
     let linesSkipped: Int
     /// Scans that are gone from the folder, although nobody settled them.
-    let lost: [(device: DeviceNumber, scan: ScanNumber)]
+    let lost: [StateFolder.LostScan]
     /// The phones of the scans that waited in it then, one for each scan.
     let phonesWaiting: [DeviceNumber]
     private let isTemporary: Bool
@@ -37,7 +37,7 @@ struct RunState {
     }
 
     private static func open(_ path: String, threads: Int) throws -> (
-        linesSkipped: Int, lost: [(device: DeviceNumber, scan: ScanNumber)], phonesWaiting: [DeviceNumber]
+        linesSkipped: Int, lost: [StateFolder.LostScan], phonesWaiting: [DeviceNumber]
     ) {
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: path)

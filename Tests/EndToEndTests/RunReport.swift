@@ -70,6 +70,7 @@ struct Summary: Decodable {
     }
 
     struct Books: Decodable {
+        var expected, missing: Figure
         var received, duplicated: Int
     }
 
@@ -85,6 +86,7 @@ struct Summary: Decodable {
     struct Invariant: Decodable {
         struct Example: Decodable {
             var device: Int
+            var scan: Int?
             var text: String
         }
 
@@ -114,6 +116,7 @@ struct Summary: Decodable {
     var faults: [String: Figure]
     var invariants: [Invariant]
     var resources: Resources
+    var warnings: [String]
     var failure: String?
     var passed: Bool
     var exit: Int32

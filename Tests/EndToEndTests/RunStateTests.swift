@@ -30,6 +30,25 @@ extension EndToEnd {
                 try self.lines(of: "library.journal", BookLine.self).map { [$0.d, $0.scan, $0.ordinal] }
             }
 
+            private struct ScanLine: Decodable {
+                var d: Int
+                var scan: Int?
+                var settled: String?
+            }
+
+            /// Takes every line of one scan that no line settles out of the journal of scans.
+            func removeUnsettledScan() throws -> (device: Int, scan: Int) {
+                let lines = try self.lines(of: "scans.journal", ScanLine.self)
+                let settled = Set(lines.filter { $0.settled != nil }.map { [$0.d, $0.scan ?? 0] })
+                let left = try #require(lines.first { !settled.contains([$0.d, $0.scan ?? 0]) })
+                let scan = (device: left.d, scan: try #require(left.scan))
+                let path = self.folder.appending(path: "scans.journal")
+                let kept = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
+                    .filter { !$0.hasPrefix("{\"d\":\(scan.device),\"scan\":\(scan.scan),") }
+                try Data((kept.joined(separator: "\n") + "\n").utf8).write(to: path)
+                return scan
+            }
+
             private func lines<Line: Decodable>(of name: String, _ type: Line.Type) throws -> [Line] {
                 try Data(contentsOf: self.folder.appending(path: name)).split(separator: UInt8(ascii: "\n"))
                     .map { try JSONDecoder().decode(type, from: $0) }
@@ -83,6 +102,56 @@ extension EndToEnd {
             let captured = try first.report.log().filter { $0.isPhone("captured") }
             #expect(Set(books.map { Array($0[..<2]) }) == Set(captured.map { [$0.device, $0.scan ?? 0] }))
             #expect(one.scans.completed + two.scans.completed == one.scans.captured)
+        }
+
+        @Test func `a record that is gone is told by name, also by the report of a killed run`() async throws
+        {
+            let scratch = try Scratch()
+            let state = State(folder: scratch.folder.appending(path: "state"))
+            let first = try RunProcess(Self.arguments(state, []))
+            try await first.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            first.signal(SIGINT)
+            #expect(try await first.end(seconds: 30).code == 105)
+            let scan = try state.removeUnsettledScan()
+            let name = "phone \(scan.device) scan \(scan.scan)"
+
+            let killed = try RunProcess(Self.arguments(state, []))
+            try await killed.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            killed.signal(SIGKILL)
+            #expect(try await killed.end(seconds: 10).code == SIGKILL)
+            let again = try await Binary.run(["report", killed.report.folder.path])
+            try self.expectLoss(of: scan, in: try killed.report.summary(), again)
+            #expect(try killed.report.text("report.md").contains(name))
+
+            // It stays true, and a run that comes to its end counts the books, too.
+            let last = try RunProcess(Self.arguments(state, ["--duration", "1ms"]))
+            let summary = try await {
+                let outcome = try await last.end(seconds: 50)
+                let summary = try last.report.summary()
+                try self.expectLoss(of: scan, in: summary, outcome)
+                return summary
+            }()
+            #expect(summary.scans.isConserved, "\(summary.scans)")
+            let books = summary.books
+            let missing = try #require(books.missing.number)
+            #expect(missing > 0 && books.expected.number == books.received + missing, "\(books)")
+            #expect(try last.report.text("report.md").contains(name))
+        }
+
+        private func expectLoss(
+            of scan: (device: Int, scan: Int), in summary: Summary, _ outcome: Outcome,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
+            let name = "phone \(scan.device) scan \(scan.scan)"
+            #expect(outcome.code == 97 && summary.exit == 97, "\(outcome)", sourceLocation: sourceLocation)
+            let words = outcome.output.split { $0.isWhitespace }.joined(separator: " ")
+            #expect(words.contains(name), "\(outcome)", sourceLocation: sourceLocation)
+            #expect(summary.scans.lost == 1, sourceLocation: sourceLocation)
+            #expect(summary.warnings.contains { $0.contains(name) }, sourceLocation: sourceLocation)
+            let custody = summary.invariants.first { $0.id == "scan.custody" }
+            #expect(custody?.violations == .known(1), sourceLocation: sourceLocation)
+            #expect(custody?.first?.device == scan.device, sourceLocation: sourceLocation)
+            #expect(custody?.first?.scan == scan.scan, sourceLocation: sourceLocation)
         }
 
         @Test func `what one run uses is nobody else's`() async throws {

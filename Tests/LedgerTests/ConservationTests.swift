@@ -44,15 +44,50 @@ import Testing
     }
 
     @Test func `a scan that the state folder has lost is restored and lost, by its number`() {
-        var ledger = Ledger(shelf: History.shelf, settings: .embedded)
-        ledger.lostFromStorage(ScanNumber(2), of: DeviceNumber(3))
-        ledger.finish(waitingOnDisk: [], at: .zero)
+        let ledger = self.ledger(.embedded, booksInLibrary: 1)
         #expect(ledger.totals.scans.restored == 1 && ledger.totals.scans.lost == 1)
         #expect(ledger.totals.scans.isConserved)
         let broken = ledger.verdicts.first { $0.standing == .broken }
         #expect(broken?.invariant == .scanCustody)
         #expect(broken?.examples.first?.device == DeviceNumber(3))
         #expect(broken?.examples.first?.scan == ScanNumber(2))
+        #expect(broken?.examples.first?.text.hasSuffix("with 1 of its 3 books in the library") == true)
+    }
+
+    @Test func `the books of a scan that the state folder has lost are expected, received and missing`() {
+        let books = self.ledger(.embedded, booksInLibrary: 1).totals.books
+        #expect(books.expected == 3 && books.received == 1 && books.missing == 2)
+        let all = self.ledger(.embedded, booksInLibrary: 30).totals.books
+        #expect(all.expected == 3 && all.received == 3 && all.missing == 0, "of another shelf")
+    }
+
+    @Test func `of a foreign target's lost scan it is said that its books are not known`() {
+        var foreign = LedgerSettings.embedded
+        foreign.hasBackendView = false
+        let ledger = self.ledger(foreign, booksInLibrary: 1)
+        #expect(ledger.totals.books == BookTotals())
+        let broken = ledger.verdicts.first { $0.standing == .broken }
+        #expect(broken?.examples.first?.text.hasSuffix("how many books it showed is not known") == true)
+    }
+
+    @Test func `a phone that takes no part in the run keeps what is still there of its state folder`() {
+        let scan = WaitingRecord(device: DeviceNumber(3), scan: ScanNumber(4), cause: .offline)
+        let ledger = self.ledger(.embedded, booksInLibrary: 0, waiting: [scan])
+        #expect(ledger.totals.scans.restored == 2 && ledger.totals.scans.waiting == 1)
+        #expect(ledger.totals.scans.lost == 1 && ledger.totals.scans.isConserved)
+    }
+
+    /// Of a run whose state folder has lost one scan.
+    private func ledger(
+        _ settings: LedgerSettings, booksInLibrary: Int, waiting: [WaitingRecord] = []
+    ) -> Ledger {
+        var ledger = Ledger(shelf: History.shelf, settings: settings)
+        ledger.saw(
+            Observation(
+                at: .zero, device: DeviceNumber(3), scan: ScanNumber(2),
+                what: .phone(.lostFromStorage(books: booksInLibrary))))
+        ledger.finish(waitingOnDisk: waiting, at: .zero)
+        return ledger
     }
 
     @Test func `a scan with a record on disk is waiting, by its cause`() {

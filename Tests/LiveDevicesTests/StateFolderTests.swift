@@ -89,6 +89,20 @@ struct TemporaryFolder: ~Copyable {
         #expect(try self.lost(empty.path) == [1, 2, 3], "nothing says that the first was settled")
     }
 
+    @Test func `of a lost scan the books are known that are in the library`() throws {
+        let folder = TemporaryFolder()
+        try self.writeThree(folder.path)
+        try self.write(folder.path) { journals in
+            for key in [(2, 0), (2, 1), (2, 1), (3, 0)] as [(UInt32, Int)] {
+                let book = ResultKey(scan: ScanNumber(key.0), ordinal: key.1)
+                journals[0].store(.book(book, self.book("kept")), of: self.phone)
+            }
+        }
+        try folder.replace(#""scan":2,"put""#, by: #""scan":2,"qut""#, in: "scans.journal")
+        let lost = try StateFolder(path: folder.path).lost
+        #expect(lost == [.init(device: self.phone, scan: ScanNumber(2), books: 2)])
+    }
+
     @Test func `a number without a record, an older folder and a reinstalled app have lost nothing`() throws {
         let folder = TemporaryFolder()
         try self.writeThree(folder.path)

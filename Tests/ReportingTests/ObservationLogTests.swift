@@ -74,7 +74,7 @@ import Testing
             .reconnected(job: "j", .offline, attempts: 2, resumed: true, took: .zero),
             .reconnectGivenUp(job: "j", .offline, attempts: 2),
             .reconnectSuperseded(job: "j", .offline, attempts: 2), .reinstalled(discarded: 3), .pathChanged,
-            .storageFilled, .storageFreed, .clockSet(ahead: .seconds(-90)),
+            .storageFilled, .storageFreed, .lostFromStorage(books: 2), .clockSet(ahead: .seconds(-90)),
         ] as [PhoneSighting]).map { .phone($0) }
         + ([
             .connected(connection: .max), .requested(.cleanup, attempt: 1, connection: 1),
@@ -103,7 +103,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 61)
+        #expect(seen.count == 62)
     }
 
     @Test func `pings and progress are written only with a trace`() {

@@ -145,6 +145,9 @@ struct PhoneLanes {
                     Mark(at: at, style: "warn", text: "\(operation.name): HTTP \(status)"))
             }
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
+        case .lostFromStorage:
+            self.scans.marks.append(
+                Mark(at: at, style: "bad", text: "scan \(scan.raw) lost from the state folder"))
         case .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded,
             .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
             .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned, .firstEvent, .eventIgnored,
