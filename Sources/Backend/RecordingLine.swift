@@ -14,6 +14,8 @@ package enum RecordedEnd: String, Codable, Hashable, Sendable {
     case silence
     /// The client left first; what would have followed is not known.
     case left
+    /// Its body was too long to be recorded, and is left out.
+    case unrecorded
 
     package init(_ ending: CutEnding) {
         self =
@@ -30,7 +32,7 @@ package enum RecordedEnd: String, Codable, Hashable, Sendable {
         case .close: .close
         case .reset: .reset
         case .silence: .silence
-        case .complete, .left: nil
+        case .complete, .left, .unrecorded: nil
         }
     }
 }

@@ -173,7 +173,7 @@ package struct TapePlayer: Sendable {
             self.playing[id] = nil
             effects.append(.passEnd(id))
         case .end(let end):
-            // Where the client left first there is nothing more to tell: the stream stays open, and silent.
+            // Where the client left first, or the body is left out, there is nothing more to tell: the stream stays open, and silent.
             guard let cut = end.cut else { return }
             self.playing[id] = nil
             effects.append(.breakOff(id, cut))

@@ -16,6 +16,8 @@ package struct Recorder: Sendable {
     private var tracks: [ConnectionID: Track] = [:]
     private var exchangesMade: UInt64 = 0
     private var redaction = TokenRedaction()
+    /// Bytes of answers that are told when they are whole, on all connections.
+    private var heldBytes = 0
 
     package init() {}
 
@@ -72,6 +74,7 @@ package struct Recorder: Sendable {
             for event in events { self.add(event, to: &track, at: now, into: &lines) }
         }
         for place in track.exchanges.indices {
+            self.heldBytes -= track.exchanges[place].heldBytes
             track.exchanges[place].ended(end, at: now, &self.redaction, into: &lines)
         }
     }
@@ -84,7 +87,11 @@ package struct Recorder: Sendable {
         case .head(let status, let headers):
             track.exchanges[0].answered(status, headers, at: now, &self.redaction, into: &lines)
             if track.exchanges[0].isBodiless { self.end(&track, at: now, into: &lines) }
-        case .body(let piece): track.exchanges[0].add(piece, at: now, &self.redaction, into: &lines)
+        case .body(let piece):
+            self.heldBytes -= track.exchanges[0].heldBytes
+            let room = RecorderLimits.heldBytesMax - self.heldBytes
+            track.exchanges[0].add(piece, room: room, at: now, &self.redaction, into: &lines)
+            self.heldBytes += track.exchanges[0].heldBytes
         case .end: self.end(&track, at: now, into: &lines)
         }
     }
@@ -92,10 +99,21 @@ package struct Recorder: Sendable {
     private mutating func end(
         _ track: inout Track, at now: Instant, into lines: inout [RecordingLine]
     ) {
+        self.heldBytes -= track.exchanges[0].heldBytes
         track.exchanges[0].ended(.complete, at: now, &self.redaction, into: &lines)
         track.exchanges.removeFirst()
         track.responses = ResponseReader()
     }
+}
+
+/// The numbers that bound what a recording keeps in memory.
+package enum RecorderLimits {
+    /// Of one answer: the longest that a phone reads. The body of a longer one is left out, which is told.
+    package static let answerBytesMax = 4 << 20
+    /// Of the answers of all connections together.
+    package static let heldBytesMax = 32 << 20
+    /// Of one line of the recording, before it is made text.
+    package static let pieceBytesMax = 64 * 1_024
 }
 
 /// One request and its answer on their way into a recording.
@@ -103,8 +121,10 @@ private struct RecordedExchange: Sendable {
     private enum Body: Sendable {
         /// Told piece by piece, without the stamps of the server's own clock.
         case stream(StampFilter)
-        /// Told when it is whole.
+        /// Told when it is whole: a token is known only then.
         case whole([UInt8])
+        /// Too long to be kept, which has been told. Nothing of it is told: nobody knows which of it are tokens.
+        case leftOut
     }
 
     private let number: UInt64
@@ -116,6 +136,11 @@ private struct RecordedExchange: Sendable {
     init(number: UInt64, head: RequestHead) {
         self.number = number
         self.head = head
+    }
+
+    /// What waits to be told.
+    var heldBytes: Int {
+        if case .whole(let bytes) = self.body { bytes.count } else { 0 }
     }
 
     /// Whatever its head says of a body.
@@ -150,15 +175,21 @@ private struct RecordedExchange: Sendable {
         "connection", "keep-alive", "transfer-encoding", "content-length", "date",
     ]
 
+    /// `room`: for what is kept of this answer.
     mutating func add(
-        _ piece: ArraySlice<UInt8>, at now: Instant, _ redaction: inout TokenRedaction,
+        _ piece: ArraySlice<UInt8>, room: Int, at now: Instant, _ redaction: inout TokenRedaction,
         into lines: inout [RecordingLine]
     ) {
         self.lastAt = now
         switch self.body {
-        case .whole(let bytes):
-            self.body = .whole([])
-            self.body = .whole(bytes + piece)
+        case .whole(var bytes):
+            self.body = .leftOut
+            guard bytes.count + piece.count <= min(room, RecorderLimits.answerBytesMax) else {
+                return self.tell(.end(.unrecorded), at: now, into: &lines)
+            }
+            bytes += piece
+            self.body = .whole(bytes)
+        case .leftOut: break
         case .stream(var filter):
             let told = filter.filter(piece)
             self.body = .stream(filter)
@@ -173,14 +204,22 @@ private struct RecordedExchange: Sendable {
         // A connection may be cut before its request was complete.
         self.asked(at: now, into: &lines)
         switch self.body {
+        case .leftOut: return
         case .whole(let bytes) where !bytes.isEmpty:
             redaction.learn(from: bytes)
-            self.tell(.body(redaction.redact(bytes)), at: self.lastAt, into: &lines)
+            self.tell(whole: redaction.redact(bytes), into: &lines)
         case .stream(let filter) where !filter.held.isEmpty:
             self.tell(.body(filter.held), at: now, into: &lines)
         case .whole, .stream: break
         }
         self.tell(.end(end), at: now, into: &lines)
+    }
+
+    private func tell(whole body: [UInt8], into lines: inout [RecordingLine]) {
+        for start in stride(from: 0, to: body.count, by: RecorderLimits.pieceBytesMax) {
+            let end = min(start + RecorderLimits.pieceBytesMax, body.count)
+            self.tell(.body(Array(body[start..<end])), at: self.lastAt, into: &lines)
+        }
     }
 
     private func tell(_ what: RecordingLine.What, at now: Instant, into lines: inout [RecordingLine]) {
@@ -193,6 +232,9 @@ private struct RecordedExchange: Sendable {
 struct StampFilter: Sendable {
     private static let start = Array(": t=".utf8)
     private static let replayed = Array(" replayed".utf8)
+
+    /// A stamp has no more digits than an Int64.
+    private static let digitsMax = 20
 
     /// The beginning of a line that may yet become a stamp.
     private(set) var held: [UInt8] = []
@@ -231,6 +273,7 @@ struct StampFilter: Sendable {
         guard line.count > self.start.count else { return self.start.starts(with: line) }
         guard line.starts(with: self.start) else { return false }
         let rest = line.dropFirst(self.start.count).drop { Self.isDigit($0) }
+        guard line.count - self.start.count - rest.count <= self.digitsMax else { return false }
         return self.replayed.starts(with: rest)
     }
 

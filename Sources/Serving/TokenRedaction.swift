@@ -73,16 +73,16 @@ struct TokenRedaction: Sendable {
     private static func runs(in bytes: ArraySlice<UInt8>, of isMember: (UInt8) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start: Int?
-        for place in bytes.indices {
-            if isMember(bytes[place]) {
-                start = start ?? place
-            } else if let first = start {
-                runs.append(first..<place)
-                start = nil
-            }
+        func end(at place: Int) {
+            // Kept one by one, what is too short for a token could be larger than the text.
+            if let first = start, place - first >= Self.tokenBytesMin { runs.append(first..<place) }
+            start = nil
         }
-        if let first = start { runs.append(first..<bytes.endIndex) }
-        return runs.filter { $0.count >= Self.tokenBytesMin }
+        for place in bytes.indices {
+            if isMember(bytes[place]) { start = start ?? place } else { end(at: place) }
+        }
+        end(at: bytes.endIndex)
+        return runs
     }
 
     /// RFC 6750 section 2.1.

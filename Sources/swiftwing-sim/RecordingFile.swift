@@ -46,23 +46,34 @@ final class RecordingFile: Sendable {
         self.path = path
         self.write(
             RecordingLine.opening(by: command, began: Timestamp.iso8601(unixMilliseconds: began)))
-        setup.record = { [self] line in self.write(line.text) }
+        setup.record = { [self] line in self.write(line) }
     }
 
-    private func write(_ text: [UInt8]) {
+    private func write(_ line: RecordingLine) {
+        guard self.write(line.text), case .end(.unrecorded) = line.what else { return }
+        let text =
+            "the recording '\(self.path)' leaves out the body of answer \(line.exchange): it is too long to be kept; serving goes on\n"
+        StandardStream.error.write(text)
+    }
+
+    /// Whether it is in the file.
+    @discardableResult private func write(_ text: [UInt8]) -> Bool {
         self.state.withLock { state in
             // Serving goes on without a recording; the end says so.
-            guard state.failure == nil, !state.isFull else { return }
+            guard state.failure == nil, !state.isFull else { return false }
             guard state.bytes + text.count <= Self.bytesMax else {
                 state.isFull = true
-                return self.tellFull(lines: state.lines)
+                self.tellFull(lines: state.lines)
+                return false
             }
             state.bytes += text.count
             do {
                 try self.handle.write(contentsOf: Data(text))
                 state.lines += 1
+                return true
             } catch {
                 state.failure = OutputError.reason(error)
+                return false
             }
         }
     }

@@ -50,6 +50,7 @@ import Testing
         .head(status: 200, headers: [HeaderLine("Content-Type", "text/event-stream")], length: nil),
         .head(status: 429, headers: [], length: 12), .body(Array("data: Война\n\n".utf8)),
         .body([0xFF, 0x00, 0xD0]), .end(.complete), .end(.silence), .end(.left),
+        .end(.unrecorded),
     ]) func `a line reads as it was written`(what: RecordingLine.What) throws {
         let begin =
             Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Self.asked(0, 7, "GET", "/x")

@@ -128,6 +128,63 @@ import Testing
         }
     }
 
+    // MARK: Bounds
+
+    private static let head = "HTTP/1.1 200 OK\r\n\r\n"
+
+    @Test func `an answer that is too long to be kept is left out, and said to be`() {
+        var tape = Tape()
+        tape.received(Self.get, at: 0)
+        tape.sent(Self.head, at: 1)
+        let piece = String(repeating: "\0", count: 1 << 20)
+        for ms in Int64(2)...30 { tape.sent(piece, at: ms) }
+        tape.ended(.close, at: 31)
+        #expect(tape.text.dropFirst(2) == ["6 1 unrecorded"], "with its fifth MiB")
+    }
+
+    @Test func `a long answer is told whole, in lines that are short`() {
+        var tape = Tape()
+        tape.received(Self.get, at: 0)
+        tape.sent(Self.head, at: 1)
+        let piece = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 / 7) & 0x7F }
+        for ms in Int64(2)...5 { tape.sent(String(decoding: piece, as: UTF8.self), at: ms) }
+        tape.ended(.close, at: 6)
+        let pieces = tape.lines.compactMap { line in
+            if case .body(let bytes) = line.what { bytes } else { nil }
+        }
+        #expect(pieces.allSatisfy { $0.count <= RecorderLimits.pieceBytesMax })
+        #expect(Array(pieces.joined()) == piece + piece + piece + piece)
+        #expect(tape.text.last == "6 1 complete")
+    }
+
+    @Test func `what is kept of all connections has a bound, and room is given back`() {
+        var tape = Tape()
+        let piece = String(repeating: "x", count: 4 << 20)
+        func open(_ place: Int, at ms: Int64) -> ConnectionID {
+            let id = ConnectionID(serial: UInt64(place), slot: UInt32(place))
+            tape.received(Self.get, on: id, at: ms)
+            tape.sent(Self.head, on: id, at: ms)
+            tape.sent(piece, on: id, at: ms)
+            return id
+        }
+        let ids = (1...9).map { open($0, at: 1) }
+        #expect(tape.text.filter { $0.hasSuffix("unrecorded") } == ["1 9 unrecorded"])
+        tape.ended(.close, ids[0], at: 2)
+        tape.ended(.left, ids[1], at: 2)
+        let next = (10...12).map { open($0, at: 3) }
+        #expect(tape.text.filter { $0.hasSuffix("unrecorded") }.last == "3 12 unrecorded")
+        for id in ids.dropFirst(2) + next { tape.ended(.close, id, at: 4) }
+        #expect(tape.text.count { $0.hasSuffix("complete") } == 9)
+    }
+
+    @Test func `a line that goes on as a stamp does is not kept for ever`() {
+        var tape = Tape()
+        tape.received(Self.get, at: 0)
+        tape.sent("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", at: 1)
+        tape.sent(": t=" + String(repeating: "7", count: 30), at: 2)
+        #expect(tape.text.last == "2 1 body : t=" + String(repeating: "7", count: 30))
+    }
+
     // MARK: Tokens
 
     @Test func `no token is told, wherever it stands, and lengths stay`() {
