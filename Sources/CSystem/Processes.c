@@ -1,6 +1,7 @@
 // Child processes, threads, signals and locks.
 #include "Result.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -144,6 +145,8 @@ void shim_name_thread(const char *name) {
     pthread_setname_np(pthread_self(), name);  // At most 15 characters, or it is refused.
 #endif
 }
+
+void shim_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
 
 void shim_stand_back(void) {
 #ifdef __APPLE__

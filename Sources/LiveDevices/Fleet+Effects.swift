@@ -26,6 +26,7 @@ extension Fleet {
         }
         self.waiting.removeAll(keepingCapacity: true)
         self.isHandling = false
+        self.reportIfMany()
     }
 
     /// The same for an event that only writes, in the middle of another.

@@ -22,6 +22,7 @@ final class Fleet {
     /// Nil where the scenario refuses nothing.
     let refusals: Refusals?
     private let reports: Mailbox<ShardReport>
+    private let backlog: ReportBacklog
     private var orders: MailboxReader<FleetOrder>?
 
     var phones: [Phone] = []
@@ -70,13 +71,14 @@ final class Fleet {
     /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
     init(
         _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal, desk: PhotoDesk.Intake,
-        orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>
+        orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>, backlog: ReportBacklog
     ) {
         self.plan = plan
         self.random = KeyedRandom(seed: plan.seed)
         self.arrivals = plan.arrivals
         self.loop = loop
         self.reports = reports
+        self.backlog = backlog
         self.journal = journal
         self.prepared = Array(repeating: nil, count: plan.photos.count)
         self.desk = desk
@@ -295,10 +297,17 @@ final class Fleet {
         self.reports.post(ShardReport(thread: self.plan.shard.index, word: word))
     }
 
+    /// A flood of events comes in turns that are much longer than `handOverInterval`.
+    func reportIfMany() {
+        if self.observations.count >= FleetLimits.handOverMost { self.report() }
+    }
+
     private func report() {
         var batch: [Observation] = []
         swap(&batch, &self.observations)
-        self.observations.reserveCapacity(batch.count)
+        self.observations.reserveCapacity(min(batch.count, FleetLimits.handOverMost))
+        self.backlog.add(batch.count)
+        defer { self.backlog.wait() }
         self.tellMain(.observations(batch, upTo: self.loop.now()))
         self.handOver?.arm(after: FleetLimits.handOverInterval)
         self.handOvers += 1

@@ -117,6 +117,10 @@ extension FleetPlan {
 package enum FleetLimits {
     /// How often observations are handed to the main thread.
     package static let handOverInterval = Interval.milliseconds(50)
+    /// With so many they are handed over sooner.
+    package static let handOverMost = 8_192
+    /// With so many that the main thread has not judged, the fleet's threads wait for it.
+    package static let backlogMost = 65_536
     /// With every so many of them the phones are counted.
     package static let handOversPerGauge = 4
     /// A capture that is handed to its phone later than this did not start in time.

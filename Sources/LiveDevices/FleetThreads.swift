@@ -11,6 +11,7 @@ package final class FleetThreads {
     private let plan: FleetPlan
     private let hear: (FleetReport) -> Void
     private let desk: PhotoDesk
+    private let backlog = ReportBacklog(most: FleetLimits.backlogMost)
     private var orders: [Mailbox<FleetOrder>] = []
     private var threads: [LoopThread<Void>] = []
     private var reader: MailboxReader<ShardReport>?
@@ -65,6 +66,7 @@ package final class FleetThreads {
         let thread = plan.shard.index
         let orders = self.orders[thread]
         let intake = self.desk.intake
+        let backlog = self.backlog
         self.threads.append(
             try LoopThread.start(name: "fleet-\(thread)") {
                 do throws(SystemError) {
@@ -72,7 +74,7 @@ package final class FleetThreads {
                     let journal = try StateJournal(place)
                     Fleet(
                         plan, loop: loop, state: state, journal: journal, desk: intake, orders: orders,
-                        reports: reports
+                        reports: reports, backlog: backlog
                     ).run()
                 } catch {
                     let failure = FleetFailure.other("the phones could not start: \(error)")
@@ -81,6 +83,8 @@ package final class FleetThreads {
                 }
             })
     }
+
+    deinit { self.backlog.abandon() }
 
     /// Ends captures; every phone says goodbye, bounded by `HandsetLimits.farewellTime`.
     package func stop() {
@@ -91,6 +95,7 @@ package final class FleetThreads {
 
     /// Waits for the threads, which end after their last reports. To be called once.
     package func join() {
+        self.backlog.abandon()
         for thread in self.threads { thread.join() }
         self.threads = []
         self.desk.stop()
@@ -100,6 +105,7 @@ package final class FleetThreads {
         switch report.word {
         case .observations(let observations, let moment):
             self.hear(.observations(observations, thread: report.thread, upTo: moment))
+            self.backlog.remove(observations.count)
         case .gauges(let gauges):
             self.gauges[report.thread] = gauges
             self.tellGauges()

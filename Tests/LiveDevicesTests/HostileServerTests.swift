@@ -73,6 +73,36 @@ import Testing
         #expect(after - before < 128 << 20, "bytes kept")
     }
 
+    /// What a server sends faster than it is judged stays in its sockets.
+    @Test func `a flood waits until what it brought is judged`() throws {
+        let folder = TemporaryFolder()
+        let bench = try FleetBench(
+            devices: 4, threads: 1, state: folder.path, drain: .seconds(45),
+            front: { loop, port in
+                try HostileFront(loop: loop, upstream: port) { trace in
+                    guard trace.operation == .stream else { return nil }
+                    return .instead([
+                        .text("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"),
+                        .repeatedly(Array("data\n\n".utf8), times: 60_000),
+                    ])
+                }
+            })
+        try bench.start()
+        func count() -> Int { bench.reports.reduce(0) { $0 + $1.observations.count } }
+        let isFlooded = bench.turn(until: { bench.front?.replaced.count == 4 && count() > 1_000 })
+        #expect(isFlooded)
+        // Nobody judges for a while.
+        CurrentThread.pause(milliseconds: 4_000)
+        let before = count()
+        bench.loop.runOnce()
+        // One chunk more than may wait.
+        #expect(count() - before < FleetLimits.backlogMost + 50_000, "observations that waited")
+        let longest = bench.reports.map(\.observations.count).max() ?? 0
+        #expect(longest < FleetLimits.handOverMost + 50_000, "observations of one turn")
+        bench.stop()
+        #expect(try bench.finish(atMost: .seconds(60)).failure == nil)
+    }
+
     @Test func `what is no answer has a name, and the scan is completed`() throws {
         try self.check(HostileAnswer.broken)
     }

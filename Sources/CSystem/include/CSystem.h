@@ -148,6 +148,9 @@ void shim_name_thread(const char *name);
 /// Lets every thread that has something to do go before the calling one.
 void shim_stand_back(void);
 
+/// The calling thread does nothing for so long.
+void shim_pause(int milliseconds);
+
 void shim_join_thread(uintptr_t thread);
 
 void shim_detach_thread(uintptr_t thread);
