@@ -25,7 +25,9 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
-.PHONY: help run build profile test lint purity unit docs fuzz fuzz-sockets asan bench install packages test-tools clean
+MUTANTS ?=
+
+.PHONY: help run build profile test lint purity unit docs fuzz fuzz-sockets mutants asan bench install packages test-tools clean
 
 help: ## names every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -74,6 +76,11 @@ fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from 
 
 fuzz-sockets: build ## damages what comes over sockets, for FUZZ_SECONDS=60 from FUZZ_SEED
 	@PYTHONDONTWRITEBYTECODE=1 Tests/SocketFuzz/fuzz.py --binary $(BINARY) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+# MUTANTS may name bugs and options: see Tests/Mutants/mutants.py --help. What was found is kept, and found again only where
+# something has changed.
+mutants: build ## plants bugs one at a time, and shows which check finds each
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Mutants/mutants.py --binary $(BINARY) --json $(BUILD)/mutants.json $(MUTANTS)
 
 # Leaks are left out: the test process itself has some. The folder is its own, since everything is built otherwise.
 asan: packages ## runs the tests of the photographs and of libcurl under the address sanitizer
