@@ -171,6 +171,10 @@ extension PhoneAccount {
     ) {
         findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
         guard let index = self.jobIndex(id, of: scan) else { return }
+        // A foreign server gave the id to another scan's job as well: a DELETE would have hit that one.
+        if !rules.settings.hasBackendView, self.jobs.contains(where: { $0.id == id && $0.scan != scan }) {
+            self.jobs[index].isExcused = true
+        }
         self.jobs[index].isAbandoned = true
         self.jobs[index].stream.forgetLog()
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)

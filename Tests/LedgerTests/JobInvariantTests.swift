@@ -12,6 +12,88 @@ import Testing
         history.complete()
     }
 
+    // MARK: One id for two jobs
+
+    /// A foreign server: its own view of its jobs is not known.
+    private func foreign(_ settings: inout LedgerSettings) { settings.hasBackendView = false }
+
+    private func findings(_ history: History) -> [String] {
+        var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: false)
+        for observation in history.observations { tally.saw(observation) }
+        return tally.measured.findings.rows.map { "\($0.finding.path): \($0.finding.seen)" }
+    }
+
+    /// What a phone observes where the id of a new job is that of an earlier one.
+    private func acceptedAgain(_ history: inout History, attempt: UInt32 = 1) {
+        history.send(.upload, attempt: attempt, job: nil)
+        history.phone(
+            .found(
+                ContractFinding(
+                    operation: .upload, part: "202", path: "data.jobId", expected: "an id of its own",
+                    seen: "the id of an earlier job", excerpt: history.job, isDecisive: false, count: 1)))
+        history.phone(
+            .uploadAccepted(job: history.job, took: .milliseconds(9), service: .milliseconds(8)))
+    }
+
+    /// Two scans whose streams are open at once under one id. The phone leaves the DELETE to the scan that is done last.
+    private func twoScansWithOneJob(isDeleted: Bool) -> History {
+        History {
+            $0.launch()
+            $0.capture()
+            $0.upload()
+            $0.open()
+            $0.scan = ScanNumber(2)
+            $0.capture()
+            self.acceptedAgain(&$0)
+            $0.open()
+            for scan in UInt32(1)...2 {
+                $0.scan = ScanNumber(scan)
+                $0.event(0)
+                $0.terminal(1)
+                $0.addBooks()
+                $0.complete()
+                if scan == 2, isDeleted {
+                    $0.clean()
+                } else {
+                    $0.phone(.jobAbandoned(job: $0.job, cause: "job-id-reused"))
+                }
+            }
+        }
+    }
+
+    @Test func `two scans with one job id lose no book, and no phone is accused`() {
+        let history = self.twoScansWithOneJob(isDeleted: true)
+        let totals = history.ledger(self.foreign).totals
+        #expect(history.broken(self.foreign) == [])
+        #expect(totals.scans.completed == 2 && totals.scans.isConserved)
+        #expect(totals.books.received == 6 && totals.books.duplicated == 0)
+        #expect(totals.jobs.accepted == 2 && totals.jobs.cleaned == 1 && totals.jobs.abandoned == 1)
+        #expect(self.findings(history) == ["data.jobId: the id of an earlier job"])
+    }
+
+    @Test func `the last of two scans with one job id is to delete it`() {
+        #expect(self.twoScansWithOneJob(isDeleted: false).broken(self.foreign) == [.jobCleaned])
+    }
+
+    /// A phone that does not delete a job that has failed: nothing of it is over when the scan goes up again.
+    @Test func `a scan that gets its old job id again begins anew`() {
+        let history = History {
+            $0.streaming()
+            $0.event(2, .error)
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.queued(.retryableError))
+            self.acceptedAgain(&$0, attempt: 2)
+            $0.open(attempt: 2)
+            $0.event(0)
+            $0.ending(1)
+        }
+        let totals = history.ledger(self.foreign).totals
+        #expect(history.broken(self.foreign) == [])
+        #expect(totals.scans.completed == 1 && totals.books.received == 3)
+        #expect(totals.jobs.accepted == 2 && totals.jobs.cleaned == 1)
+        #expect(self.findings(history) == ["data.jobId: the id of an earlier job"])
+    }
+
     // MARK: job.cleaned
 
     @Test func `a completed job that nobody deletes is left`() {
