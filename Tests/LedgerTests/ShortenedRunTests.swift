@@ -114,6 +114,7 @@ import Testing
             Story(before: { Self.undeleted(&$0) }, after: { $0.phone(.suspended) }))
         #expect(!ledger.isBroken)
         #expect(self.standing(.jobCleaned, in: ledger) == .notAvailable)
+        #expect(self.standing(.serverAgrees, in: ledger) == .notAvailable, "nothing speaks against it")
         #expect(self.standing(.scanCustody, in: ledger) == .held)
         let lost = self.withoutBackend(Story(before: { $0.streaming() }, after: { $0.addBooks([0, 0]) }))
         #expect(self.standing(.bookNeverDoubleAdded, in: lost) == .broken)

@@ -100,6 +100,8 @@ import Testing
         let slo = try self.slo(.uploadAttemptsFailed, "rate == 0%")
         let found = try #require(self.ending(slo, good: 60, perSecond: 2, failing: 5))
         #expect(found.at <= Instant.zero + .milliseconds(60_500))
+        // Also where there are too few operations for any other rate.
+        #expect(self.ending(slo, good: 0, perSecond: 2, failing: 5)?.at == Instant.zero + .milliseconds(500))
     }
 
     @Test func `what ended a run stays broken`() throws {
