@@ -50,6 +50,65 @@ import Testing
         #expect(FindingsTable(reading: nil).isEmpty, "an older summary has none")
     }
 
+    // MARK: Files
+
+    /// Writes what a run leaves in which this phone finds something once in the first second.
+    private func write(_ path: String, device: UInt32, isFinished: Bool) throws {
+        let directory = try RunDirectory.create(
+            .exactly(path), log: ObservationLog(isTracing: false, faults: []))
+        directory.begin(Samples.head(groups: ["commuters", "readers"]))
+        directory.log(
+            Observation(
+                at: .zero + .seconds(1), device: DeviceNumber(device), scan: ScanNumber(1),
+                what: .phone(.found(Self.finding))))
+        directory.flush()
+        guard isFinished else { return }
+        var result = Samples.passed()
+        result.findings = self.table([device])
+        _ = try directory.finish(result, Chronicle(faults: 0))
+    }
+
+    private static let finding = ContractFinding(
+        operation: .upload, part: "202", path: "data.sseUrl", expected: "a string", seen: "a number",
+        excerpt: "17", isDecisive: true, count: 1)
+
+    private func table(_ devices: [UInt32]) -> FindingsTable {
+        var table = FindingsTable()
+        for device in devices {
+            table.add(
+                Self.finding, device: DeviceNumber(device), scan: ScanNumber(1), at: .zero + .seconds(1))
+        }
+        return table
+    }
+
+    private func read(_ path: String) throws -> PastRun {
+        try PastRun(
+            folder: path, head: try PastRun.head(of: path), slos: [], expectations: .none,
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+    }
+
+    @Test(arguments: [true, false]) func `a report from files has them, also of a run that was killed`(
+        isFinished: Bool
+    ) throws {
+        let scratch = try Scratch()
+        try self.write(scratch.at("run"), device: 3, isFinished: isFinished)
+        let past = try self.read(scratch.at("run"))
+        #expect(past.wasCutOff == !isFinished)
+        #expect(past.result.findings == self.table([3]))
+        #expect(MarkdownReport.text(past.report.result).contains("| `upload 202` | `data.sseUrl` |"))
+    }
+
+    @Test func `shards add theirs up`() throws {
+        let scratch = try Scratch()
+        for device: UInt32 in [1, 4] {
+            try self.write(scratch.at("\(device)"), device: device, isFinished: device == 1)
+        }
+        let shards = try [self.read(scratch.at("1")), self.read(scratch.at("4"))]
+        let merged = try #require(PastRun.merged(shards, slos: []))
+        #expect(merged.result.findings == self.table([1, 4]))
+        #expect(merged.result.findings.count == 2)
+    }
+
     @Test func `nothing that a server wrote reaches a report as it is`() {
         let result = self.result(excerpt: Self.bad)
         let texts = [

@@ -1,3 +1,4 @@
+import Ledger
 import SimBase
 import Testing
 
@@ -29,6 +30,21 @@ import Testing
         #expect(
             last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed") == true)
         #expect(result.reasons.contains { $0.hasPrefix("ended early: ") })
+    }
+
+    @Test func `a run that completed nothing fails a case of its own`() {
+        func outcome(completed: Int, isInterrupted: Bool = false) -> String {
+            var result = Samples.passed()
+            result.totals = LedgerTotals()
+            result.totals.scans.captured = 3
+            result.totals.scans.completed = completed
+            result.isInterrupted = isInterrupted
+            return Self.lines(result, containing: "name=\"completed at least one scan\"").joined()
+        }
+        #expect(outcome(completed: 3).hasSuffix("/>"))
+        #expect(
+            outcome(completed: 0).contains("<failure type=\"completion\" message=\"no scan was completed"))
+        #expect(outcome(completed: 0, isInterrupted: true).contains("<skipped message="))
     }
 
     @Test func `objectives of an interrupted run are skipped, with what they showed`() {

@@ -50,6 +50,32 @@ import Testing
         return recorder.results(recorder.table).map(\.passed)
     }
 
+    /// Whether the windows of a run hold in which the second phone's scan takes five seconds.
+    private static func windows(leavingOut phones: Set<DeviceNumber>) throws -> [Bool?] {
+        let scratch = try Scratch()
+        let directory = try RunDirectory.create(
+            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
+        var recorder = RunRecorder(
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded),
+            tally: Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
+            objectives: SLOParts([try Self.slo("scan.time", "max < 2s over 10s")], faults: []), faults: 0)
+        if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
+        for (phone, second) in [(UInt32(0), Int64(1)), (1, 5)] {
+            recorder.saw(
+                Observation(
+                    at: .zero + .seconds(second), device: DeviceNumber(phone), scan: ScanNumber(1),
+                    what: .phone(.completed(took: .seconds(second)))),
+                in: directory)
+        }
+        recorder.finish(waiting: [], at: .zero + .seconds(10), driver: MetricSet(), in: directory)
+        return recorder.results(recorder.table).map(\.passed)
+    }
+
+    @Test func `parts of a run are judged without them as well`() throws {
+        #expect(try Self.windows(leavingOut: []) == [false])
+        #expect(try Self.windows(leavingOut: [DeviceNumber(1)]) == [true])
+    }
+
     @Test func `objectives judge all phones, and none that is left out`() throws {
         #expect(try Self.judged(leavingOut: []) == [false, true, false, false])
         #expect(try Self.judged(leavingOut: [DeviceNumber(1)]) == [true, true, true, true])

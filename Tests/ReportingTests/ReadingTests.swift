@@ -143,6 +143,28 @@ import Testing
         #expect(reader.skipped == 0)
     }
 
+    @Test func `objectives of a run that was killed are shown and not judged`() throws {
+        let scratch = try Scratch()
+        let head = Samples.head(groups: ["commuters", "readers"])
+        // The folder is the run's as long as the value lives.
+        func write() throws {
+            try RunDirectory.create(
+                .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults)
+            ).begin(head)
+        }
+        try write()
+        let selector = try MetricSelector(parsing: "scans.completed", vocabulary: nil)
+        let slo = SLO(
+            selector: selector, condition: try SLOCondition(parsing: "count > 3", for: .count),
+            severity: .error, abort: false)
+        let past = try PastRun(
+            folder: scratch.at("run"), head: head, slos: [slo], expectations: .none,
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+        #expect(past.wasCutOff && past.result.exit == .interrupted)
+        #expect(past.result.slos.map(\.passed) == [nil])
+        #expect(past.result.slos.map(\.actual) == ["0"])
+    }
+
     @Test func `what a run knows of itself comes back`() {
         let head = Samples.head(groups: ["a \"quoted\" group", "\u{1B}[31m"])
         #expect(RunHead(reading: head.bytes) == head)
