@@ -56,6 +56,20 @@ struct SuspendTests {
         #expect(phone.device.isQuiescent)
     }
 
+    @Test(arguments: [
+        (TransportFailure.timedOut, "no-answer"), (.connectRefused, "transport"), (.reset, "transport"),
+    ])
+    func `a job whose stream was not opened waits for what kept it closed`(
+        failure: TransportFailure, cause: String
+    ) {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        phone.fail(.stream, failure)
+        phone.tell(.suspended)
+        #expect(phone.waiting == ["1 \(cause)"])
+    }
+
     @Test func `a scan that never had its turn says why`() {
         var profile = ClientProfile.contract
         profile.streamsMax = 1
