@@ -297,6 +297,18 @@ struct TemporaryFolder: ~Copyable {
         #expect(mode as? Int == 0o600)
     }
 
+    @Test func `a journal that is no file is refused`() throws {
+        let folder = TemporaryFolder()
+        try self.writeThree(folder.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let journal = folder.path + "/" + (try #require(names.first { $0.hasPrefix("scans") }))
+        try FileManager.default.removeItem(atPath: journal)
+        try FileManager.default.createSymbolicLink(atPath: journal, withDestinationPath: "/dev/null")
+        let failure = #expect(throws: StateFolder.Failure.self) { try StateFolder(path: folder.path) }
+        guard case .system(let error)? = failure else { return }
+        #expect(error.description.contains("which is not a file"))
+    }
+
     @Test func `a path below a file is a clear error`() throws {
         let folder = TemporaryFolder()
         #expect(FileManager.default.createFile(atPath: folder.path, contents: Data()))
