@@ -146,6 +146,19 @@ import Wire
         #expect((head.headers["Host"], head.headers["X-Y"], head.body) == ("x", "z", .length(3)))
         #expect(events.last == .end)
     }
+
+    @Test(arguments: ["\r", "\n", "\0"]) func `a value of a request ends where it would leave its line`(
+        flaw: String
+    ) {
+        let bytes = ByteDraft.bytes { bytes in
+            RequestWriter.head(
+                method: "GET", target: "/", host: "x\(flaw)y",
+                headers: ["X-Y": "z\(flaw)X-Evil: 1", "A": "b"],
+                bodyBytes: nil, into: &bytes)
+        }
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == "GET / HTTP/1.1\r\nHost: x\r\nX-Y: z\r\nA: b\r\n\r\n")
+    }
 }
 
 private func == <A: Equatable, B: Equatable, C: Equatable>(left: (A, B, C), right: (A, B, C)) -> Bool {

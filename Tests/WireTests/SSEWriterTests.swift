@@ -51,6 +51,15 @@ import Wire
         #expect(self.text { SSEWriter.ping(id: nil, data: "{}", into: &$0) } == "event: ping\ndata: {}\n\n")
     }
 
+    @Test(arguments: ["\n", "\r", "\0"])
+    func `an id or a type that cannot stand in a line ends where it could not`(flaw: String) {
+        let whole = self.text {
+            SSEWriter.event(
+                id: "17\(flaw)data: evil", type: "progress\(flaw)id: 9", data: "x", into: &$0)
+        }
+        #expect(whole == "id: 17\nevent: progress\ndata: x\n\n")
+    }
+
     @Test(arguments: ["", " lead", "a\nb", "\n", "\n\n", "tail\n", ": colon", "\u{FEFF}mark", "nul\0"])
     func `the reader reads what the writer wrote`(data: String) {
         var bytes: [UInt8] = []
