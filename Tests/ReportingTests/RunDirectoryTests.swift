@@ -166,6 +166,24 @@ final class Scratch {
         #expect(self.scratch.text(folder + "/events.ndjson")?.count { $0 == "\n" } == 5)
     }
 
+    @Test func `of a run that was killed no objective is called held`() throws {
+        let directory = try RunDirectory.create(.exactly(self.scratch.at("killed")), log: Self.log)
+        directory.begin(Samples.head(groups: ["commuters", "readers"]))
+        directory.log(Self.observation(at: 0))
+        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        try FileManager.default.removeItem(atPath: self.scratch.at("killed/summary.json"))
+        let slos = Samples.passed().slos.map(\.slo)
+        let run = try PastRun(
+            folder: directory.path, head: try PastRun.head(of: directory.path), slos: slos,
+            expectations: .none,
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+        #expect(run.wasCutOff)
+        let lost = try #require(
+            run.result.slos.first { $0.slo.selector.metric == .count(.scansLost) })
+        #expect(lost.passed == nil && !lost.isNotKnown, "the value is known, and nobody judges it")
+        #expect(run.result.slos.allSatisfy { $0.passed == nil })
+    }
+
     @Test func `a log that is full ends between lines and says so in the reports`() throws {
         let line = try #require(
             {
