@@ -38,6 +38,21 @@ extension EndToEnd {
                 is: "check-extends.txt")
         }
 
+        @Test func `faults that no chosen scan survives are warned of before anything runs`() async throws {
+            let scratch = try Scratch()
+            let file = try scratch.file(
+                "hard.scenario",
+                Data("scenario: 1\nextends: flaky-network\nfaults: [{do: expire-token, count: 5}]\n".utf8)
+            ).path
+            let warning =
+                "\(file): warning: faults.expire-token-1.count: a scan that meets it 5 times never finishes: "
+            for command in ["check", "plan"] {
+                let outcome = try await Binary.run([command, file])
+                #expect(outcome.code == 0, "\(command): \(outcome)")
+                #expect(outcome.complaint.contains(warning), "\(command): \(outcome)")
+            }
+        }
+
         // MARK: list
 
         @Test func `list names what every command finds by name`() async throws {

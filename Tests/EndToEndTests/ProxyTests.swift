@@ -116,6 +116,31 @@ extension EndToEnd {
             #expect(reply.headers["x-gateway-error"] == name)
         }
 
+        @Test func `pages of other sites get nothing through a gateway, and no status`() async throws {
+            let serve = try await ServeProcess.start([])
+            let proxy = try await ServeProcess.start(
+                Binary.path,
+                [
+                    "proxy", "--port", "0", "--upstream", serve.base, "--header", "X-Secret: 1",
+                    "--allow-host", "talaria.example",
+                ])
+            let page = ["-H", "Sec-Fetch-Site: cross-site"]
+            let (foreign, allowed) = (["-H", "Host: evil.example"], ["-H", "Host: talaria.example"])
+            func status(_ server: ServeProcess, _ path: String, _ options: [String]) async throws -> Int {
+                try await Curl(base: server.base).get(path, options).status
+            }
+            for options in [page, foreign] {
+                #expect(try await status(proxy, "/v3/nowhere", options) == 403)
+                #expect(try await status(proxy, "/_sim", options) == 403)
+                #expect(try await status(serve, "/_sim", options) == 403)
+                #expect(try await status(serve, "/v3/nowhere", options) == 404)
+            }
+            for options in [[], allowed] {
+                #expect(try await status(proxy, "/v3/nowhere", options) == 404)
+                #expect(try await status(proxy, "/_sim", options) == 200)
+            }
+        }
+
         @Test func `what is not loopback is not forwarded to unless it is allowed`() async throws {
             let outcome = try await Binary.run(["proxy", "--upstream", "http://staging.example:8080"])
             #expect(outcome.code == 64)
