@@ -109,6 +109,15 @@ struct GatewayUpstreamTests {
         #expect(!request.contains("X-Staging: no"))
     }
 
+    @Test func `a client of HTTP 1.0 that asks for it is told that its connection goes on`() throws {
+        let loop = try Loop(clock: .startingNow())
+        let upstream = try RawUpstream(loop: loop, [.bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
+        let gateway = try TestGateway(to: upstream.port, loop: loop)
+        let reply = try gateway.ask("GET /a HTTP/1.0\r\nHost: phone.test\r\nConnection: keep-alive\r\n\r\n")
+        #expect(reply.header("Connection") == "keep-alive")
+        #expect(reply.body == "ok")
+    }
+
     /// In the next turn it would stand behind whatever else has come by then.
     @Test func `a request goes on in the turn in which it comes`() throws {
         let loop = try Loop(clock: .startingNow())
