@@ -29,13 +29,32 @@ struct TokenRedaction: Sendable {
 
     /// The tokens that an answer hands out.
     mutating func learn(from body: [UInt8]) {
-        guard var object = JSONObjectText(body) else { return }
+        guard var object = JSONObjectText(body) else { return self.learn(fromPart: body) }
         var found: [String] = []
         _ = object.changeStrings(under: Self.keys) { token in
             found.append(token)
             return nil
         }
         for token in found { self.learn(token) }
+    }
+
+    /// A body that is no JSON, such as one that was cut: the text behind each key, as far as it came.
+    private mutating func learn(fromPart body: [UInt8]) {
+        for key in Self.keys {
+            var rest = body[...]
+            while let found = rest.firstRange(of: Array("\"\(key)\"".utf8)) {
+                rest = rest[found.upperBound...]
+                let value = rest.drop { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
+                guard value.first == UInt8(ascii: "\"") else { continue }
+                let text = value.dropFirst().prefix { $0 != UInt8(ascii: "\"") }
+                self.learn(String(decoding: text, as: UTF8.self))
+            }
+        }
+    }
+
+    /// RFC 8259 section 2.
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
     }
 
     private mutating func learn(_ token: String) {

@@ -77,6 +77,20 @@ import Testing
             ])
     }
 
+    @Test(arguments: ["secret-of-the-job-1", "secret-of-the-job-1\", \"exp", "secret-of-"])
+    func `an answer that is cut tells no token`(_ rest: String) {
+        var tape = Tape()
+        tape.received("POST /up HTTP/1.1\r\nHost: x\r\n\r\n", at: 0)
+        tape.sent(
+            "HTTP/1.1 202 Accepted\r\nContent-Length: 900\r\n\r\n{\"jobId\": \"j\", \"authToken\" : \"", at: 1
+        )
+        tape.sent(rest, at: 2)
+        tape.ended(.reset, at: 3)
+        let body = tape.text.filter { $0.contains("body") }
+        #expect(body.count == 1 && body[0].contains("authToken"), "\(tape.text)")
+        #expect(!body[0].contains("secret"), "\(body)")
+    }
+
     @Test(arguments: [RecordedEnd.reset, .close, .silence, .left])
     func `an answer that is cut is told as far as it came`(
         end: RecordedEnd
