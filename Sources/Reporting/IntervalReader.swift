@@ -44,7 +44,7 @@ package struct IntervalReader {
         var histograms: [HistogramLog.Entry] = []
         // The format of that log has no more digits.
         while let entry = self.nextHistogram, entry.from == from,
-            (entry.length.nanoseconds - length.nanoseconds).magnitude <= 1_000_000
+            (entry.length - length).nanoseconds.magnitude <= 1_000_000
         {
             histograms.append(entry)
             self.readHistogram()

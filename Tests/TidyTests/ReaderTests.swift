@@ -27,6 +27,15 @@ import Testing
         ("a number of any size", #/\.integer\b(?!\(self|\(Self)|\.scaled\(/#),
     ]
 
+    /// A sum or a difference of two things of which neither is a constant.
+    private nonisolated(unsafe) static let sum = #/[\w\)\]] (?:\+|-|\+=|-=) (?!\d)[\w\(\[.]/#
+    /// What counts or places bytes that are in memory, as no number that was read does; texts; constants in front.
+    private nonisolated(unsafe) static let ofMemory =
+        #/\.count\b|Index\b|\b(?:place|position|start|room|count|last|remaining)\b|[bB]ytes\b|"|[ (\[]\d[\d_]* (?:\+|-) /#
+
+    /// A `count` that something is added to is no property of a collection.
+    private nonisolated(unsafe) static let total = #/\.count (?:\+=|-=) (?!\d)/#
+
     /// File, code, and why it does no harm.
     private static let allowed: [(file: String, code: String, why: String)] = [
         ("Wire/", "precondition(", "of limits that this program sets, of a status that was checked"),
@@ -69,10 +78,41 @@ import Testing
         ("Reporting/RunHead", "\"started_ms\"", "brought into range on the same line"),
         ("Reporting/RunHead", "\"devices\"", "brought into range on the next line"),
         ("Reporting/RunHead", "\"schema\"", "a comparison"),
+        ("Reporting/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
         ("Reporting/PastRun", "\"schema\"", "a comparison"),
         ("Reporting/PastRun", "\"exit\"", "a comparison"),
         ("Reporting/PastRun", ".integer(UInt32.self)", "a number that is shown"),
         ("Reporting/PastRun", "Int64(memory) * 1_024", "of a count"),
+        ("Wire/RetryAfter", "date - secondsSince1970", "of years with four digits and a clock"),
+        ("Wire/SSEWriter", "(end + (isPair", "of places in a text"),
+        ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
+        ("SimBase/Instant", "static func", "the declarations of sums that saturate"),
+        ("Device/Answer", "min(.seconds(date - seconds)", "of years with four digits; intervals saturate"),
+        ("Backend/Recording.swift", "$0 += piece", "of bytes"),
+        ("Backend/Recording.swift", "line.at - self.began", "moments saturate"),
+        ("Backend/RecordingLine", "Instant.zero", "moments saturate"),
+        ("Backend/TapePlayer", "self.wallClockAtZero +", "of milliseconds below a 106th of what fits"),
+        ("Backend/TapePlayer", "playing.began +", "moments saturate"),
+        ("Serving/Recorder", "told += self.held", "of bytes"),
+        ("LiveBackend/Upstream", "self.setup.base +", "of texts"),
+        ("LiveBackend/Upstream", "fields + self.setup.headers", "of lists"),
+        ("Reporting/SeriesLog", "lines += line", "of bytes"),
+        ("Reporting/HistogramCode", "whole + packed", "of bytes"),
+        ("Reporting/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
+        ("Reporting/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
+        ("Reporting/IntervalReader", "(entry.length - length)", "intervals saturate"),
+        ("Reporting/RunLabels", "base.tags + new.tags", "of lists"),
+        ("Reporting/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
+        ("Reporting/PastRun", "self.result.warnings +=", "of lists"),
+        ("Reporting/PastRun", "mine.processor + others.processor", "intervals saturate"),
+        ("Reporting/PastRun", "self.until - .zero", "moments saturate"),
+        ("Reporting/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
+        ("Reporting/PastRun", "+= other.", "of lists"),
         ("Reporting/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
     ]
 
@@ -80,7 +120,9 @@ import Testing
         // Constants cannot overflow without the compiler's word.
         let bare = code.replacing(#/\$\d/#, with: "x").replacing(
             #/\b[\d_]+ (?:\*|<<) [\d_]+(?: \* [\d_]+)*/#, with: "1")
-        return Self.risks.first { bare.firstMatch(of: $0.pattern) != nil }?.what
+        if let risk = Self.risks.first(where: { bare.firstMatch(of: $0.pattern) != nil }) { return risk.what }
+        let isSum = bare.firstMatch(of: Self.sum) != nil && bare.firstMatch(of: Self.ofMemory) == nil
+        return isSum || bare.firstMatch(of: Self.total) != nil ? "a sum that may not fit" : nil
     }
 
     @Test func `what reads has nothing that the wrong input can end the program with`() {
@@ -122,6 +164,7 @@ import Testing
         "case .end: track.exchanges[track.exchanges.count - 1].asked(at: now, into: &lines)",
         "func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.integer ?? 0 }",
         "$0 * 1_000_000", "self.fields.first!.name", "let x = try! read()",
+        "self.violations += other.violations", "let end = began + took", "row.count += others.count",
     ]) func `it sees what has ended the program before`(code: String) {
         #expect(Self.risk(in: code) != nil)
     }
@@ -129,7 +172,7 @@ import Testing
     @Test(arguments: [
         "static let bytesMax = 16 << 20", "Interval.hours(24 * 365 * 30)",
         "guard a != b, !isEmpty else { return }",
-        "let sum = left.addingSaturating(right)",
+        "let sum = left.addingSaturating(right)", "let end = position + length.count", "place += 1",
     ]) func `it passes over what cannot`(code: String) {
         #expect(Self.risk(in: code) == nil)
     }
