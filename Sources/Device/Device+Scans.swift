@@ -87,9 +87,9 @@ extension Device {
             return  // Settled or given back in the meantime: whoever takes it up next asks again.
         }
         _ = self.queue.remove(at: index)
-        let code = DeviceLimit.photoUnusableCode
-        self.note(.settled(number, .refused(code: code)), into: &effects)
-        self.observe(.refused(code: code), of: number, at: now, into: &effects)
+        // Shown once it is durable: a process that dies before finds the scan as it was.
+        let settled = StoreChange.settled(number, .refused(code: DeviceLimit.photoUnusableCode))
+        self.rejected.append(RejectedScan(scan: number, ticket: self.store(settled, into: &effects)))
         self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
     }
 
@@ -212,6 +212,11 @@ extension Device {
             self.queue.update(at: index) { $0.isAnnounced = true }
             let (scan, cause) = (self.queue.scans[index].scan.number, self.queue.scans[index].cause)
             self.observe(.queued(cause), of: scan, at: now, into: &effects)
+        }
+        while let rejected = self.rejected.first, rejected.ticket <= self.durable {
+            self.rejected.removeFirst()
+            self.observe(
+                .refused(code: DeviceLimit.photoUnusableCode), of: rejected.scan, at: now, into: &effects)
         }
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
         for number in self.journeys.indices.map({ self.journeys[$0].number }) {

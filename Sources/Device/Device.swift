@@ -31,6 +31,8 @@ package struct Device: Sendable {
     /// stream, without one while only the DELETE is left.
     var journeys: [Journey] = []
     var cleanups: [Cleanup] = []
+    /// Scans whose photos cannot be used, and of which that is not durable yet, in the order of their tickets.
+    var rejected: [RejectedScan] = []
     var exchanges: [Exchange] = []
     var durable = StoreTicket(0)
     var lastTicket: UInt64 = 0
@@ -96,6 +98,11 @@ package struct Device: Sendable {
         var imageBytes: Int
     }
 
+    struct RejectedScan: Hashable, Sendable {
+        var scan: ScanNumber
+        var ticket: StoreTicket
+    }
+
     // MARK: Events
 
     package mutating func handle(_ event: DeviceEvent, at now: Instant, into effects: inout [DeviceEffect]) {
@@ -149,6 +156,7 @@ package struct Device: Sendable {
         if self.journeys.isEmpty, self.journeys.capacity > 0 { self.journeys = [] }
         if self.exchanges.isEmpty, self.exchanges.capacity > 0 { self.exchanges = [] }
         if self.cleanups.isEmpty, self.cleanups.capacity > 0 { self.cleanups = [] }
+        if self.rejected.isEmpty, self.rejected.capacity > 0 { self.rejected = [] }
     }
 
     /// Does everything that is due and allowed.
