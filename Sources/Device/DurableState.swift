@@ -21,6 +21,11 @@ package struct DurableState: Sendable {
     /// What `.launched` hands to a fresh phone, in no particular order.
     package var scans: [DurableScan] { self.records.values }
 
+    /// Whether a scan is unsettled, and its outcome is known: only its DELETE is left to do.
+    package func isDecided(_ scan: ScanNumber) -> Bool {
+        self.records[scan].map { $0.completed || $0.refusal != nil } ?? false
+    }
+
     package mutating func apply(_ change: StoreChange) {
         switch change {
         case .put(let record):

@@ -109,9 +109,21 @@ package struct FaultDesk: Sendable {
             windows.append(
                 PhoneWindow(
                     fault: index, kind: spec.kind, from: from,
-                    to: spec.window.length.map { from + $0 } ?? .distantFuture))
+                    to: spec.window.length.map { from + $0 } ?? .distantFuture,
+                    trigger: self.phoneTrigger(index, device)))
         }
         return windows
+    }
+
+    private func phoneTrigger(_ fault: Int, _ device: DeviceNumber) -> PhoneTrigger? {
+        switch self.specs[fault].trigger {
+        case .atOnce, .afterTime, .afterEvents, .afterBytes: return nil
+        case .afterRecords(let range):
+            let draw = self.random.draw(.faultTrigger, self.digests[fault], UInt64(device.raw), 1)
+            return .afterRecords(
+                Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound))))
+        case .afterStep(let step): return .afterStep(step)
+        }
     }
 
     private func covers(_ fault: Int, _ device: DeviceNumber, group: String) -> Bool {
@@ -147,6 +159,7 @@ package struct FaultDesk: Sendable {
         case .afterTime(let range):
             let time = Self.pick(draw, range.lowerBound.nanoseconds...range.upperBound.nanoseconds)
             return self.timed(spec.window, Interval(nanoseconds: time), at: now)
+        case .afterRecords, .afterStep: return nil  // Only a phone's own side knows.
         case .atOnce:
             if spec.window.contains(now) { return .atOnce }
             // Only a stream lives long enough to wait for a window.
@@ -184,6 +197,12 @@ package enum FaultSide: Hashable, Sendable {
     case phone
 }
 
+/// What a fault of the phone waits for, with its value drawn.
+package enum PhoneTrigger: Hashable, Sendable {
+    case afterRecords(Int)
+    case afterStep(ScanStep)
+}
+
 /// A time in which a fault of the phone holds.
 package struct PhoneWindow: Hashable, Sendable {
     /// Its place in the scenario's list, from 0.
@@ -192,11 +211,23 @@ package struct PhoneWindow: Hashable, Sendable {
     package var from: Instant
     /// `Instant.distantFuture` when it never ends.
     package var to: Instant
+    /// What it waits for from `from` on, if anything: then it holds for as long as the window is, from when that happens.
+    package var trigger: PhoneTrigger?
 
-    package init(fault: Int, kind: FaultKind, from: Instant, to: Instant) {
+    package init(
+        fault: Int, kind: FaultKind, from: Instant, to: Instant, trigger: PhoneTrigger? = nil
+    ) {
         self.fault = fault
         self.kind = kind
         self.from = from
         self.to = to
+        self.trigger = trigger
+    }
+
+    /// The window of a fault that waited until now.
+    package func opened(at now: Instant) -> PhoneWindow {
+        PhoneWindow(
+            fault: self.fault, kind: self.kind, from: now,
+            to: self.to == .distantFuture ? .distantFuture : now + (self.to - self.from))
     }
 }

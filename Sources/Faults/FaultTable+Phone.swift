@@ -18,8 +18,9 @@ extension FaultTable {
             does: "sends the app to the background",
             example: "{do: background, scope: 40% of devices, at: 4s..8s, for: 3s}"),
         FaultKindEntry(
-            "kill", .phone, on: [.app], count: nil, for: .seconds(1),
-            does: "kills the app without a goodbye and starts it again `for` later",
+            "kill", .phone, on: [.app], after: [.records, .step], count: nil, for: .seconds(1),
+            does:
+                "kills the app without a goodbye and starts it again `for` later: at a moment, or between two records that it writes",
             example: "{do: kill, scope: 50% of devices, at: 2s..12s, for: 500ms}"),
         FaultKindEntry(
             "reinstall", .phone, on: [.app], count: nil, for: .seconds(1),
@@ -34,7 +35,7 @@ extension FaultTable {
             does: "sets the phone's wall clock wrong",
             example: "{do: clock-skew, by: -5m, scope: 30% of devices}"),
         FaultKindEntry(
-            "storage-full", .phone, on: [.app], count: nil, mustEnd: true,
+            "storage-full", .phone, on: [.app], after: [.records], count: nil, mustEnd: true,
             does:
                 "lets the phone's storage run full: captures are refused, shown, and never dropped in silence",
             example: "{do: storage-full, scope: 20% of devices, at: 3s..6s, for: 2s}"),

@@ -2,7 +2,9 @@ package import SimBase
 
 /// A form that `after` may take.
 package enum TriggerForm: String, CaseIterable, Hashable, Sendable {
-    case time, events, bytes
+    case time, events, bytes, records
+    /// A word of `ScanStep`.
+    case step
 }
 
 /// A key that only some kinds of faults take.

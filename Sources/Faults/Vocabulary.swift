@@ -115,13 +115,40 @@ package struct FaultWindow: Hashable, Sendable {
     }
 }
 
-/// What must have happened in the exchange first. Ranges are inclusive; a value is drawn from them per exchange.
+/// What must have happened first: in the exchange, or on the phone. Ranges are inclusive; a value is drawn from them per
+/// exchange, and per phone for a fault of the phone.
 package enum FaultTrigger: Hashable, Sendable {
     case atOnce
     case afterTime(ClosedRange<Interval>)
     /// Newly dispatched events: neither pings nor replays.
     case afterEvents(ClosedRange<Int>)
     case afterBytes(ClosedRange<Int>)
+    /// Records that the phone's storage took since the app was started. The fault comes before the next one.
+    case afterRecords(ClosedRange<Int>)
+    /// The first scan of the phone that comes to this step.
+    case afterStep(ScanStep)
+}
+
+/// A step of a scan on the phone, between two records that its storage takes.
+package enum ScanStep: String, CaseIterable, Hashable, Sendable {
+    /// The 202 was read, and the record that holds its job is not stored.
+    case accepted
+    /// A book of a result is in the library, and the next one is not. Which of them is drawn.
+    case book
+    /// All books of a result are in the library, and the record that says so is not stored.
+    case lastBook = "last-book"
+    /// That record is stored, and the DELETE is not sent.
+    case completed
+
+    /// How documentation describes it.
+    package var text: String {
+        switch self {
+        case .accepted: "the 202 was read, the record of its job is not stored"
+        case .book: "a book of a result is stored, the next one is not"
+        case .lastBook: "all books of a result are stored, the record that says so is not"
+        case .completed: "that record is stored, the DELETE is not sent"
+        }
+    }
 }
 
 /// How often it may fire.

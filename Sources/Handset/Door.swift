@@ -28,9 +28,10 @@ package enum HandsetEvent: Sendable {
     case replyFailed(RequestID, TransportFailure)
     /// The moment that `nextWake` asked for has come, or another.
     case woke
-    /// What was handed to the storage is about to be made durable: answered with `.write` for each.
+    /// What was handed to the storage is about to be made durable, record by record: answered with `.write` for each, up to
+    /// the one that a fault of the phone waits for.
     case flushing
-    /// What was written is durable.
+    /// What was answered to `.flushing` is durable.
     case flushed
 }
 

@@ -23,6 +23,17 @@ extension Handset {
         _ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]
     ) {
         if window.kind.needsApp, self.isRunEnded { return }  // The run is over for the user.
+        if window.trigger == nil {
+            self.enter(window, kept: nil, at: now, into: &effects)
+        } else {
+            self.armed.append(window)
+        }
+    }
+
+    /// `kept`: how many of the writes under way the storage takes, where that is decided; else it is drawn.
+    mutating func enter(
+        _ window: PhoneWindow, kept: Int?, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
         self.observe(.fault(.began(fault: window.fault)), at: now, into: &effects)
         switch window.kind {
         case .offline: self.losePath(at: now, into: &effects)
@@ -32,16 +43,15 @@ extension Handset {
             if self.timesAway == 1 { self.tell(.suspended, at: now, into: &effects) }
         case .kill:
             self.hold(\.timesDead, window)
-            self.kill(at: now, into: &effects)
+            self.kill(kept: kept, at: now, into: &effects)
         case .reinstall:
             self.hold(\.timesDead, window)
-            self.kill(at: now, into: &effects)
+            self.kill(kept: kept, at: now, into: &effects)
             self.wipe(at: now, into: &effects)
         case .clockSkew(let by): self.setClock(further: by, at: now, into: &effects)
         case .storageFull:
             self.timesFull += 1
-            // What was written before has its place.
-            if self.timesFull == 1 { self.observe(.phone(.storageFilled), at: now, into: &effects) }
+            if self.timesFull == 1 { self.fillStorage(kept: kept, at: now, into: &effects) }
         default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
         }
         guard window.to != .distantFuture else { return }
@@ -82,6 +92,7 @@ extension Handset {
     mutating func heal(at now: Instant, into effects: inout [HandsetEffect]) {
         self.isRunEnded = false
         self.deferred = []
+        self.armed = []
         if self.timesFull > 0 {
             self.timesFull = 0
             self.freeStorage(at: now, into: &effects)
@@ -129,18 +140,16 @@ extension Handset {
     // MARK: The process
 
     /// The process is gone with all that it had in memory, and nobody is told: its connections stay open and unread until
-    /// the next one starts. What was acknowledged as durable is kept; a write under way may have reached the storage or
-    /// not, and both happen.
-    private mutating func kill(at now: Instant, into effects: inout [HandsetEffect]) {
+    /// the next one starts. What was acknowledged as durable is kept. Of the writes under way the storage took none, some or
+    /// all, in their order.
+    private mutating func kill(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
         guard self.isAlive else { return }
         precondition(
             self.storage != nil, "the process of a phone that does not remember what it stored was ended")
-        let draw = self.surroundings.random.draw(.kill, UInt64(self.number.raw), UInt64(self.process))
-        if let written = self.unacknowledged, draw % 2 == 0 {
-            self.keepWritten(upTo: written, at: now, into: &effects)
-        }
+        let keptCount = kept ?? self.drawKept(.kill)
+        _ = self.storage?.takeUnflushed(behind: keptCount)
+        self.keepWritten(at: now, into: &effects)
         self.unacknowledged = nil
-        self.storage?.loseUnflushed()
         self.held = []
         effects.append(.park)
         effects.append(.forgetProcess)
@@ -151,15 +160,16 @@ extension Handset {
         self.device = self.freshDevice()
     }
 
-    /// The write was made, and the process ended before it could act on that: only what it means was seen.
-    private mutating func keepWritten(
-        upTo ticket: StoreTicket, at now: Instant, into effects: inout [HandsetEffect]
-    ) {
+    /// The writes were made, and the process ended before it could act on that: only what they mean was seen.
+    private mutating func keepWritten(at now: Instant, into effects: inout [HandsetEffect]) {
+        guard let last = self.storage?.unflushed.last else { return }
         self.write(into: &effects)
         effects.append(.flushNow)
         var wanted: [DeviceEffect] = []
-        self.device.handle(.stored(ticket), at: now, into: &wanted)
-        for case .observe(let observation) in wanted { effects.append(.observe(observation)) }
+        self.device.handle(.stored(last.ticket), at: now, into: &wanted)
+        for case .observe(let observation) in wanted where observation.what.isOfStorage {
+            effects.append(.observe(observation))
+        }
     }
 
     /// All that the app stored goes with it, and the next one has another device id.
@@ -192,16 +202,36 @@ extension Handset {
         if self.storage == nil {
             effects.append(.write(change))
         } else {
-            self.storage?.write(change)
+            self.storage?.write(change, ticket)
         }
         if self.unacknowledged == nil { effects.append(.flush) }
         self.unacknowledged = ticket
     }
 
     /// Hands over what was written since the last flush.
-    mutating func write(into effects: inout [HandsetEffect]) {
+    private mutating func write(into effects: inout [HandsetEffect]) {
         // Without a storage of its own it handed everything over as it came.
+        self.records += self.storage?.unflushed.count ?? 0
         self.storage?.flush { effects.append(.write($0)) }
+    }
+
+    /// The same, up to the record that a fault waits for.
+    mutating func flush(at now: Instant, into effects: inout [HandsetEffect]) {
+        if !self.armed.isEmpty, let (window, kept) = self.takeArmed(at: now) {
+            self.enter(window, kept: kept, at: now, into: &effects)
+        }
+        self.write(into: &effects)
+    }
+
+    /// From now on there is no room. Of the writes under way the storage takes none, some or all, in their order.
+    private mutating func fillStorage(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.storageFilled), at: now, into: &effects)
+        guard let written = self.storage?.unflushed, !written.isEmpty else { return }
+        let keptCount = kept ?? self.drawKept(.storageFull)
+        let rest = self.storage?.takeUnflushed(behind: keptCount) ?? []
+        self.unacknowledged = keptCount > 0 ? written[keptCount - 1].ticket : nil
+        for write in rest { self.holdBack(write.change, write.ticket) }
+        for write in rest { self.tell(.storeFailed(write.ticket), at: now, into: &effects) }
     }
 
     private mutating func freeStorage(at now: Instant, into effects: inout [HandsetEffect]) {
@@ -212,12 +242,16 @@ extension Handset {
     }
 
     /// A write for which there is no room stays with its process, and is made when there is. Of the last event ids of a
-    /// scan only the newest is kept, so that a stream cannot fill the memory.
+    /// scan only the newest is kept, so that a stream cannot fill the memory; of a settled scan nothing but that it is: a
+    /// kill between its record and that would bring back a scan that was refused.
     mutating func holdBack(_ change: StoreChange, _ ticket: StoreTicket) {
-        if case .lastEventID(let scan, _) = change, case .lastEventID(scan, _)? = self.held.last?.change {
-            self.held.removeLast()
+        switch change {
+        case .lastEventID(let scan, _):
+            if case .lastEventID(scan, _)? = self.held.last?.change { self.held.removeLast() }
+        case .settled(let scan, _): self.held.removeAll { $0.change.isRecord(of: scan) }
+        case .put, .book: break
         }
-        self.held.append(HeldWrite(change: change, ticket: ticket))
+        self.held.append(PhoneWrite(change: change, ticket: ticket))
     }
 }
 
@@ -230,8 +264,13 @@ extension FaultKind {
         }
     }
 
-    /// Whether the app starts anew after it, from what is durable.
-    package var endsProcess: Bool { self == .kill || self == .reinstall }
+    /// Whether it may come between two writes of the app, so that the phone has to know what it has stored.
+    package var tearsStorage: Bool {
+        switch self {
+        case .kill, .reinstall, .storageFull: true
+        default: false
+        }
+    }
 }
 
 extension DurableScan {

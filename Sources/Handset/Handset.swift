@@ -35,12 +35,16 @@ package struct Handset: Sendable {
     var timesForGood = 0
     /// How far the wall clock is ahead of the true time.
     var clockAhead = Interval.zero
-    /// Nil where the process never ends before the run: then the driver's journal alone knows what is stored.
+    /// Nil where no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
     var storage: Storage?
     /// The last write that has not been acknowledged.
     var unacknowledged: StoreTicket?
     /// Writes for which there is no room, in their order.
-    var held: [HeldWrite] = []
+    var held: [PhoneWrite] = []
+    /// Records that this process has made durable; counted where the handset remembers.
+    var records = 0
+    /// Faults that wait for a record, or for a step of a scan.
+    var armed: [PhoneWindow] = []
     /// Captures that were due while there was no shutter: they are made when the app is on the screen again, and their
     /// time counts from when they were due.
     package internal(set) var deferred: [DeferredCapture] = []
@@ -59,7 +63,7 @@ package struct Handset: Sendable {
     var deviceEffects: [DeviceEffect] = []
 
     /// `installation`: how many device ids it had before this one. `remembers`: whether it has to know itself what it has
-    /// stored, because its process may end before the run does.
+    /// stored, because its process may end before the run does, or its storage may run full.
     package init(
         number: DeviceNumber, profile: ClientProfile, identity: DeviceIdentity, installation: UInt64,
         lastScan: ScanNumber, remembers: Bool, surroundings: Surroundings
@@ -113,7 +117,7 @@ package struct Handset: Sendable {
         case .replyEnded(let id): self.tell(.replyEnded(id), at: now, into: &effects)
         case .replyFailed(let id, let failure): self.tell(.replyFailed(id, failure), at: now, into: &effects)
         case .woke: self.tell(.woke, at: now, into: &effects)
-        case .flushing: self.write(into: &effects)
+        case .flushing: self.flush(at: now, into: &effects)
         case .flushed:
             guard let ticket = self.unacknowledged else { return }
             self.unacknowledged = nil
@@ -129,9 +133,15 @@ package struct Handset: Sendable {
         self.device.handle(event, at: now, into: &wanted)
         // What a write brings about is for the app to hear once it is done with this.
         var failed: [StoreTicket] = []
-        for place in wanted.indices {
+        var end: PhoneWindow?
+        carryingOut: for place in wanted.indices {
             switch wanted.take(place, leaving: .releasePhoto(.none)) {
-            case .observe(let observation): effects.append(.observe(observation))
+            case .observe(let observation):
+                effects.append(.observe(observation))
+                if !self.armed.isEmpty, let window = self.takeArmed(at: observation, now) {
+                    end = window  // What else the app wanted is not done any more.
+                    break carryingOut
+                }
             case .send(let request): effects.append(.send(request))
             case .abort(let id): effects.append(.abort(id))
             case .preparePhoto(let scan, let photo):
@@ -152,6 +162,7 @@ package struct Handset: Sendable {
             wanted.clear()
             swap(&wanted, &self.deviceEffects)
         }
+        if let end { self.enter(end, kept: nil, at: now, into: &effects) }
         for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
     }
 
@@ -201,6 +212,7 @@ package struct Handset: Sendable {
     ) {
         self.isAlive = true
         self.process += 1
+        self.records = 0
         self.tell(
             .launched(restored: restored, pathAvailable: self.lossesOfPath == 0), at: now, into: &effects)
         if self.clockAhead != .zero {
@@ -247,8 +259,8 @@ package struct DeferredCapture: Hashable, Sendable {
     package let photo: PhotoReference
 }
 
-/// A write that waits for room.
-struct HeldWrite: Sendable {
+/// A write of the app that is not durable.
+struct PhoneWrite: Sendable {
     let change: StoreChange
     let ticket: StoreTicket
 }

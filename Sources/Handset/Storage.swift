@@ -2,10 +2,12 @@ import Device
 import SimBase
 
 /// What a phone has stored, and what it has written that is not known to be durable.
+///
+/// A flush is a sequence of records: each is durable or not, in the order in which they were written.
 struct Storage: Sendable {
     private var durable = DurableState(keepsHistory: false)
     /// In order.
-    private var unflushed: [StoreChange] = []
+    private(set) var unflushed: [PhoneWrite] = []
 
     /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.
     var scans: [DurableScan] { self.durable.scans }
@@ -14,19 +16,28 @@ struct Storage: Sendable {
         for scan in scans { self.durable.apply(.put(scan)) }
     }
 
-    mutating func write(_ change: StoreChange) { self.unflushed.append(change) }
+    /// Whether the outcome of the scan is durable, as a fresh process would find it.
+    func isDecided(_ scan: ScanNumber) -> Bool { self.durable.isDecided(scan) }
+
+    mutating func write(_ change: StoreChange, _ ticket: StoreTicket) {
+        self.unflushed.append(PhoneWrite(change: change, ticket: ticket))
+    }
 
     /// Everything written is durable from now on, and is handed on in its order.
     mutating func flush(_ handOn: (StoreChange) -> Void) {
         for place in self.unflushed.indices {
-            self.durable.apply(self.unflushed[place])
-            handOn(self.unflushed[place])
+            self.durable.apply(self.unflushed[place].change)
+            handOn(self.unflushed[place].change)
         }
         self.unflushed.clear()
     }
 
-    /// What was written and not flushed is gone.
-    mutating func loseUnflushed() { self.unflushed = [] }
+    /// Takes back what was written behind the first `count` writes.
+    mutating func takeUnflushed(behind count: Int) -> [PhoneWrite] {
+        let rest = Array(self.unflushed[count...])
+        self.unflushed.removeLast(rest.count)
+        return rest
+    }
 
     mutating func wipe() {
         self.durable = DurableState(keepsHistory: false)

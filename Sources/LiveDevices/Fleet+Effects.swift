@@ -29,11 +29,15 @@ extension Fleet {
         self.reportIfMany()
     }
 
-    /// The same for an event that only writes, in the middle of another.
+    /// The same for a flush, in the middle of another event. What it brings about waits its turn all the same.
     func tellNow(_ phone: Int, _ event: HandsetEvent) {
+        let wasHandling = self.isHandling
+        self.isHandling = true
+        defer { self.isHandling = wasHandling }
         var effects: [HandsetEffect] = []
         self.phones[phone].handset.handle(event, at: self.loop.now(), into: &effects)
         for effect in effects { self.carryOut(effect, of: phone) }
+        self.setWake(phone)
     }
 
     private func carryOut(_ effect: HandsetEffect, of phone: Int) {
@@ -63,7 +67,7 @@ extension Fleet {
             self.phones[phone].requests.removeAll()
         case .hangUp: self.pool.unpark(phone: phone)
         case .forgetProcess: self.phones[phone].photos = []
-        case .schedule(let act, let moment): self.acts.insert((phone, act), at: moment)
+        case .schedule(let act, let moment): self.schedule(act, of: phone, at: moment)
         case .awaitedSettled: self.think(phone, settled: self.loop.now())
         }
     }

@@ -128,7 +128,7 @@ final class Fleet {
                     handset: Handset(
                         number: setup.number, profile: setup.profile, identity: identity,
                         installation: installation, lastScan: restored.lastScan,
-                        remembers: setup.faults.contains(where: \.kind.endsProcess),
+                        remembers: setup.faults.contains(where: \.kind.tearsStorage),
                         surroundings: surroundings)))
             for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
             for tunnel in setup.network?.tunnels ?? [] {
@@ -360,6 +360,12 @@ final class Fleet {
             swap(&storers, &self.storers)
         }
         return true
+    }
+
+    /// Also out of turn: a flush may begin what ends later.
+    func schedule(_ act: LifeAct, of phone: Int, at moment: Instant) {
+        self.acts.insert((phone, act), at: moment)
+        if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }
     }
 
     func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.nextWake) }

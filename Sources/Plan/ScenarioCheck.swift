@@ -200,6 +200,7 @@ package enum ScenarioCheck {
         case .afterBytes(let range):
             let (sum, overflow) = range.upperBound.addingReportingOverflow(ahead)
             return !overflow && sum < Self.eventBytesMin
+        case .afterRecords, .afterStep: return false
         }
     }
 
@@ -209,6 +210,7 @@ package enum ScenarioCheck {
         case .afterTime(let range): range.upperBound == .zero
         case .afterEvents(let range): range.upperBound == 0
         case .afterBytes(let range): range.upperBound == 0
+        case .afterRecords, .afterStep: false
         }
     }
 

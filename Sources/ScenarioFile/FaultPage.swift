@@ -12,7 +12,7 @@ package enum FaultPage {
 
             A fault has `do` (its kind), `on` (what it acts on), an `id` (`<kind>-<ordinal within the kind>` unless told),
             `chance` (100%), `at` (0s) and `for` (to the end), `scope` (`all`, a share as `50% of devices`, or a group), and
-            where it says so below `after` (a time, events or bytes), `count` and keys of its own. Every draw is a function of
+            where it says so below `after` (a time, events, bytes, records or a step), `count` and keys of its own. Every draw is a function of
             the seed, the fault, the phone, the scan and the operation; the fault counts by its `id` if it has one, otherwise by
             all that it says, so another fault in the list changes nothing for it (`key`, 16 hexadecimal digits, is how a
             saved plan keeps it through any change). `chance` is drawn once per scan and operation, for
@@ -40,7 +40,7 @@ package enum FaultPage {
         lines += ["    - \(entry.example)", ""]
         lines.append("- on: \(Self.places(entry))")
         if !entry.triggers.isEmpty {
-            lines.append("- after: \(entry.triggers.map(\.rawValue).joined(separator: ", "))")
+            lines.append("- after: \(entry.triggers.map(Self.text).joined(separator: ", "))")
         }
         if let count = entry.defaultCount { lines.append("- count: `\(Self.text(count))` unless told") }
         if entry.hasSpread { lines.append("- at: a moment, or a range from which each phone draws") }
@@ -64,6 +64,16 @@ package enum FaultPage {
         let presence =
             field.defaultText.map { "`\($0)` unless told" } ?? (field.isOptional ? "optional" : "required")
         return "- \(field.name): \(field.summary); \(field.type.text); \(presence)"
+    }
+
+    private static func text(_ form: TriggerForm) -> String {
+        switch form {
+        case .time, .events, .bytes: form.rawValue
+        case .records: "`N records` that the phone's storage took since the app was started"
+        case .step:
+            "or a step: "
+                + ScanStep.allCases.map { "`\($0.rawValue)` (\($0.text))" }.joined(separator: ", ")
+        }
     }
 
     private static func text(_ count: FaultCount) -> String {

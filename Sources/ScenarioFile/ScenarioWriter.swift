@@ -239,6 +239,8 @@ package enum ScenarioWriter {
         case .afterTime(let range): Units.text(range)
         case .afterEvents(let range): self.text(range) + " events"
         case .afterBytes(let range): self.text(range) + " bytes"
+        case .afterRecords(let range): self.text(range) + " records"
+        case .afterStep(let step): step.rawValue
         }
     }
 

@@ -44,45 +44,64 @@ extension Values {
         return text
     }
 
-    /// `1s`, `1s..3s`, `2 events`, `1..4 events`, `100 bytes`, `2KiB`.
+    /// `1s`, `1s..3s`, `2 events`, `1..4 events`, `100 bytes`, `2KiB`, `3..9 records`, `accepted`.
     static func trigger(_ text: String, forms: [TriggerForm]) throws(ValueError) -> FaultTrigger {
-        let trigger = try Self.anyTrigger(text)
+        let trigger = try Self.anyTrigger(text, forms)
         let form: TriggerForm? =
             switch trigger {
             case .atOnce: nil
             case .afterTime: .time
             case .afterEvents: .events
             case .afterBytes: .bytes
+            case .afterRecords: .records
+            case .afterStep: .step
             }
         if let form, !forms.contains(form) {
             throw ValueError(
-                "this fault can wait for \(Self.list(forms.map(\.rawValue))), not for \(form.rawValue)")
+                "this fault can wait for \(Self.list(forms.map(\.rawValue))), not for \(form == .step ? "a step" : form.rawValue)",
+                help: form == .time ? "`at` is the moment of a fault" : nil)
         }
         return trigger
     }
 
-    private static func anyTrigger(_ text: String) throws(ValueError) -> FaultTrigger {
-        let form =
-            "`after` is a time, a number of events or of bytes, as in `1s`, `1..4 events` or `120 bytes`"
+    private static func anyTrigger(
+        _ text: String, _ forms: [TriggerForm]
+    ) throws(ValueError) -> FaultTrigger {
+        if let step = ScanStep(rawValue: text) { return .afterStep(step) }
         var scanner = try ValueScanner(text)
-        guard let low = try scanner.takeNumber() else { throw ValueError(form) }
+        guard let low = try scanner.takeNumber() else {
+            guard forms.contains(.step) else {
+                throw ValueError(
+                    "`after` is a time, a number of events or of bytes, as in `1s`, `1..4 events` or `120 bytes`"
+                )
+            }
+            let steps = ScanStep.allCases.map(\.rawValue)
+            throw ValueError(
+                "`after` is a number of records, as in `3 records`, or \(Self.list(steps)), not \(Findings.quoted(text))",
+                help: Self.didYouMean(text, steps))
+        }
         // `2 events` and `1..4 events`: the word stands at the end, after plain whole numbers.
         var counting = scanner
         let high = counting.take("..") ? try counting.takeNumber() : low
         counting.skipSpaces()
         let word = counting.takeWord()
-        if let high, ["event", "events", "byte", "bytes"].contains(word) {
+        if let high, ["event", "events", "byte", "bytes", "record", "records"].contains(word) {
             try counting.expectEnd()
             let limit = Int64(Int32.max)
             let range = try Self.ordered(low.times(1), high.times(1))
             guard range.upperBound <= limit else { throw ValueError("at most \(limit) \(word)") }
             let whole = Int(range.lowerBound)...Int(range.upperBound)
-            return word.hasPrefix("event") ? .afterEvents(whole) : .afterBytes(whole)
+            if word.hasPrefix("byte") { return .afterBytes(whole) }
+            guard word.hasPrefix("record") else { return .afterEvents(whole) }
+            guard whole.lowerBound > 0 else { throw ValueError("at least 1 record") }
+            return .afterRecords(whole)
         }
         if word.isEmpty {
             throw ValueError(
                 "`after` needs a unit",
-                help: "write `\(low.text)s`, `\(low.text) events` or `\(low.text) bytes`")
+                help: forms.contains(.records)
+                    ? "write `\(low.text) records`"
+                    : "write `\(low.text)s`, `\(low.text) events` or `\(low.text) bytes`")
         }
         if text.hasSuffix("B"), let size = try? Self.bytes(text) {
             return .afterBytes(min(size, Int(Int32.max))...min(size, Int(Int32.max)))

@@ -20,7 +20,7 @@ public enum DrawDomain: UInt64, Sendable {
     case network = 18
     /// How long the user of a phone in a closed group takes before the next capture.
     case think = 19
-    /// What a kill does to writes under way.
+    /// How many of the writes under way a kill, or a storage that runs full, lets through.
     case kill = 23
     /// Where the bytes of a simulated connection are split.
     case split = 24

@@ -148,6 +148,28 @@ struct FaultDeskTests {
         #expect(armed.map(\.trigger) == [.afterTime(.seconds(5)), .afterTime(.seconds(7))])
     }
 
+    @Test func `what a phone's fault waits for is drawn for each phone`() {
+        let length = FaultWindow(at: .seconds(1), length: .seconds(2))
+        let desk = desk(
+            spec("torn", .kill, on: .app, window: length, trigger: .afterRecords(3...9)),
+            spec("step", .kill, on: .app, window: length, trigger: .afterStep(.book)),
+            spec("plain", .kill, on: .app, window: length))
+        var drawn: Set<Int> = []
+        for device in UInt32(0)..<100 {
+            let windows = desk.phoneSchedule(device: DeviceNumber(device), group: "g")
+            #expect(windows.map(\.from) == Array(repeating: seconds(1), count: 3))
+            guard case .afterRecords(let count)? = windows[0].trigger else { return #expect(Bool(false)) }
+            drawn.insert(count)
+            #expect(windows[1].trigger == .afterStep(.book))
+            #expect(windows[2].trigger == nil)
+            let opened = windows[0].opened(at: seconds(7))
+            #expect(opened == PhoneWindow(fault: 0, kind: .kill, from: seconds(7), to: seconds(9)))
+        }
+        #expect(drawn == Set(3...9))
+        let forever = PhoneWindow(fault: 0, kind: .kill, from: .zero, to: .distantFuture)
+        #expect(forever.opened(at: seconds(7)).to == .distantFuture)
+    }
+
     @Test func `a phone's windows follow chance and scope, once for the run`() {
         let desk = desk(
             spec("lift", .offline, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4))),

@@ -13,11 +13,11 @@ import Testing
 @Suite(.serialized) struct PhoneFaultTests {
     private func fault(
         _ kind: FaultKind, at: Interval, spread: Interval = .zero, for length: Interval?,
-        scope: FaultScope = .everyone, id: String = "fault"
+        after trigger: FaultTrigger = .atOnce, scope: FaultScope = .everyone, id: String = "fault"
     ) -> FaultSpec {
         FaultSpec(
             id: id, kind: kind, place: .app, chance: .always, window: FaultWindow(at: at, length: length),
-            spread: spread, trigger: .atOnce, count: .oncePerScan, scope: scope)
+            spread: spread, trigger: trigger, count: .oncePerScan, scope: scope)
     }
 
     /// A run to its end. Every invariant holds, and every scan is in one class.
@@ -74,6 +74,35 @@ import Testing
             if case .streamOpened(_, _, .some, _) = $0 { true } else { false }
         }
         #expect(resumed > 0, "some stream went on after its last durable event")
+    }
+
+    @Test func `phones that are killed at the steps of a scan lose nothing and add no book twice`() throws {
+        let folder = TemporaryFolder()
+        let kills = ScanStep.allCases.map {
+            self.fault(
+                .kill, at: .zero, for: .milliseconds(40), after: .afterStep($0), id: "kill-\($0.rawValue)")
+        }
+        let (seen, scans, _, _) = try self.run(scans: 6, kills, state: folder.path)
+        #expect(scans.completed == 36)
+        #expect(self.count(seen) { $0 == .killed } == 24)
+        #expect(self.count(seen) { if case .bookRepeated = $0 { true } else { false } } > 12)
+        #expect(try StateFolder(path: folder.path).unsettled().isEmpty)
+    }
+
+    @Test func `a flush is torn behind any number of records, and the journal holds the same`() throws {
+        let folder = TemporaryFolder()
+        let kills = (0..<4).map {
+            self.fault(
+                .kill, at: .zero, for: .milliseconds(30), after: .afterRecords(1...12), id: "kill-\($0)")
+        }
+        let full = self.fault(
+            .storageFull, at: .zero, for: .milliseconds(100), after: .afterRecords(3...9), id: "full")
+        let (seen, scans, _, _) = try self.run(scans: 4, kills + [full], state: folder.path)
+        #expect(self.count(seen) { $0 == .killed } > 18)
+        #expect(self.count(seen) { $0 == .storageFilled } > 3)
+        #expect(scans.captured == 24)
+        #expect(scans.completed + scans.refused + scans.discarded(.notStored) == 24)
+        #expect(try StateFolder(path: folder.path).unsettled().isEmpty)
     }
 
     @Test func `a phone that is never started again leaves its scans for the next run`() throws {

@@ -226,6 +226,45 @@ struct ScenarioReaderTests {
         #expect(try fault("{do: reset, after: \(text)}")?.trigger == trigger)
     }
 
+    @Test(arguments: [
+        ("1 record", FaultTrigger.afterRecords(1...1)), ("3..40 records", .afterRecords(3...40)),
+        ("accepted", .afterStep(.accepted)), ("book", .afterStep(.book)),
+        ("last-book", .afterStep(.lastBook)), ("completed", .afterStep(.completed)),
+    ])
+    func `a kill waits for records or for a step`(text: String, trigger: FaultTrigger) throws {
+        let read = try #require(try fault("{do: kill, after: \(text), at: 1s..3s, for: 2s}"))
+        #expect(read.trigger == trigger)
+        #expect(read.window == FaultWindow(at: .seconds(1), length: .seconds(2)))
+        #expect(read.spread == .seconds(2))
+    }
+
+    @Test(
+        arguments: [
+            (
+                "kill", "acepted",
+                "`after` is a number of records, as in `3 records`, or `accepted`, `book`, `last-book` or `completed`, not `acepted`",
+                "did you mean `accepted`?"
+            ),
+            (
+                "kill", "2s", "this fault can wait for `records` or `step`, not for time",
+                "`at` is the moment of a fault"
+            ),
+            ("kill", "2 events", "this fault can wait for `records` or `step`, not for events", nil),
+            ("kill", "3", "`after` needs a unit", "write `3 records`"),
+            ("kill", "0..2 records", "at least 1 record", nil),
+            ("storage-full", "book", "this fault can wait for `records`, not for a step", nil),
+            (
+                "reset", "3 records", "this fault can wait for `time`, `events` or `bytes`, not for records",
+                nil
+            ),
+            ("reset", "accepted", "this fault can wait for `time`, `events` or `bytes`, not for a step", nil),
+        ] as [(String, String, String, String?)])
+    func `what a fault cannot wait for is told`(kind: String, text: String, message: String, help: String?) {
+        let found = errors(minimal + "faults: [{do: \(kind), after: \(text), for: 1s}]\n")
+        #expect(found.map(\.message) == [message])
+        #expect(found.map(\.help) == [help])
+    }
+
     @Test func `a fault has everything else`() throws {
         let text =
             "{do: reset, on: stream, id: mine, chance: 12.5%, at: 8s, for: 4s, count: 3, scope: 50% of devices}"

@@ -109,7 +109,7 @@ import Testing
 
     @Test func `a phone that holds more than it may is told with the limit's name`() throws {
         let found = try self.findings(after: 40) { world in
-            let write = HeldWrite(
+            let write = PhoneWrite(
                 change: .lastEventID(ScanNumber(1), ""), ticket: StoreTicket(0))
             world.phones[0].handset.held = Array(
                 repeating: write, count: HandsetLimits.heldWritesMax + 1)

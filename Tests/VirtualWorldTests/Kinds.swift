@@ -127,9 +127,17 @@ enum Kinds {
         one("handover", .handover, on: .link, window: span(900, 300)),
         one("background", .background, on: .app, window: span(900, 2_000)),
         one("kill", .kill, on: .app, window: span(1_200, 500), chance: .always),
+        one(
+            "kill-in-flush", .kill, on: .app, window: span(0, 500), after: .afterRecords(2...12),
+            chance: .always),
+        one("kill-at-step", .kill, on: .app, window: span(0, 500), after: .afterStep(.book), chance: .always),
         one("reinstall", .reinstall, on: .app, window: span(1_200, 500)),
         one("clock-skew", .clockSkew(by: .seconds(-300)), on: .app, window: span(0, 60_000)),
         one("storage-full", .storageFull, on: .app, window: span(600, 900)),
+        one(
+            "storage-full-in-flush", .storageFull, on: .app, window: span(0, 900),
+            after: .afterRecords(2...9), chance: .always
+        ),
     ]
 
     static let all = Self.server + Self.link + Self.phone

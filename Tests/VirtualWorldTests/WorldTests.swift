@@ -137,6 +137,52 @@ import Testing
         #expect(lost < kept, "not every kill takes something")
     }
 
+    @Test(arguments: ScanStep.allCases)
+    func `a kill at a step of a scan loses nothing and adds no book twice`(step: ScanStep) throws {
+        let kill = Bench.fault(
+            .kill, on: .app, window: FaultWindow(at: .zero, length: .milliseconds(300)),
+            after: .afterStep(step))
+        for seed in UInt64(1)...5 {
+            let run = try Bench.run(Bench.scenario(seed: seed, faults: [kill]))
+            #expect(run.broken == [])
+            #expect(run.count { if case .phone(.killed) = $0 { true } else { false } } == 3)
+            #expect(run.ledger.totals.scans.completed == 6)
+            #expect(run.ledger.totals.books.duplicated == 0)
+            let repeated = run.ledger.totals.books.repeated
+            switch step {
+            case .accepted, .completed: #expect(repeated == 0)
+            case .book, .lastBook: #expect(repeated >= 3)
+            }
+        }
+    }
+
+    @Test func `a flush that is torn behind any number of records loses nothing`() throws {
+        var (repeated, refused) = (0, 0)
+        for seed in UInt64(1)...10 {
+            let kills = (0..<3).map {
+                Bench.fault(
+                    .kill, on: .app, id: "kill-\($0)",
+                    window: FaultWindow(at: .zero, length: .milliseconds(300)), after: .afterRecords(1...14))
+            }
+            let full = Bench.fault(
+                .storageFull, on: .app, id: "full",
+                window: FaultWindow(at: .zero, length: .milliseconds(300)),
+                after: .afterRecords(1...9))
+            let run = try Bench.run(
+                Bench.scenario(
+                    seed: seed, groups: [Bench.group(devices: 6, scans: 6)], faults: kills + [full]))
+            #expect(run.broken == [])
+            let scans = run.ledger.totals.scans
+            #expect(scans.captured == scans.completed + scans.refused + scans.discarded(.notStored))
+            #expect(run.ledger.totals.books.duplicated == 0)
+            #expect(run.ledger.totals.books.missing == 0)
+            repeated += run.ledger.totals.books.repeated
+            refused += scans.refused
+        }
+        #expect(repeated > 10, "results were torn between their books")
+        #expect(refused > 0)
+    }
+
     // MARK: The acts
 
     /// Two phones in a tunnel from before their captures on.
