@@ -58,8 +58,11 @@ package struct StateFolder: Sendable {
     /// How many threads each layout is for.
     private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
-    /// Unfinished lines that were cut off, and lines that mean nothing or nothing that a phone can go on from.
+    /// Lines that mean nothing, or nothing that a phone can go on from.
     package private(set) var linesSkipped = 0
+    /// Writes that the process before did not finish, at most one for each journal: what they were to say was never durable.
+    /// They were cut off.
+    package private(set) var writesTorn = 0
     /// Scans whose records were stored and are gone, although nobody settled them: by phone, and by number.
     package private(set) var lost: [LostScan] = []
     /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
@@ -305,7 +308,7 @@ package struct StateFolder: Sendable {
         of path: String, _ body: (inout StateFolder, ArraySlice<UInt8>) -> Void
     ) throws(Failure) {
         do throws(SystemError) {
-            if try JournalFile(path: path).eachLine({ body(&self, $0) }) { self.linesSkipped += 1 }
+            if try JournalFile(path: path).eachLine({ body(&self, $0) }) { self.writesTorn += 1 }
         } catch { throw .system(error) }
     }
 }

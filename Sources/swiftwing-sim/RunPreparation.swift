@@ -71,6 +71,11 @@ struct RunPreparation {
             self.warnings.append(
                 "\(self.state.linesSkipped) lines of the state folder are damaged and left out")
         }
+        if self.state.writesTorn > 0 {
+            self.warnings.append(
+                "writes to the state folder that an earlier process did not finish: \(self.state.writesTorn); they were never durable, and are cut off"
+            )
+        }
         var lost = LostRecords()
         for scan in self.state.lost { lost.add(scan.scan, of: scan.device) }
         if let warning = lost.warning(hasBackendView: self.isEmbedded) { self.warnings.append(warning) }

@@ -10,8 +10,10 @@ import Talaria
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 struct RunState {
     let path: String
-    /// What the folder holds and cannot be understood, when it was opened first: an unfinished line is cut off then.
+    /// What the folder holds and cannot be understood.
     let linesSkipped: Int
+    /// Writes in it that were not finished, when it was opened first: they are cut off then.
+    let writesTorn: Int
     /// Scans that are gone from the folder, although nobody settled them.
     let lost: [StateFolder.LostScan]
     /// The phones of the scans that waited in it then, one for each scan.
@@ -28,6 +30,7 @@ struct RunState {
             self.lock = try Self.lock(self.path)
             let content = try Self.open(self.path, threads: threads)
             self.linesSkipped = content.linesSkipped
+            self.writesTorn = content.writesTorn
             self.lost = content.lost
             self.phonesWaiting = content.phonesWaiting
         } catch {
@@ -37,12 +40,14 @@ struct RunState {
     }
 
     private static func open(_ path: String, threads: Int) throws -> (
-        linesSkipped: Int, lost: [StateFolder.LostScan], phonesWaiting: [DeviceNumber]
+        linesSkipped: Int, writesTorn: Int, lost: [StateFolder.LostScan], phonesWaiting: [DeviceNumber]
     ) {
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: path)
             _ = try folder.journals(threads: threads)
-            return (folder.linesSkipped, folder.lost, folder.unsettled().map(\.device))
+            return (
+                folder.linesSkipped, folder.writesTorn, folder.lost, folder.unsettled().map(\.device)
+            )
         } catch {
             switch error {
             case .system(let error):
