@@ -15,6 +15,7 @@ package enum Sometimes: String, CaseIterable, Hashable, Sendable {
     case cleanupRepeated = "a DELETE that was sent again or met a job that was gone"
     case relaunched = "an app started again with scans that it had left"
     case slotsFull = "all stream slots of a phone taken"
+    case bookRecognized = "a book that came again and was in the library already"
     case suspended = "a job cleaned up because its app left the screen"
     case restarted = "a scan uploaded again because its job was gone"
 }
@@ -55,6 +56,7 @@ package struct SometimesTable: Sendable {
         case .streamLost(_, _, .silence, _): self.count(.silenceFound)
         case .streamLost(_, _, .endWithoutTerminal, _): self.count(.endWithoutTerminal)
         case .resultsDecoded: self.count(.resultsFetched)
+        case .bookRepeated: self.count(.bookRecognized)
         case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
         case .cleanupAnswered(_, status: 404, _), .cleanupAnswered(_, status: 410, _):
             self.count(.cleanupRepeated)

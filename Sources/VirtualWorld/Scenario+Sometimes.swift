@@ -36,7 +36,7 @@ extension Scenario {
             case (.stripBooks, _): expect(.resultsFetched)
             case (.expireToken, _): expect(.tokenRefused, .restarted)
             case (.jobGone, _): expect(.restarted)
-            case (.kill, _): expect(.relaunched)
+            case (.kill, _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
             case (.background, _): expect(.suspended)
             default: break
             }
@@ -45,6 +45,17 @@ extension Scenario {
             expect(.tokenRefused)
         }
         return expected
+    }
+
+    private func moments(ofKill trigger: FaultTrigger) -> [Sometimes] {
+        switch trigger {
+        case .afterStep(.accepted): [.relaunched, .uploadRepeated]
+        case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]
+        case .afterStep(.completed):
+            // With nothing but that DELETE to do, an app has left no scan.
+            self.groups.contains { $0.profile.cleanup } ? [.cleanupRepeated] : []
+        case .atOnce, .afterTime, .afterEvents, .afterBytes, .afterRecords: [.relaunched]
+        }
     }
 
     /// What waits for longer than a token is good for.

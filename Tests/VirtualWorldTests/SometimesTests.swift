@@ -18,6 +18,18 @@ import VirtualWorld
         #expect(self.expected(Bench.fault(.stripBooks(.empty), on: .stream)) == [.resultsFetched])
     }
 
+    @Test func `what a kill leads to follows from where it comes`() {
+        func expected(_ trigger: FaultTrigger) -> [Sometimes] {
+            self.expected(Bench.fault(.kill, on: .app, after: trigger))
+        }
+        #expect(expected(.atOnce) == [.relaunched])
+        #expect(expected(.afterRecords(3...9)) == [.relaunched])
+        #expect(expected(.afterStep(.accepted)) == [.relaunched, .uploadRepeated])
+        #expect(expected(.afterStep(.book)) == [.relaunched, .bookRecognized])
+        #expect(expected(.afterStep(.lastBook)) == [.relaunched, .bookRecognized])
+        #expect(expected(.afterStep(.completed)) == [.cleanupRepeated])
+    }
+
     @Test func `a fault that hardly ever fires promises nothing`() {
         #expect(self.expected(Bench.fault(.noPing, on: .stream, chance: .percent(1))) == [])
         #expect(self.expected(Bench.fault(.expireToken, on: .stream, chance: .percent(1))) == [])
