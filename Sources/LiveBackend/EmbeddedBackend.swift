@@ -20,6 +20,7 @@ package final class EmbeddedBackend {
     private let pipe: Descriptor
     private var watch: Watch?
     private var timer: LoopTimer?
+    private var writer = BackendReportWriter()
     private var bytes: [UInt8] = []
     private var sent = 0
     private var gaugedAt = Instant.zero
@@ -40,13 +41,13 @@ package final class EmbeddedBackend {
 
     /// To be called for everything the server sees.
     package func saw(_ observation: Observation) {
-        ObservationCodec.encode(.observation(observation), into: &self.bytes)
+        self.writer.write(.observation(observation), into: &self.bytes)
     }
 
     private func report() {
         let now = self.loop.now()
         if now - self.gaugedAt >= Self.gaugeInterval { self.gauge(at: now) }
-        ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
+        self.writer.write(.upTo(self.loop.now()), into: &self.bytes)
         self.flush()
         if self.bytes.count - self.sent > Self.waitingBytesMax { self.failed() }
         self.timer?.arm(after: Self.reportInterval)
@@ -55,7 +56,7 @@ package final class EmbeddedBackend {
     private func gauge(at now: Instant) {
         guard let server = self.server else { return }
         self.gaugedAt = now
-        ObservationCodec.encode(.streamsOpen(server.takeStreamsOpen(), at: now), into: &self.bytes)
+        self.writer.write(.streamsOpen(server.takeStreamsOpen(), at: now), into: &self.bytes)
     }
 
     /// The end of the story: waits until the parent has taken everything.
@@ -63,7 +64,8 @@ package final class EmbeddedBackend {
         self.timer?.disarm()
         self.watch?.cancel()
         self.gauge(at: self.loop.now())
-        ObservationCodec.encode(.upTo(self.loop.now()), into: &self.bytes)
+        self.writer.write(.upTo(self.loop.now()), into: &self.bytes)
+        self.writer.writeEnd(into: &self.bytes)
         try? DescriptorIO.setNonblocking(self.pipe.number, false)
         while self.sent < self.bytes.count {
             guard case .bytes(let count) = DescriptorIO.write(self.pipe.number, self.bytes[self.sent...])

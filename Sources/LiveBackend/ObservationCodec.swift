@@ -11,39 +11,70 @@ package enum BackendReport: Hashable, Sendable {
     case streamsOpen(StreamsOpen, at: Instant)
 }
 
-/// Observations of backend and faults as bytes, for the pipe between two processes of one build: a frame is its length
-/// (4 bytes), a tag and fields, all little-endian.
-package enum ObservationCodec {
+/// Reports of backend and faults as bytes, for the pipe between two processes of one build: a frame is its length (4 bytes),
+/// its number, a tag and fields, all little-endian.
+///
+/// What is lost, doubled, moved or changed on its way ends the run by what it is, and never by chance: frames are numbered from
+/// 1, every `upTo` carries a digest of all observations so far, taken of their fields before they become bytes, and the last
+/// frame says that it is the last.
+package struct BackendReportWriter: Sendable {
     /// No frame of ours is longer; a longer one means that the pipe is out of step.
     package static let frameBytesMax = 4_096
 
+    private var number: UInt64 = 0
+    private var digest = ObservationDigest()
+
+    package init() {}
+
     /// Appends one frame. Sightings of phones are not the backend's to tell.
-    package static func encode(_ report: BackendReport, into bytes: inout [UInt8]) {
+    package mutating func write(_ report: BackendReport, into bytes: inout [UInt8]) {
+        self.frame(into: &bytes) { number, digest, writer in
+            writer.word(Int64(bitPattern: number))
+            switch report {
+            case .upTo(let moment):
+                writer.byte(0)
+                writer.word(moment.nanoseconds)
+                writer.word(Int64(bitPattern: digest.value))
+            case .streamsOpen(let streams, let moment):
+                writer.byte(2)
+                writer.word(moment.nanoseconds)
+                writer.word(Int64(streams.least))
+                writer.word(Int64(streams.most))
+            case .observation(let observation):
+                digest.absorb(observation)
+                writer.byte(1)
+                writer.word(observation.at.nanoseconds)
+                writer.word(Int64(observation.device.raw))
+                writer.word(Int64(observation.scan.raw))
+                switch observation.what {
+                case .phone, .network: preconditionFailure("a phone's sighting on the backend's pipe")
+                case .backend(let sighting): Self.encode(sighting, into: &writer)
+                case .fault(let sighting): Self.encode(sighting, into: &writer)
+                }
+            }
+        }
+    }
+
+    /// Appends the last frame.
+    package mutating func writeEnd(into bytes: inout [UInt8]) {
+        self.frame(into: &bytes) { number, digest, writer in
+            writer.word(Int64(bitPattern: number))
+            writer.byte(3)
+            writer.word(Int64(bitPattern: digest.value))
+        }
+    }
+
+    private mutating func frame(
+        into bytes: inout [UInt8],
+        _ fill: (UInt64, inout ObservationDigest, inout FieldWriter) -> Void
+    ) {
         let start = bytes.count
         bytes.append(contentsOf: [0, 0, 0, 0])
         // Changed places and not copied: a batch is encoded into one buffer.
         var writer = FieldWriter(bytes: [])
         swap(&writer.bytes, &bytes)
-        switch report {
-        case .upTo(let moment):
-            writer.byte(0)
-            writer.word(moment.nanoseconds)
-        case .streamsOpen(let streams, let moment):
-            writer.byte(2)
-            writer.word(moment.nanoseconds)
-            writer.word(Int64(streams.least))
-            writer.word(Int64(streams.most))
-        case .observation(let observation):
-            writer.byte(1)
-            writer.word(observation.at.nanoseconds)
-            writer.word(Int64(observation.device.raw))
-            writer.word(Int64(observation.scan.raw))
-            switch observation.what {
-            case .phone, .network: preconditionFailure("a phone's sighting on the backend's pipe")
-            case .backend(let sighting): Self.encode(sighting, into: &writer)
-            case .fault(let sighting): Self.encode(sighting, into: &writer)
-            }
-        }
+        self.number += 1
+        fill(self.number, &self.digest, &writer)
         swap(&writer.bytes, &bytes)
         let length = UInt32(bytes.count - start - 4)
         precondition(length <= UInt32(Self.frameBytesMax), "an observation that is longer than any can be")
@@ -139,12 +170,33 @@ package enum ObservationCodec {
     }
 }
 
-/// Takes frames out of bytes that come in any pieces.
+/// Takes frames out of bytes that come in any pieces, and holds them against their numbers.
 package struct BackendReportReader: Sendable {
-    /// The bytes are not what `ObservationCodec` writes.
-    package struct OutOfStep: Error {}
+    /// The bytes are not what a `BackendReportWriter` wrote, or not all of it, or not in its order.
+    package enum OutOfStep: Error, Hashable, Sendable {
+        /// The frame that was due with this number cannot be read.
+        case unreadable(due: UInt64)
+        case misnumbered(UInt64, due: UInt64)
+        /// Observations before this frame are not what the backend saw.
+        case changed(before: UInt64)
+        /// The pipe ended behind this frame, which was not the last.
+        case unfinished(after: UInt64)
+
+        package var text: String {
+            switch self {
+            case .unreadable(let due): "line \(due) cannot be read"
+            case .misnumbered(let number, let due): "line \(number) came where line \(due) was due"
+            case .changed(let number):
+                "the observations before line \(number) are not those that were sent"
+            case .unfinished(let last): "it ends behind line \(last), which is not its last"
+            }
+        }
+    }
 
     private var bytes: [UInt8] = []
+    private var number: UInt64 = 0
+    private var digest = ObservationDigest()
+    private var isEnded = false
 
     package init() {}
 
@@ -154,15 +206,41 @@ package struct BackendReportReader: Sendable {
         self.bytes.append(contentsOf: piece)
         var position = 0
         while self.bytes.count - position >= 4 {
+            let due = self.number + 1
             let length = (0..<4).reduce(0) { $0 | Int(self.bytes[position + $1]) << (8 * $1) }
-            guard length <= ObservationCodec.frameBytesMax else { throw OutOfStep() }
+            guard length <= BackendReportWriter.frameBytesMax else { throw .unreadable(due: due) }
             guard self.bytes.count - position >= 4 + length else { break }
             var reader = FieldReader(bytes: self.bytes[(position + 4)..<(position + 4 + length)])
-            guard let report = reader.report(), reader.isAtEnd else { throw OutOfStep() }
-            reports.append(report)
+            guard let number = reader.number(), let frame = reader.frame(), reader.isAtEnd, !self.isEnded
+            else { throw .unreadable(due: due) }
+            guard number == due else { throw .misnumbered(number, due: due) }
+            self.number = number
+            try self.take(frame, into: &reports)
             position += 4 + length
         }
         self.bytes.removeFirst(position)
+    }
+
+    private mutating func take(
+        _ frame: FieldReader.Frame, into reports: inout [BackendReport]
+    ) throws(OutOfStep) {
+        switch frame {
+        case .observation(let observation):
+            self.digest.absorb(observation)
+            reports.append(.observation(observation))
+        case .upTo(let moment, let digest):
+            guard digest == self.digest.value else { throw .changed(before: self.number) }
+            reports.append(.upTo(moment))
+        case .streamsOpen(let streams, let moment): reports.append(.streamsOpen(streams, at: moment))
+        case .end(let digest):
+            guard digest == self.digest.value else { throw .changed(before: self.number) }
+            self.isEnded = true
+        }
+    }
+
+    /// To be called when the pipe has ended.
+    package func finish() throws(OutOfStep) {
+        guard self.isEnded, self.bytes.isEmpty else { throw .unfinished(after: self.number) }
     }
 }
 
@@ -196,25 +274,36 @@ private struct FieldReader {
 
     var isAtEnd: Bool { self.bytes.isEmpty }
 
-    mutating func report() -> BackendReport? {
-        guard let tag = self.byte(), let at = self.word() else { return nil }
-        let moment = Instant(nanoseconds: at)
+    /// What stands in one frame behind its number.
+    enum Frame {
+        case observation(Observation)
+        case upTo(Instant, digest: UInt64)
+        case streamsOpen(StreamsOpen, at: Instant)
+        case end(digest: UInt64)
+    }
+
+    mutating func number() -> UInt64? { self.word().map { UInt64(bitPattern: $0) } }
+
+    mutating func frame() -> Frame? {
+        guard let tag = self.byte(), let first = self.word() else { return nil }
         switch tag {
-        case 0: return .upTo(moment)
-        case 1: return self.observation(at: moment)
+        case 0: return self.number().map { .upTo(Instant(nanoseconds: first), digest: $0) }
+        case 1: return self.observation(at: Instant(nanoseconds: first)).map(Frame.observation)
         case 2:
             guard let least = self.word(), let most = self.word() else { return nil }
-            return .streamsOpen(StreamsOpen(least: Int(least), most: Int(most)), at: moment)
+            return .streamsOpen(
+                StreamsOpen(least: Int(least), most: Int(most)), at: Instant(nanoseconds: first))
+        case 3: return .end(digest: UInt64(bitPattern: first))
         default: return nil
         }
     }
 
-    private mutating func observation(at moment: Instant) -> BackendReport? {
+    private mutating func observation(at moment: Instant) -> Observation? {
         guard let device = self.count(), let scan = self.count(), let what = self.sighting() else {
             return nil
         }
-        return .observation(
-            Observation(at: moment, device: DeviceNumber(device), scan: ScanNumber(scan), what: what))
+        return Observation(
+            at: moment, device: DeviceNumber(device), scan: ScanNumber(scan), what: what)
     }
 
     private mutating func sighting() -> Sighting? {

@@ -36,6 +36,8 @@ final class Fleet {
     private var ending: LoopTimer?
 
     private var observations: [Observation] = []
+    private var observationsMade = 0
+    private var reportsMade = 0
     private var handOvers = 0
     /// Phones that want what they wrote durable.
     private var storers: [Int] = []
@@ -285,16 +287,22 @@ final class Fleet {
                     capturesDeferred: self.phones.reduce(0) { $0 + $1.handset.deferred.count },
                     closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
                     farewellsCut: self.farewellsCut,
-                    lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)))
+                    lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
+                observations: self.observationsMade))
         self.loop.stop()
     }
 
     // MARK: Reports
 
-    func observe(_ observation: Observation) { self.observations.append(observation) }
+    func observe(_ observation: Observation) {
+        self.observationsMade += 1
+        self.observations.append(observation)
+    }
 
     private func tellMain(_ word: ShardReport.Word) {
-        self.reports.post(ShardReport(thread: self.plan.shard.index, word: word))
+        self.reportsMade += 1
+        self.reports.post(
+            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, word: word))
     }
 
     /// A flood of events comes in turns that are much longer than `handOverInterval`.
@@ -308,7 +316,8 @@ final class Fleet {
         self.observations.reserveCapacity(min(batch.count, FleetLimits.handOverMost))
         self.backlog.add(batch.count)
         defer { self.backlog.wait() }
-        self.tellMain(.observations(batch, upTo: self.loop.now()))
+        self.tellMain(
+            .observations(batch, before: self.observationsMade - batch.count, upTo: self.loop.now()))
         self.handOver?.arm(after: FleetLimits.handOverInterval)
         self.handOvers += 1
         if self.handOvers % FleetLimits.handOversPerGauge == 1 || self.isEnding { self.reportGauges() }

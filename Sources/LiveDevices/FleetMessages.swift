@@ -16,16 +16,46 @@ package enum FleetReport: Sendable {
 /// What one thread tells.
 struct ShardReport: Sendable {
     enum Word: Sendable {
-        case observations([Observation], upTo: Instant)
+        /// `before`: how many observations its phones had made before the first of these.
+        case observations([Observation], before: Int, upTo: Instant)
         case gauges(FleetGauges)
         /// It cannot go on and is about to end: so must the others.
         case failing
-        /// The last word.
-        case finished(FleetOutcome)
+        /// The last word. `observations`: how many its phones made in all.
+        case finished(FleetOutcome, observations: Int)
     }
 
     var thread: Int
+    /// Of this thread's reports, from 1.
+    var number: Int
     var word: Word
+}
+
+/// Holds what one thread tells against its own numbers: a report or an observation that is lost, doubled or moved between the
+/// threads is known by what it is, and not by what it makes of the verdict.
+struct ShardSequence: Sendable {
+    private var reports = 0
+    private var observations = 0
+
+    /// What is wrong with a report; nil when it is the one that was due.
+    mutating func check(_ report: ShardReport) -> String? {
+        let due = self.reports + 1
+        self.reports = report.number
+        guard report.number == due else {
+            return "report \(report.number) came where report \(due) was due"
+        }
+        switch report.word {
+        case .gauges, .failing: return nil
+        case .finished(_, let observations):
+            guard observations != self.observations else { return nil }
+            return "\(self.observations) observations came of \(observations) that were made"
+        case .observations(let observations, let before, _):
+            let expected = self.observations
+            self.observations = before + observations.count
+            guard before != expected else { return nil }
+            return "observation \(before + 1) came where observation \(expected + 1) was due"
+        }
+    }
 }
 
 /// How it stands, for the progress line.

@@ -17,6 +17,9 @@ package final class FleetThreads {
     private var reader: MailboxReader<ShardReport>?
     private var gauges: [FleetGauges]
     private var outcomes: [FleetOutcome?]
+    private var sequences: [ShardSequence]
+    /// What a thread told is not what it sent.
+    private var disorder: String?
     private var isStopping = false
 
     /// How many threads suit a fleet on a machine of so many cores. One core is the backend's and one is the main
@@ -37,6 +40,7 @@ package final class FleetThreads {
         busy.isIdle = false
         self.gauges = Array(repeating: busy, count: count)
         self.outcomes = Array(repeating: nil, count: count)
+        self.sequences = Array(repeating: ShardSequence(), count: count)
         var state = try StateFolder(path: plan.stateFolder)
         let places = try state.journals(threads: count)
         let orders = try places.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
@@ -79,7 +83,9 @@ package final class FleetThreads {
                 } catch {
                     let failure = FleetFailure.other("the phones could not start: \(error)")
                     reports.post(
-                        ShardReport(thread: thread, word: .finished(FleetOutcome(failure: failure))))
+                        ShardReport(
+                            thread: thread, number: 1,
+                            word: .finished(FleetOutcome(failure: failure), observations: 0)))
                 }
             })
     }
@@ -102,8 +108,13 @@ package final class FleetThreads {
     }
 
     private func heard(_ report: ShardReport) {
+        if let wrong = self.sequences[report.thread].check(report) {
+            let text = "the account of the fleet's thread \(report.thread) is out of step (\(wrong))"
+            self.disorder = self.disorder ?? text
+            self.stop()
+        }
         switch report.word {
-        case .observations(let observations, let moment):
+        case .observations(let observations, _, let moment):
             self.hear(.observations(observations, thread: report.thread, upTo: moment))
             self.backlog.remove(observations.count)
         case .gauges(let gauges):
@@ -111,7 +122,7 @@ package final class FleetThreads {
             self.tellGauges()
         case .failing:
             self.stop()
-        case .finished(let outcome):
+        case .finished(let outcome, _):
             // Also of a thread that never started and told nothing before.
             if outcome.failure != nil { self.stop() }
             self.outcomes[report.thread] = outcome
@@ -135,6 +146,7 @@ package final class FleetThreads {
             guard let outcome else { return }
             sum.add(outcome)
         }
+        if let disorder = self.disorder { sum.failure = .other(disorder) }
         self.hear(.finished(sum))
     }
 }

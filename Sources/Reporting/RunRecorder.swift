@@ -25,6 +25,8 @@ package struct RunRecorder {
     private var objectives: SLOParts
     /// Nil where that is everything.
     private var judged: Judged?
+    /// Observations so far.
+    package private(set) var observations = 0
     private var watch: AbortWatch
     /// All intervals that are over.
     private var past: Measurements
@@ -65,6 +67,7 @@ package struct RunRecorder {
             self.cut(directory, open: self.open(at: self.to))
             self.begin(at: observation.at)
         }
+        self.observations += 1
         self.tally.saw(observation)
         if self.judges(observation.device) {
             self.judged?.tally.saw(observation)

@@ -29,7 +29,8 @@ package struct World: Sendable {
     var course: Course
     package internal(set) var chain = Chain()
     var observations: [Observation] = []
-    var observationsMade = 0
+    /// The digest of all observations.
+    private var seen = ObservationDigest()
     /// Open event streams as the server counts them.
     package internal(set) var streams = StreamGauge()
     var failure: WorldFailure?
@@ -112,7 +113,7 @@ package struct World: Sendable {
             self.chain.absorb(16 << 40 | phone)
             self.tell(phone, .woke)
         }
-        self.chain.absorb(self.observationsMade)
+        self.chain.absorb(self.seen.value)
         self.chain.endEvent()
         if self.isTracing { self.noteTrace() }
         self.followCourse()
@@ -221,9 +222,12 @@ package struct World: Sendable {
 
     // MARK: What is seen
 
+    /// The number of observations so far.
+    package var observationsMade: Int { Int(self.seen.count) }
+
     mutating func observe(_ observation: consuming Observation) {
+        self.seen.absorb(observation)
         self.observations.append(observation)
-        self.observationsMade += 1
     }
 
     /// Everything seen since the last time, in the order of time; `emptied` is the array of an earlier call.

@@ -24,16 +24,28 @@ final class BackendChild {
     private(set) var exit: ChildExit?
     /// The child's story is told to its end.
     private(set) var isToldOut = false
-    private(set) var outOfStep = false
+    /// What came of its account is not what it sent, or not all of it.
+    private(set) var disorder: BackendReportReader.OutOfStep?
 
     /// How the process ended, if it did.
     var endText: String? {
-        switch self.exit?.cause {
-        case .exited(let code)?: "exit code \(code)"
-        case .signaled(let number)?: "killed by signal \(number)"
-        case nil: nil
+        guard let cause = self.exit?.cause else { return nil }
+        if let text = self.disorderText { return "told an account that is out of step (\(text))" }
+        return switch cause {
+        case .exited(let code): "died (exit code \(code))"
+        case .signaled(let number): "died (killed by signal \(number))"
         }
     }
+
+    /// Nil also where it died: the account of a process that died need not be whole.
+    private var disorderText: String? {
+        guard let disorder = self.disorder else { return nil }
+        if case .unfinished = disorder, self.exit?.cause != .exited(code: 0) { return nil }
+        return disorder.text
+    }
+
+    /// It ended as it should, and so did its account.
+    var hasEndedWell: Bool { self.exit?.cause == .exited(code: 0) && self.disorder == nil }
 
     /// Starts this very program with these words, `serve` or `proxy` with `--embedded`. `receive` gets what the child tells.
     init(
@@ -116,17 +128,26 @@ final class BackendChild {
         case .bytes: break
         case .wouldBlock: return
         case .end, .failed:
-            self.watches[1].interest = []
-            self.isToldOut = true
+            do throws(BackendReportReader.OutOfStep) { try self.reader.finish() } catch {
+                self.disorder = error
+            }
+            self.stopListening()
             return
         }
         do throws(BackendReportReader.OutOfStep) {
             try self.reader.receive(bytes[...], into: &reports)
         } catch {
-            self.outOfStep = true
+            self.disorder = error
             self.kill()
+            self.stopListening()
         }
         if !reports.isEmpty { self.receive(reports) }
+    }
+
+    /// Nothing is believed of what comes behind this.
+    private func stopListening() {
+        self.watches[1].interest = []
+        self.isToldOut = true
     }
 }
 

@@ -67,8 +67,8 @@ extension LiveRun {
             child.kill()
             _ = self.loop.turn(until: { child.exit != nil }, atMost: .seconds(2))
             self.lostBackend("did not end by itself and was killed")
-        } else if child.exit?.cause != .exited(code: 0) {
-            self.lostBackend("died (\(child.endText ?? "unknown end"))")
+        } else if !child.hasEndedWell {
+            self.lostBackend(child.endText ?? "died (unknown end)")
         }
         self.account.closeBackend()
     }

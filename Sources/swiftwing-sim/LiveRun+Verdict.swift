@@ -27,6 +27,7 @@ extension LiveRun {
         }
         let findings = account.finish(
             waiting: waiting, at: ended, driver: driver, directory: self.directory)
+        if let error = findings.harnessError { self.fail(error) }
         let slos = account.recorder.results(findings.metrics).map { result in
             guard !self.isInterrupted else { return result.unjudged }
             return self.endedBy?.result(instead: result) ?? result

@@ -246,7 +246,7 @@ final class LiveRun {
     private func checkChild() {
         // What was in the pipe when it died still counts.
         guard let child = self.child, let end = child.endText, child.isToldOut else { return }
-        self.lostBackend("died (\(end))")
+        self.lostBackend(end)
         self.fleet?.stop()
     }
 
@@ -259,6 +259,12 @@ final class LiveRun {
         self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
         self.console.error("swiftwing-sim: \(text)")
         self.account.lostBackend()
+    }
+
+    /// What the run measured or judged is nothing to go by.
+    func fail(_ text: String) {
+        self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
+        self.console.error("swiftwing-sim: \(text)")
     }
 
     /// The run goes on without what it cannot write: its numbers are printed at the end.

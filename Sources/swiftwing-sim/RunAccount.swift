@@ -19,6 +19,8 @@ struct RunAccount {
     /// Somebody beside the phones tells something: the backend, or the gateway of its faults.
     private let hasReports: Bool
     private var merge: ObservationMerge
+    /// Observations of all sources.
+    private var received = 0
     private(set) var recorder: RunRecorder
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
@@ -39,6 +41,7 @@ struct RunAccount {
 
     /// What the state folder has lost is seen before anything else.
     mutating func lost(_ scans: [StateFolder.LostScan], directory: RunDirectory) {
+        self.received += scans.count
         for scan in scans {
             self.recorder.saw(
                 Observation(
@@ -57,6 +60,7 @@ struct RunAccount {
     mutating func heard(
         phones observations: [Observation], thread: Int, upTo moment: Instant, directory: RunDirectory
     ) {
+        self.received += observations.count
         for observation in observations { self.merge.add(observation, of: thread) }
         self.merge.mark(source: thread, upTo: moment)
         self.settle(directory)
@@ -65,7 +69,9 @@ struct RunAccount {
     mutating func heard(backend reports: [BackendReport], directory: RunDirectory) {
         for report in reports {
             switch report {
-            case .observation(let observation): self.merge.add(observation, of: self.threads)
+            case .observation(let observation):
+                self.received += 1
+                self.merge.add(observation, of: self.threads)
             case .streamsOpen(let streams, let moment):
                 self.streamsOpen.add(least: streams.least, most: streams.most, upTo: moment)
             case .upTo(let moment): self.merge.mark(source: self.threads, upTo: moment)
@@ -102,7 +108,9 @@ struct RunAccount {
         self.closeBackend()
         self.settle(directory)
         self.recorder.finish(waiting: waiting, at: moment, driver: driver, in: directory)
-        return RunFindings(plan: self.plan, self.recorder)
+        var findings = RunFindings(plan: self.plan, self.recorder)
+        findings.checkNumber(judged: self.recorder.observations, of: self.received)
+        return findings
     }
 
     private mutating func settle(_ directory: RunDirectory) {
@@ -120,6 +128,8 @@ struct RunFindings {
     var metrics: MetricTable
     var disconnections: Disconnections
     var findings: FindingsTable
+    /// Why nothing of it can be relied on; nil when it can.
+    var harnessError: String?
 
     /// Of a recorder that is finished.
     init(plan: RunPlan, _ recorder: RunRecorder) {
@@ -129,6 +139,11 @@ struct RunFindings {
         self.metrics = recorder.table
         self.disconnections = recorder.disconnections
         self.findings = recorder.findings
+    }
+
+    mutating func checkNumber(judged: Int, of made: Int) {
+        guard judged != made else { return }
+        self.harnessError = "\(judged) observations were judged of \(made) that were made"
     }
 
     static func groups(_ plan: RunPlan, _ ledger: Ledger) -> [GroupResult] {

@@ -199,6 +199,8 @@ final class VirtualRun {
         let hadItsEnd = self.endedBy == nil || self.request.plan.settle == nil
         if failure == nil, !self.isInterrupted, hadItsEnd { self.sentinel.finish(self.world.remains) }
         findings.verdicts += self.sentinel.verdicts
+        findings.checkNumber(judged: self.recorder.observations, of: self.world.observationsMade)
+        if let error = findings.harnessError { self.console.error("swiftwing-sim: \(error)") }
         var metrics = findings.metrics
         // A simulated timer is never late.
         metrics.cannotKnow(.latency(.generatorLateness))
@@ -208,8 +210,8 @@ final class VirtualRun {
         let expectations = Expectations(self.plan.scenario.expectBroken)
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
-            hasInternalError: failure != nil, hasOutputError: false, isUntrusted: false,
-            isInterrupted: self.isInterrupted, expectations: expectations)
+            hasInternalError: failure != nil || findings.harnessError != nil, hasOutputError: false,
+            isUntrusted: false, isInterrupted: self.isInterrupted, expectations: expectations)
         var result = RunResult(
             tool: "swiftwing-sim \(Main.version)", machine: nil,
             scenario: ScenarioIdentity(
@@ -217,7 +219,8 @@ final class VirtualRun {
                 file: self.request.loaded.bytes),
             seed: self.plan.scenario.seed, world: .virtual, started: self.startedWall,
             length: (self.isInterrupted || failure != nil ? ended : self.world.phonesEnded) - .zero,
-            groups: findings.groups, isInterrupted: self.isInterrupted, failure: failure?.text,
+            groups: findings.groups, isInterrupted: self.isInterrupted,
+            failure: failure?.text ?? findings.harnessError,
             exit: judgement.exit, hasBackendView: true, totals: findings.totals,
             verdicts: expectations.applied(to: findings.verdicts), slos: slos,
             disconnections: findings.disconnections.rows.filter { $0.count > 0 },

@@ -8,10 +8,8 @@ import Testing
 @Suite struct ObservationCodecFuzzTests {
     private static let frames = Mutator(
         corpus: [
-            ObservationCodecTests.reports.reduce(into: []) { ObservationCodec.encode($1, into: &$0) },
-            ObservationCodecTests.reports.suffix(3).reduce(into: []) {
-                ObservationCodec.encode($1, into: &$0)
-            },
+            ObservationCodecTests.bytes(ObservationCodecTests.reports),
+            ObservationCodecTests.bytes(ObservationCodecTests.reports.suffix(3)),
         ], dictionary: ["\u{1}", "\u{0}\u{0}\u{0}\u{0}", "progress", "completed"])
 
     private static func read(_ pieces: [[UInt8]]) throws -> (reports: [BackendReport], isOutOfStep: Bool) {
@@ -27,11 +25,10 @@ import Testing
         Fuzz.run("pipe", quick: 3_000, report: { Issue.record("\($0)") }) { fuzz in
             let bytes = Self.frames.input(fuzz)
             let expected = try Self.read([bytes])
-            var written: [UInt8] = []
-            for report in expected.reports { ObservationCodec.encode(report, into: &written) }
+            let written = ObservationCodecTests.bytes(expected.reports)
             try #require(bytes.starts(with: written))
             try #require(
-                expected.isOutOfStep || bytes.count - written.count < 4 + ObservationCodec.frameBytesMax)
+                expected.isOutOfStep || bytes.count - written.count < 4 + BackendReportWriter.frameBytesMax)
             for pieces in fuzz.cuts(of: bytes) { try #require(try Self.read(pieces) == expected) }
         }
     }

@@ -33,10 +33,14 @@ import Testing
             .streamsOpen(StreamsOpen(least: 3, most: 5_000), at: Instant(nanoseconds: 9)),
         ]
 
+    static func bytes(_ reports: [BackendReport]) -> [UInt8] {
+        var writer = BackendReportWriter()
+        return reports.reduce(into: []) { writer.write($1, into: &$0) }
+    }
+
     @Test(arguments: [1, 3, 16, 100_000])
     func `every report goes through the pipe and back, whatever the pieces`(piece: Int) throws {
-        var bytes: [UInt8] = []
-        for report in Self.reports { ObservationCodec.encode(report, into: &bytes) }
+        let bytes = Self.bytes(Self.reports)
         var reader = BackendReportReader()
         var read: [BackendReport] = []
         for start in stride(from: 0, to: bytes.count, by: piece) {
@@ -62,12 +66,11 @@ import Testing
             var reader = BackendReportReader()
             try reader.receive([0x01, 0x10, 0, 0], into: &read)
         }
-        #expect(ObservationCodec.frameBytesMax == 0x1000)
+        #expect(BackendReportWriter.frameBytesMax == 0x1000)
     }
 
     @Test func `a damaged frame never traps`() {
-        var bytes: [UInt8] = []
-        for report in Self.reports { ObservationCodec.encode(report, into: &bytes) }
+        let bytes = Self.bytes(Self.reports)
         let random = KeyedRandom(seed: 3)
         for round in 0..<2_000 as Range<UInt64> {
             var damaged = bytes
@@ -78,5 +81,73 @@ import Testing
             try? reader.receive(damaged[...], into: &read)
             #expect(read.count <= bytes.count)
         }
+    }
+
+    // MARK: Lies
+
+    /// Each frame by itself, and the last.
+    private static var frames: [[UInt8]] {
+        var writer = BackendReportWriter()
+        var frames = Self.reports.map { report in
+            var bytes: [UInt8] = []
+            writer.write(report, into: &bytes)
+            return bytes
+        }
+        frames.append([])
+        writer.writeEnd(into: &frames[frames.count - 1])
+        return frames
+    }
+
+    private static func outcome(_ frames: [[UInt8]]) -> BackendReportReader.OutOfStep? {
+        var reader = BackendReportReader()
+        var read: [BackendReport] = []
+        do throws(BackendReportReader.OutOfStep) {
+            try reader.receive(frames.flatMap(\.self)[...], into: &read)
+            try reader.finish()
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `a whole account is in step`() {
+        #expect(Self.outcome(Self.frames) == nil)
+    }
+
+    @Test func `a line that is lost is told by its number`() {
+        for lost in 0..<(Self.frames.count - 1) {
+            var frames = Self.frames
+            frames.remove(at: lost)
+            let due = UInt64(lost + 1)
+            #expect(Self.outcome(frames) == .misnumbered(due + 1, due: due))
+        }
+    }
+
+    @Test func `a line that comes twice, or too early, is told by its number`() {
+        var doubled = Self.frames
+        doubled.insert(doubled[4], at: 5)
+        #expect(Self.outcome(doubled) == .misnumbered(5, due: 6))
+        var moved = Self.frames
+        moved.swapAt(7, 8)
+        #expect(Self.outcome(moved) == .misnumbered(9, due: 8))
+    }
+
+    @Test func `an account without its end is not whole`() {
+        #expect(Self.outcome(Array(Self.frames.dropLast())) == .unfinished(after: UInt64(Self.reports.count)))
+        #expect(Self.outcome([]) == .unfinished(after: 0))
+        let last = Array(Self.frames[Self.frames.count - 1].dropLast())
+        let cut = Array(Self.frames.dropLast()) + [last]
+        #expect(Self.outcome(cut) == .unfinished(after: UInt64(Self.reports.count)))
+    }
+
+    @Test func `nothing comes behind the end`() {
+        let count = UInt64(Self.frames.count)
+        #expect(Self.outcome(Self.frames + [Self.frames[0]]) == .unreadable(due: count + 1))
+    }
+
+    @Test func `an observation that says something else than what was seen is noticed at the next mark`() {
+        let mark = Self.reports.count - 1
+        var frames = Self.frames
+        // Of the first: its connection's lowest byte is the ninth from behind its flag.
+        frames[0][frames[0].count - 8] ^= 1
+        #expect(Self.outcome(frames) == .changed(before: UInt64(mark)))
     }
 }
