@@ -152,6 +152,9 @@ package struct Ledger: Sendable {
     /// By the groups of the fleet map.
     package var totalsByGroup: [LedgerTotals] { Array(self.findings.totals.dropLast()) }
 
+    /// Of phones that belong to no group.
+    package var totalsOfNoGroup: LedgerTotals { self.findings.totals[self.findings.totals.count - 1] }
+
     /// In the order of their declaration.
     package var verdicts: [Verdict] { self.findings.verdicts(of: Invariant.everywhere) }
 

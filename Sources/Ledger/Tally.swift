@@ -12,7 +12,7 @@ package import Talaria
 /// A value: each shard of the fleet has its own, and what they measured is added up. All observations of one phone must
 /// come to one tally.
 package struct Tally: Sendable {
-    private let fleet: FleetMap
+    package let fleet: FleetMap
     private let faultIDs: [String]
     /// Since the start, or since the last `drain`.
     package private(set) var measured: Measurements

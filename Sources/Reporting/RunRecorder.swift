@@ -25,6 +25,8 @@ package struct RunRecorder {
     private var objectives: SLOParts
     /// Nil where that is everything.
     private var judged: Judged?
+    private var samples: SampleWitness
+    private var sums = SumWitness()
     /// Observations so far.
     package private(set) var observations = 0
     private var watch: AbortWatch
@@ -47,6 +49,7 @@ package struct RunRecorder {
         self.intervalsOfALength = intervalsOfALength
         self.ledger = ledger
         self.tally = tally
+        self.samples = SampleWitness(fleet: tally.fleet)
         self.objectives = objectives
         self.past = Measurements(table: tally.measured.table)
         self.chronicle = Chronicle(faults: faults)
@@ -68,6 +71,7 @@ package struct RunRecorder {
             self.begin(at: observation.at)
         }
         self.observations += 1
+        self.samples.saw(observation)
         self.tally.saw(observation)
         if self.judges(observation.device) {
             self.judged?.tally.saw(observation)
@@ -84,6 +88,20 @@ package struct RunRecorder {
         table.add(self.tally.measured.table)
         self.ledger.record(into: &table)
         return table
+    }
+
+    /// Why nothing of the run can be relied on; nil when it can. To be asked when it is finished.
+    package var harnessError: String? {
+        let measured = self.past.table
+        var differences = self.samples.differences(from: self.table)
+        differences += self.samples.differences(from: self.ledger)
+        differences += self.sums.differences(from: measured)
+        guard let first = differences.first else { return nil }
+        return Self.text("the measurements are not what was observed", first, of: differences.count)
+    }
+
+    private static func text(_ what: String, _ first: String, of count: Int) -> String {
+        "\(what): \(first)" + (count > 1 ? ", and \(count - 1) more" : "")
     }
 
     /// What was measured before is in the files.
@@ -139,6 +157,7 @@ package struct RunRecorder {
         var own = MetricTable(groups: self.past.table.groups)
         own.add(driver, in: .none)
         directory.log(own, from: .zero, length: moment - .zero)
+        self.sums.add(own)
         self.past.table.add(own)
         self.judged?.past.add(own)
     }
@@ -160,14 +179,18 @@ package struct RunRecorder {
         let (from, length) = (self.from, self.to - self.from)
         var counted = (events: 0, pings: 0)
         var objectives = self.objectives
+        var sums = self.sums
+        self.sums = SumWitness()
         let judged = self.judged?.tally.drain().table
         if let judged { self.judged?.past.add(judged) }
         self.tally.settle(into: &self.past) { interval in
             objectives.add(judged ?? interval.table, from: from, open: open)
             directory.log(interval.table, from: from, length: length)
+            sums.add(interval.table)
             counted = Chronicle.counts(interval.table)
         }
         self.objectives = objectives
+        self.sums = sums
         self.chronicle.counted(counted, from: from)
         self.intervals += 1
         guard let most = self.intervalsOfALength, self.intervals >= most else { return }

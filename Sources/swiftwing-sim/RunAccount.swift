@@ -139,6 +139,7 @@ struct RunFindings {
         self.metrics = recorder.table
         self.disconnections = recorder.disconnections
         self.findings = recorder.findings
+        self.harnessError = recorder.harnessError
     }
 
     mutating func checkNumber(judged: Int, of made: Int) {

@@ -1,0 +1,139 @@
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+import Testing
+
+/// What is measured against what was seen, by a source of its own.
+@Suite struct SampleWitnessTests {
+    private static let fleet = FleetMap.ungrouped
+
+    private static func scan(_ took: Interval, at: Int64 = 0) -> Observation {
+        Observation(
+            at: Instant(nanoseconds: at), device: DeviceNumber(1), scan: ScanNumber(1),
+            what: .phone(.completed(took: took)))
+    }
+
+    /// What the tally and the witness make of the same observations, but for those that one of them does not see.
+    private static func differences(
+        _ seen: [Observation], unmeasured: Set<Int> = [], twice: Set<Int> = []
+    ) -> [String] {
+        var witness = SampleWitness()
+        var tally = Tally(fleet: Self.fleet, faultIDs: [], hasBackendView: true)
+        for (index, observation) in seen.enumerated() {
+            witness.saw(observation)
+            if unmeasured.contains(index) { continue }
+            tally.saw(observation)
+            if twice.contains(index) { tally.saw(observation) }
+        }
+        return witness.differences(from: tally.measured.table)
+    }
+
+    private static let times: [Interval] = (0..<400 as Range<UInt64>).map {
+        Interval(nanoseconds: Int64(KeyedRandom(seed: 5).below(40_000_000_000, .test, $0)))
+    }
+
+    @Test func `a measured run agrees with what was seen`() {
+        #expect(Self.differences(Self.times.map { Self.scan($0) }).isEmpty)
+        #expect(Self.differences([]).isEmpty)
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 10, 999, 1_000, 1_001, 5_000])
+    func `also with as many values as are kept, one less and more`(count: Int) {
+        let seen = (0..<count).map { Self.scan(.microseconds(Int64($0 * $0))) }
+        #expect(Self.differences(seen).isEmpty)
+    }
+
+    @Test func `values beyond an hour, and below none, are compared as they are`() {
+        let seen = [Interval.hours(3), .hours(2), .milliseconds(4), .milliseconds(-4), .zero].map {
+            Self.scan($0)
+        }
+        #expect(Self.differences(seen).isEmpty)
+    }
+
+    @Test func `every metric that comes from an observation has its witness`() {
+        let second = Interval.seconds(1)
+        let sightings: [PhoneSighting] = [
+            .photoPrepared(took: second, bytes: 1), .completed(took: second),
+            .uploadAccepted(job: "j", took: second * 2, service: second),
+            .resultsDecoded(job: "j", books: 1, took: second),
+            .cleanupAnswered(job: "j", status: 204, took: second),
+            .streamOpened(job: "j", attempt: 1, after: nil, took: second),
+            .firstEvent(job: "j", took: second),
+            .eventApplied(job: "j", id: nil, kind: .progress, latency: second, replayed: false),
+            .eventApplied(job: "j", id: nil, kind: .progress, latency: second, replayed: true),
+            .ping(id: nil, gap: second), .streamLost(job: "j", attempt: 1, .silence, silence: second),
+        ]
+        let network = NetworkSighting(lookup: second, connect: second, tls: second, firstByte: second)
+        let seen = (sightings.map { Sighting.phone($0) } + [.network(network)]).map {
+            Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(1), what: $0)
+        }
+        #expect(Self.differences(seen).isEmpty)
+        // And all of them are compared: a table without any value differs in each.
+        var witness = SampleWitness()
+        for observation in seen { witness.saw(observation) }
+        let differing = Set(
+            witness.differences(from: MetricTable(groups: [])).map { String($0.prefix { $0 != ":" }) })
+        let unwitnessed = ["sse.reconnect.time", "generator.lateness"]
+        #expect(differing == Set(LatencyMetric.allCases.map(\.rawValue)).subtracting(unwitnessed))
+    }
+
+    @Test func `a value that was not measured, or twice, is told`() {
+        let seen = Self.times.map { Self.scan($0) }
+        let lost = Self.differences(seen, unmeasured: [17])
+        #expect(lost.first == "scan.time: count 399, and 400 was seen")
+        let doubled = Self.differences(seen, twice: [17])
+        #expect(doubled.first == "scan.time: count 401, and 400 was seen")
+    }
+
+    @Test func `a value in a place that is not its own is told by the percentile that it moves`() {
+        // As many, with the same extremes and the same sum: only where they lie differs.
+        var witness = SampleWitness()
+        var table = MetricTable(groups: [])
+        for (seen, measured) in [(1, 1), (40, 20), (50, 70), (100, 100)] as [(Int64, Int64)] {
+            witness.saw(Self.scan(.milliseconds(seen)))
+            table.record(.scanTime, .milliseconds(measured), in: .none)
+        }
+        let differences = witness.differences(from: table)
+        #expect(differences.count == 1)
+        #expect(differences[0].hasPrefix("scan.time: p(50) is 20"))
+        #expect(differences[0].hasSuffix("and 40000000 of 4 values"))
+    }
+
+    @Test func `a value that is counted in another group is told`() {
+        let fleet = FleetMap(groups: ["a", "b"], groupOfDevice: [0, 1])
+        func differences(measured group: Int) -> [String] {
+            var witness = SampleWitness(fleet: fleet)
+            var table = MetricTable(groups: fleet.groups)
+            witness.saw(Self.scan(.seconds(1)))  // Of phone 1.
+            table.record(.scanTime, .seconds(1), in: MetricGroup(index: group))
+            return witness.differences(from: table)
+        }
+        #expect(differences(measured: 1) == [])
+        #expect(
+            differences(measured: 0) == [
+                "scan.time: count 1 in group a, and 0 was seen",
+                "scan.time: count 0 in group b, and 1 was seen",
+            ])
+    }
+
+    @Test func `a scan that the ledger does not count is told`() {
+        func differences(seen: Int, counted: Int) -> [String] {
+            var witness = SampleWitness()
+            var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+            for scan in 1...3 {
+                let history = History {
+                    $0.scan = ScanNumber(UInt32(scan))
+                    $0.phone(.captured(scheduled: .zero))
+                }
+                if scan <= seen { witness.saw(history.observations[0]) }
+                if scan <= counted { ledger.saw(history.observations[0]) }
+            }
+            ledger.breakOff()
+            return witness.differences(from: ledger)
+        }
+        #expect(differences(seen: 3, counted: 3) == [])
+        #expect(differences(seen: 3, counted: 2) == ["scans.captured: 2 in no group, and 3 was seen"])
+        #expect(differences(seen: 2, counted: 3) == ["scans.captured: 3 in no group, and 2 was seen"])
+    }
+}

@@ -1,0 +1,51 @@
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+import Testing
+
+/// The whole against the sum of its parts.
+@Suite struct SumWitnessTests {
+    private static let groups = ["a", "b"]
+
+    private static func interval(_ group: Int, _ milliseconds: Int64) -> MetricTable {
+        var table = MetricTable(groups: Self.groups)
+        let group = MetricGroup(index: group)
+        table.record(.scanTime, .milliseconds(milliseconds), in: group)
+        table.record(.uploadFailed, failed: milliseconds > 5, in: group)
+        table.add(milliseconds, to: .sseEvents, in: group)
+        return table
+    }
+
+    private static func differences(written: [MetricTable], whole: [MetricTable]) -> [String] {
+        var witness = SumWitness()
+        for interval in written { witness.add(interval) }
+        var table = MetricTable(groups: Self.groups)
+        for interval in whole { table.add(interval) }
+        return witness.differences(from: table)
+    }
+
+    @Test func `a run is the sum of its intervals`() {
+        let parts = [Self.interval(0, 3), Self.interval(1, 8), Self.interval(0, 9)]
+        #expect(Self.differences(written: parts, whole: parts) == [])
+        #expect(Self.differences(written: [], whole: []) == [])
+    }
+
+    @Test func `an interval that is missing, doubled or another is told`() {
+        let parts = [Self.interval(0, 3), Self.interval(1, 8)]
+        #expect(
+            Self.differences(written: [parts[0]], whole: parts) == [
+                "sse.events: count 11, and 3 in the intervals",
+                "upload.failed: failed 1, and 0 in the intervals",
+                "upload.failed: operations 2, and 1 in the intervals",
+                "scan.time: count 2, and 1 in the intervals",
+                "scan.time: sum 11000000, and 3000000 in the intervals",
+            ])
+        #expect(!Self.differences(written: parts + [parts[1]], whole: parts).isEmpty)
+        #expect(
+            Self.differences(written: [parts[0], Self.interval(1, 7)], whole: parts) == [
+                "sse.events: count 11, and 10 in the intervals",
+                "scan.time: sum 11000000, and 10000000 in the intervals",
+            ])
+    }
+}
