@@ -32,8 +32,12 @@ package struct Ledger: Sendable {
     /// An empty buffer to go on with.
     private var past: [Observation] = []
     private var isFinished = false
+    /// Sees what the ledger sees, in the same order.
+    private var harness: HarnessWitness?
 
-    package init(shelf: Shelf, settings: LedgerSettings) {
+    /// `harness`: what the harness itself is judged by; nil where it is not.
+    package init(shelf: Shelf, settings: LedgerSettings, harness: HarnessSettings? = nil) {
+        self.harness = harness.map { HarnessWitness($0) }
         self.rules = Rules(shelf: shelf, settings: settings)
         self.findings = Findings(settings: settings)
     }
@@ -69,6 +73,7 @@ package struct Ledger: Sendable {
         for place in self.phones.indices {
             self.phones[place].finish(at: at, rules: self.rules, into: &self.findings)
         }
+        self.harness?.finish()
     }
 
     /// The run was interrupted: what it leaves undone from this moment on is nobody's fault.
@@ -80,6 +85,7 @@ package struct Ledger: Sendable {
     /// The backend's process died, and had told everything up to this moment.
     package mutating func lostBackend(after moment: Instant) {
         self.findings.bounds.backendEnd = moment
+        self.harness?.lostBackend(after: moment)
     }
 
     /// There will be nothing more, and no end to judge: a run that was killed.
@@ -117,6 +123,7 @@ package struct Ledger: Sendable {
     }
 
     private mutating func judge(_ observation: consuming Observation) {
+        self.harness?.saw(observation)
         let place = self.place(of: observation.device)
         switch observation.what {
         case .phone(let sighting):
@@ -147,6 +154,11 @@ package struct Ledger: Sendable {
     /// Of the whole fleet, up to the last observation that was judged.
     package var totals: LedgerTotals {
         self.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }
+    }
+
+    /// What the harness was found to do wrong: the number of errors, and the first as text.
+    package var harnessErrors: (count: Int, texts: [String]) {
+        self.harness.map { ($0.errors.count, $0.errors.texts) } ?? (0, [])
     }
 
     /// By the groups of the fleet map.

@@ -92,6 +92,10 @@ package struct RunRecorder {
 
     /// Why nothing of the run can be relied on; nil when it can. To be asked when it is finished.
     package var harnessError: String? {
+        let effects = self.ledger.harnessErrors
+        if let first = effects.texts.first {
+            return Self.text("the harness contradicts itself", first, of: effects.count)
+        }
         let measured = self.past.table
         var differences = self.samples.differences(from: self.table)
         differences += self.samples.differences(from: self.ledger)

@@ -32,7 +32,9 @@ struct RunAccount {
         self.merge = ObservationMerge(sources: threads + (self.hasReports ? 1 : 0))
         let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
         self.recorder = RunRecorder(
-            ledger: Ledger(shelf: plan.shelf, settings: settings),
+            ledger: Ledger(
+                shelf: plan.shelf, settings: settings,
+                harness: HarnessSettings(plan, hasBackendView: hasBackendView, hasGateway: hasGateway)),
             tally: Tally(
                 fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id),
                 hasBackendView: hasBackendView),

@@ -66,7 +66,9 @@ final class VirtualRun {
         let settings = LedgerSettings(self.plan, hasBackendView: true)
         let scenario = self.plan.scenario
         self.recorder = RunRecorder(
-            ledger: Ledger(shelf: self.plan.shelf, settings: settings),
+            ledger: Ledger(
+                shelf: self.plan.shelf, settings: settings,
+                harness: HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)),
             tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
             objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
             intervalsOfALength: Self.intervalsOfALength)

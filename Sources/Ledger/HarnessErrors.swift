@@ -1,0 +1,18 @@
+import SimBase
+import Talaria
+
+/// What the harness has been found to do wrong: counted, the first of them as text.
+struct HarnessErrors: Sendable {
+    static let textsMax = 5
+
+    private(set) var count = 0
+    private(set) var texts: [String] = []
+
+    mutating func add(
+        _ text: @autoclosure () -> String, device: DeviceNumber, scan: ScanNumber, at moment: Instant
+    ) {
+        self.count += 1
+        guard self.texts.count < Self.textsMax else { return }
+        self.texts.append("\(text()) (device \(device.raw), scan \(scan.raw), at \(moment.nanoseconds) ns)")
+    }
+}

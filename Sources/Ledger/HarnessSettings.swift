@@ -1,0 +1,96 @@
+package import SimBase
+
+/// What `HarnessWitness` must know of a run.
+package struct HarnessSettings: Hashable, Sendable {
+    /// Who answers the phones.
+    package enum Server: Hashable, Sendable {
+        /// A target that reports nothing.
+        case none
+        /// A target behind the gateway: what the gateway does itself is known, why the target answers as it does is not.
+        case gateway
+        /// The simulated backend, which does nothing without a reason.
+        case simulated(SimulatedServer)
+    }
+
+    package var server: Server
+    /// By their places in the scenario's list.
+    package var faults: [FaultEffect]
+    package var fleet: FleetMap
+
+    package init(server: Server, faults: [FaultEffect], fleet: FleetMap) {
+        self.server = server
+        self.faults = faults
+        self.fleet = fleet
+    }
+}
+
+/// What the simulated backend promises.
+package struct SimulatedServer: Hashable, Sendable {
+    /// Of uploads per device; nil is no limit.
+    package var quota: AdmissionQuota?
+    package var tokenLifetime: Interval
+    package var resultsLifetime: Interval
+    /// With so many jobs an upload is answered with 503.
+    package var jobsMax: Int
+
+    package init(
+        quota: AdmissionQuota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int
+    ) {
+        self.quota = quota
+        self.tokenLifetime = tokenLifetime
+        self.resultsLifetime = resultsLifetime
+        self.jobsMax = jobsMax
+    }
+}
+
+/// At most so many admissions in any window of this length.
+package struct AdmissionQuota: Hashable, Sendable {
+    package var requests: Int
+    package var window: Interval
+
+    package init(requests: Int, window: Interval) {
+        self.requests = requests
+        self.window = window
+    }
+}
+
+/// What a fault does that somebody else sees.
+package enum FaultEffect: Hashable, Sendable {
+    // In place of an answer.
+    /// 429 beyond the quota. `isRecounted`: whether the requests that it counts are known from observations. `from`, `to`: when
+    /// it is awake.
+    case limit(AdmissionQuota, retryAfter: Interval?, isRecounted: Bool, from: Instant, to: Instant)
+    case status(Int)
+    case tokenRevoked
+    case jobGone(status: Int)
+
+    // To a job.
+    case jobFailed
+    case degraded
+    case slowed(by: Interval)
+
+    // To what is written.
+    case booksStripped
+    case resultsTruncated
+    case eventAdded
+    case eventGarbled
+    case secondTerminal
+    case noTerminal
+    case replayFromStart
+    /// What a stream begins with may leave events out from then on.
+    case eventsForgotten
+    case noPings
+    case latePings(by: Interval)
+
+    // To a connection.
+    case cut(CutEffect)
+    case delayed(by: Interval)
+    case refused
+
+    /// Nothing that an observation names: the link's rate and its losses, the size of its pieces, the text of an event. Nor
+    /// what happens to a phone, which reports it itself.
+    case unobserved
+}
+
+/// How a fault ends a connection.
+package enum CutEffect: Hashable, Sendable { case reset, close, silence }

@@ -1,0 +1,482 @@
+import SimBase
+import Talaria
+
+// Requests and their answers as both sides saw them, and what faults did to them.
+
+extension HarnessWitness {
+    /// A request of a phone, from its first byte until the phone has said what became of it.
+    struct Exchange: Sendable {
+        let operation: Talaria.Operation
+        let scan: ScanNumber
+        let attempt: UInt32
+        let job: String?
+        var isRequested = false
+        /// By the backend; 0 before.
+        var answered = 0
+        /// As the phone saw it; 0 before.
+        var replied = 0
+        /// Faults that fired on it, a bit for each place in the list; the last bit is for all places from 63 on.
+        var fired: UInt64 = 0
+        var cutAt: Instant?
+        /// The backend has ended the stream.
+        var hasEnded = false
+        var eventsAdded = 0
+        var eventsIgnored = 0
+    }
+
+    /// More are never open at a phone.
+    static let exchangesMax = 24
+    static let lastFaultBit = 63
+    /// Between two readings of one clock in a live run.
+    static let clockSlack = Interval.milliseconds(5)
+
+    private func exchangeIndex(
+        _ operation: Talaria.Operation, _ scan: ScanNumber, _ attempt: UInt32, _ place: Int
+    ) -> Int? {
+        self.phones[place].exchanges.lastIndex {
+            $0.attempt == attempt && $0.scan == scan && $0.operation == operation
+        }
+    }
+
+    private func streamIndex(_ scan: ScanNumber, _ place: Int) -> Int? {
+        self.phones[place].exchanges.lastIndex { $0.scan == scan && $0.operation == .stream }
+    }
+
+    private func hasFired(_ exchange: Exchange, _ fits: (FaultEffect) -> Bool) -> Bool {
+        if exchange.fired == 0 { return false }
+        return self.settings.faults.indices.contains {
+            exchange.fired & (1 << UInt64(min($0, Self.lastFaultBit))) != 0 && fits(self.settings.faults[$0])
+        }
+    }
+
+    private func isCut(_ exchange: Exchange, _ fits: (CutEffect) -> Bool = { _ in true }) -> Bool {
+        self.hasFired(exchange) { if case .cut(let cut) = $0 { fits(cut) } else { false } }
+    }
+
+    // MARK: The backend
+
+    mutating func requested(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ place: Int
+    ) {
+        if operation == .upload {
+            self.uploadsOpen += 1
+            if self.hasQuotas { self.uploadRequested(device, scan, attempt: attempt, place) }
+        }
+        guard let index = self.exchangeIndex(operation, scan, attempt, place) else { return }
+        self.phones[place].exchanges[index].isRequested = true
+        if self.hasFired(self.phones[place].exchanges[index], { $0 == .refused }) {
+            self.errors.add(
+                "\(operation.name) came through a connection that was refused", device: device, scan: scan,
+                at: self.now)
+        }
+    }
+
+    mutating func answered(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ status: Int, _ device: DeviceNumber,
+        _ scan: ScanNumber, _ place: Int
+    ) {
+        if operation == .upload {
+            self.uploadsOpen = max(0, self.uploadsOpen - 1)
+            if self.hasQuotas { self.uploadAnswered(scan, attempt: attempt, status, place) }
+        }
+        let index = self.exchangeIndex(operation, scan, attempt, place)
+        if let index { self.phones[place].exchanges[index].answered = status }
+        let job = index.flatMap { self.phones[place].exchanges[$0].job }
+        if status >= 400 {
+            self.note(
+                .answered(operation, status: status), device, scan, attempt: attempt,
+                needsFault: self.server.map { !self.explains(status, operation, job, place, $0) } ?? false)
+        } else if let job, let server = self.server {
+            self.served(job, operation, device, scan, place, server)
+        }
+    }
+
+    /// Whether the backend answers with this status by itself.
+    private func explains(
+        _ status: Int, _ operation: Talaria.Operation, _ id: String?, _ place: Int, _ server: SimulatedServer
+    ) -> Bool {
+        // A job that is not known here is one that the backend has not, or not any more.
+        let job = id.flatMap { id in self.phones[place].jobs.last { $0.id == id } }
+        switch status {
+        case 401: return job.map { $0.isTokenOver(at: self.now, server) } ?? true
+        case 404, 410:
+            guard let job else { return true }
+            return operation == .results && !job.hasResults(at: self.now, server)
+        case 429: return operation == .upload && self.hasQuotas  // Held against the quota.
+        case 503: return operation == .upload && self.jobsAlive + self.uploadsOpen >= server.jobsMax
+        default: return status < 500
+        }
+    }
+
+    private mutating func served(
+        _ id: String, _ operation: Talaria.Operation, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ place: Int, _ server: SimulatedServer
+    ) {
+        guard operation != .upload, let job = self.phones[place].jobs.last(where: { $0.id == id }),
+            job.isTokenOver(at: self.now, server)
+        else { return }
+        self.errors.add(
+            "\(operation.name) was served with a token that \(job.isRevoked ? "was revoked" : "had expired")",
+            device: device, scan: scan, at: self.now)
+    }
+
+    mutating func streamEnded(
+        job id: String, attempt: UInt32, byPeer: Bool, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ place: Int
+    ) {
+        let job = self.phones[place].jobs.lastIndex { $0.id == id }
+        if let job { self.phones[place].jobs[job].streams = max(0, self.phones[place].jobs[job].streams - 1) }
+        guard !byPeer else { return }
+        if let index = self.exchangeIndex(.stream, scan, attempt, place) {
+            self.phones[place].exchanges[index].hasEnded = true
+            self.dispel(.stream, attempt, device, scan)
+        }
+        guard let job, self.server != nil else { return }
+        let isOver = self.phones[place].jobs[job].finishedAt != nil || self.phones[place].jobs[job].isRevoked
+        self.note(.streamEnded, device, scan, attempt: attempt, needsFault: !isOver)
+    }
+
+    // MARK: Faults
+
+    /// A fault has done what it does: that must have been seen.
+    mutating func fired(
+        _ fault: Int, _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber,
+        _ scan: ScanNumber, _ place: Int
+    ) {
+        guard self.settings.faults.indices.contains(fault) else { return }
+        let effect = self.settings.faults[fault]
+        let index = self.exchangeIndex(operation, scan, attempt, place)
+        if let index {
+            self.phones[place].exchanges[index].fired |= 1 << UInt64(min(fault, Self.lastFaultBit))
+        }
+        self.dispel(operation, attempt, device, scan)
+        let isAnswered = { (status: Int) in
+            { (effect: Effect) in
+                effect.kind == .answered(operation, status: status) && effect.attempt == attempt
+            }
+        }
+        func is_(_ kind: Effect.Kind) -> (Effect) -> Bool { { $0.kind == kind } }
+        let isSeen: Bool
+        switch effect {
+        case .limit:
+            self.limitFired(fault, scan, attempt: attempt, place)
+            isSeen = self.explain(device, scan, where: isAnswered(429))
+        case .status(let status):
+            if operation == .upload { self.limitFired(fault, scan, attempt: attempt, place) }
+            isSeen = self.explain(device, scan, where: isAnswered(status))
+        case .tokenRevoked:
+            _ = self.explain(device, scan, where: isAnswered(401))
+            isSeen = self.explain(device, scan, where: is_(.tokenRevoked))
+        case .jobGone(let status):
+            _ = self.explain(device, scan, where: isAnswered(status))
+            isSeen = self.explain(device, scan, where: is_(.vanished))
+        case .jobFailed:
+            // Another fault may take the job away as it fails.
+            isSeen =
+                self.explain(device, scan, where: is_(.jobFailed))
+                || self.explain(device, scan, where: is_(.vanished))
+        case .degraded:
+            for job in self.phones[place].jobs.indices where self.phones[place].jobs[job].scan == scan {
+                self.phones[place].jobs[job].isDegraded = true
+            }
+            isSeen = self.explain(device, scan, where: is_(.degraded))
+        case .secondTerminal:
+            let written = self.effects.count {
+                $0.device == device && $0.scan == scan && $0.kind == .terminalWritten
+            }
+            isSeen = written >= 2
+        case .noTerminal:
+            isSeen = self.explain(device, scan) { $0.kind == .streamEnded && $0.attempt == attempt }
+        case .replayFromStart:
+            isSeen = self.explain(device, scan) { $0.kind == .startedOver && $0.attempt == attempt }
+        case .slowed, .noPings, .latePings, .eventsForgotten:
+            if let index, let job = self.phones[place].exchanges[index].job {
+                self.change(job, by: effect, attempt: attempt, place)
+            }
+            isSeen = true
+        case .eventAdded:
+            if let index { self.phones[place].exchanges[index].eventsAdded += 1 }
+            isSeen = true
+        case .cut:
+            if let index { self.phones[place].exchanges[index].cutAt = self.now }
+            isSeen = true
+        case .refused:
+            // The phone's side refuses a request as it is sent, and faults are observed before phones.
+            if index == nil {
+                self.refusals.append(
+                    Refusal(
+                        device: device, scan: scan, operation: operation, attempt: attempt, fault: fault))
+            }
+            isSeen = true
+        case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .unobserved:
+            isSeen = true  // The phone sees it, later.
+        }
+        guard !isSeen, self.server != nil || effect.isOfEveryServer else { return }
+        self.errors.add(
+            "a fault fired (number \(fault + 1) of the list, \(operation.name), attempt \(attempt)) without its effect",
+            device: device, scan: scan, at: self.now)
+    }
+
+    /// What was in doubt has its cause.
+    private mutating func dispel(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber
+    ) {
+        guard !self.doubts.isEmpty else { return }
+        self.doubts.removeAll {
+            $0.device == device && $0.scan == scan && $0.operation == operation && $0.attempt == attempt
+        }
+    }
+
+    // MARK: The phone
+
+    mutating func phone(
+        _ sighting: PhoneSighting, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        switch sighting {
+        case .requestSent(let operation, let attempt, let job, _):
+            self.sent(operation, attempt, job, device, scan, place)
+        case .replied(let operation, let attempt, let status, let took):
+            self.replied(operation, attempt, status, took: took, device, scan, place)
+        case .requestFailed(let operation, let attempt, let failure, _):
+            self.failed(operation, attempt, failure, device, scan, place)
+        case .badAnswer(let operation, let attempt, .undecodable):
+            self.undecodable(operation, attempt, device, scan, place)
+        case .streamLost(_, let attempt, let cause, _):
+            self.streamLost(attempt, cause, device, scan, place)
+        case .eventIgnored(_, _, let name, _):
+            if name != "id-only" { self.eventIgnored(name, device, scan, place) }
+        case .eventApplied(let job, _, .enrichmentDegraded, _, _):
+            self.degradedApplied(job: job, device, scan, place)
+        case .terminalApplied(let job, let kind, let inline):
+            self.terminalApplied(job: job, kind, inline: inline, device, scan, place)
+        case .resultsDecoded(let job, let books, _):
+            self.resultsDecoded(job: job, books: books, device, scan, place)
+        case .completed, .refused:
+            self.phones[place].exchanges.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        case .cleanupAnswered, .jobAbandoned:
+            self.phones[place].exchanges.removeAll { $0.scan == scan && $0.operation == .cleanup }
+        case .suspended:
+            self.phones[place].exchanges.removeAll { $0.operation != .cleanup }
+        case .killed:
+            self.phones[place].exchanges.removeAll(keepingCapacity: true)
+        case .reinstalled:
+            self.phones[place].exchanges.removeAll(keepingCapacity: true)
+            self.phones[place].quotas.forget()
+        case .launched, .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
+            .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
+            .bookAdded, .bookRepeated, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsGivenUp,
+            .streamOpened, .firstEvent, .eventApplied, .ping, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
+            break
+        }
+    }
+
+    private mutating func sent(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ job: String?, _ device: DeviceNumber,
+        _ scan: ScanNumber, _ place: Int
+    ) {
+        // One request of a kind at a time; a new upload begins everything anew, but for an old job's DELETE.
+        self.phones[place].exchanges.removeAll {
+            $0.scan == scan && ($0.operation == operation || operation == .upload && $0.operation != .cleanup)
+        }
+        if self.phones[place].exchanges.count >= Self.exchangesMax {
+            self.phones[place].exchanges.removeFirst()
+        }
+        var exchange = Exchange(operation: operation, scan: scan, attempt: attempt, job: job)
+        for refusal in self.refusals
+        where refusal.device == device && refusal.scan == scan && refusal.operation == operation
+            && refusal.attempt == attempt
+        {
+            exchange.fired |= 1 << UInt64(min(refusal.fault, Self.lastFaultBit))
+        }
+        self.phones[place].exchanges.append(exchange)
+        self.phones[place].quotas.sent(scan)
+    }
+
+    private mutating func replied(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ status: Int, took: Interval,
+        _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        guard let index = self.exchangeIndex(operation, scan, attempt, place) else { return }
+        self.phones[place].exchanges[index].replied = status
+        let exchange = self.phones[place].exchanges[index]
+        if self.hasFired(exchange, { $0 == .refused }) {
+            self.errors.add(
+                "\(operation.name) was answered with \(status) though its connection was refused",
+                device: device, scan: scan, at: self.now)
+        }
+        let isEarly = self.hasFired(exchange) {
+            if case .delayed(let by) = $0 { took + Self.clockSlack < by } else { false }
+        }
+        if isEarly {
+            self.errors.add(
+                "\(operation.name) was delayed by a fault, and took only \(took.nanoseconds) ns",
+                device: device, scan: scan, at: self.now)
+        }
+        guard self.server != nil, exchange.answered != status else { return }
+        if exchange.answered != 0 {
+            self.errors.add(
+                "\(operation.name) was answered with \(exchange.answered), and the phone got \(status)",
+                device: device, scan: scan, at: self.now)
+        } else if !Self.isOfTheConnection(status) {
+            self.doubt(
+                operation, attempt, device, scan,
+                "the phone got \(status) for \(operation.name), which the backend never answered")
+        }
+    }
+
+    /// What a connection answers by itself: to what is no request, too much or too slow.
+    private static func isOfTheConnection(_ status: Int) -> Bool {
+        [400, 408, 413, 431, 503, 504].contains(status)
+    }
+
+    private mutating func failed(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ failure: TransportFailure,
+        _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        guard let index = self.exchangeIndex(operation, scan, attempt, place) else { return }
+        let exchange = self.phones[place].exchanges.remove(at: index)
+        let isRefused = self.hasFired(exchange) { $0 == .refused }
+        switch failure {
+        case .connectRefused:
+            guard !isRefused, self.server != nil else { return }
+            self.doubt(operation, attempt, device, scan, "a connection for \(operation.name) was refused")
+        case .reset, .closedEarly:
+            if isRefused {
+                self.errors.add(
+                    "a connection for \(operation.name) was to be refused, and was cut instead",
+                    device: device, scan: scan, at: self.now)
+                return
+            }
+            // One that never came may have met the end of an idle connection; a refusal may not wait for the body.
+            guard self.server != nil, exchange.isRequested, exchange.answered < 400, !self.isCut(exchange)
+            else { return }
+            self.doubt(operation, attempt, device, scan, "a connection for \(operation.name) was cut")
+        case .nameNotResolved, .connectTimedOut, .tls, .timedOut, .descriptorsExhausted, .malformed,
+            .noPath, .foreignURL, .other:
+            break
+        }
+    }
+
+    private mutating func streamLost(
+        _ attempt: UInt32, _ cause: LossCause, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        guard let index = self.exchangeIndex(.stream, scan, attempt, place) else { return }
+        let exchange = self.phones[place].exchanges.remove(at: index)
+        let isExplained: Bool
+        switch cause {
+        case .reset: isExplained = self.isCut(exchange) { $0 == .reset }
+        case .endWithoutTerminal: isExplained = exchange.hasEnded || self.isCut(exchange) { $0 == .close }
+        case .connectFailed, .refusedByStatus, .silence, .offline, .badAnswer, .killed, .handover,
+            .noAnswer, .foreignURL:
+            isExplained = true
+        }
+        guard self.server != nil, !isExplained else { return }
+        self.doubt(
+            .stream, attempt, device, scan,
+            "a stream was lost by \(cause.rawValue), and neither the backend nor a fault had ended it so")
+    }
+
+    private mutating func undecodable(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ place: Int
+    ) {
+        guard self.server != nil, let index = self.exchangeIndex(operation, scan, attempt, place) else {
+            return
+        }
+        let exchange = self.phones[place].exchanges[index]
+        let isSpoilt = self.hasFired(exchange) { $0 == .resultsTruncated || $0 == .eventGarbled }
+        guard exchange.answered != 0, !isSpoilt, !self.isCut(exchange) else { return }
+        self.errors.add(
+            "an answer to \(operation.name) cannot be read, and no fault has spoilt it", device: device,
+            scan: scan, at: self.now)
+    }
+
+    private mutating func eventIgnored(
+        _ name: String, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        guard self.server != nil, let index = self.streamIndex(scan, place) else { return }
+        self.phones[place].exchanges[index].eventsIgnored += 1
+        let isMade = self.hasFired(self.phones[place].exchanges[index]) {
+            $0 == .eventAdded || $0 == .eventGarbled
+        }
+        guard !isMade else { return }
+        self.errors.add(
+            "an event '\(name)' that no fault has made came on a stream", device: device, scan: scan,
+            at: self.now)
+    }
+
+    private mutating func terminalApplied(
+        job id: String, _ kind: EventKind, inline: String, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ place: Int
+    ) {
+        guard self.server != nil else { return }
+        if let job = self.phones[place].jobs.last(where: { $0.id == id }), job.kind != kind {
+            self.errors.add(
+                "a phone applied \(kind.rawValue), and the job \(job.kind.map { "ended with \($0.rawValue)" } ?? "goes on")",
+                device: device, scan: scan, at: self.now)
+        }
+        guard let index = self.streamIndex(scan, place) else { return }
+        let exchange = self.phones[place].exchanges.remove(at: index)
+        if inline == "books", self.hasFired(exchange, { $0 == .booksStripped }) {
+            self.errors.add(
+                "books came with an event from which a fault had taken them", device: device, scan: scan,
+                at: self.now)
+        }
+        if exchange.eventsIgnored < exchange.eventsAdded {
+            self.errors.add(
+                "faults added \(exchange.eventsAdded) events to a stream, and \(exchange.eventsIgnored) came",
+                device: device, scan: scan, at: self.now)
+        }
+    }
+
+    private mutating func resultsDecoded(
+        job id: String, books: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        guard self.server != nil else { return }
+        if let job = self.phones[place].jobs.last(where: { $0.id == id }), job.books != books {
+            self.errors.add(
+                "\(books) books came of a job with \(job.books)", device: device, scan: scan, at: self.now)
+        }
+        let truncated = self.phones[place].exchanges.last { $0.scan == scan && $0.operation == .results }
+        guard let truncated, self.hasFired(truncated, { $0 == .resultsTruncated }) else { return }
+        self.errors.add(
+            "results that a fault had cut short came whole", device: device, scan: scan, at: self.now)
+    }
+
+    private mutating func doubt(
+        _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ text: String
+    ) {
+        self.doubts.append(
+            Doubt(
+                device: device, scan: scan, operation: operation, attempt: attempt, at: self.now, text: text))
+    }
+
+    /// A stream that a fault ended long ago, and whose phone goes on reading it.
+    mutating func lookForUnnoticed(_ place: Int) {
+        for exchange in self.phones[place].exchanges
+        where exchange.operation == .stream && exchange.replied == 200 {
+            guard let cutAt = exchange.cutAt, cutAt + Self.noticeTime < self.now,
+                self.isCut(exchange, { $0 != .silence })
+            else { continue }
+            self.errors.add(
+                "a fault ended a stream at \(cutAt.nanoseconds) ns, and its phone never noticed",
+                device: self.phones[place].device, scan: exchange.scan, at: self.now)
+        }
+    }
+}
+
+extension FaultEffect {
+    /// Whether the gateway in front of a foreign target reports it as the simulated backend does.
+    fileprivate var isOfEveryServer: Bool {
+        switch self {
+        case .limit, .status: true
+        case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped, .resultsTruncated,
+            .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart, .eventsForgotten,
+            .noPings, .latePings, .cut, .delayed, .refused, .unobserved:
+            false
+        }
+    }
+}

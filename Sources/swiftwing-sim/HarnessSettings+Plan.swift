@@ -1,0 +1,68 @@
+import Backend
+import Faults
+import Ledger
+import Plan
+import SimBase
+import Talaria
+
+extension HarnessSettings {
+    /// What the harness of a run is judged by; nil where nothing but the phones reports anything.
+    init?(_ plan: RunPlan, hasBackendView: Bool, hasGateway: Bool) {
+        guard hasBackendView || hasGateway else { return nil }
+        let backend = plan.scenario.server.backend
+        let simulated = SimulatedServer(
+            quota: backend.rateLimit.map { AdmissionQuota($0) }, tokenLifetime: backend.tokenLifetime,
+            resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
+        let faults = plan.scenario.faults
+        self.init(
+            server: hasBackendView ? .simulated(simulated) : .gateway,
+            faults: faults.indices.map { FaultEffect(faults[$0], behind: faults[..<$0]) },
+            fleet: FleetMap(plan))
+    }
+}
+
+extension AdmissionQuota {
+    init(_ quota: Quota) { self.init(requests: quota.requests, window: quota.window) }
+}
+
+extension FaultEffect {
+    /// `earlier`: the faults that come before it in the scenario's list.
+    init(_ spec: FaultSpec, behind earlier: ArraySlice<FaultSpec>) {
+        switch spec.kind {
+        case .rateLimit(let quota, let retryAfter):
+            // What ends an upload before it is asked for leaves no trace that says whether it was counted.
+            let isCertain = !earlier.contains { $0.kind.cutting != nil && $0.place.covers(.upload) }
+            self = .limit(
+                AdmissionQuota(quota), retryAfter: retryAfter,
+                isRecounted: spec.count == .eachAttempt && isCertain, from: .zero + spec.window.at,
+                to: spec.window.end ?? .distantFuture)
+        case .httpError(let error): self = .status(error.status)
+        case .stripBooks: self = .booksStripped
+        case .truncateResults: self = .resultsTruncated
+        case .expireToken: self = .tokenRevoked
+        case .jobGone(let status): self = .jobGone(status: status)
+        case .retryableError, .finalError: self = .jobFailed
+        case .degraded: self = .degraded
+        case .slowStage(_, let by): self = .slowed(by: by.lowerBound)
+        case .unknownEvent, .badJSON(.extra): self = .eventAdded
+        case .badJSON(.progress), .badJSON(.completed): self = .eventGarbled
+        case .latePing(let by): self = .latePings(by: by)
+        case .noPing: self = .noPings
+        case .twoTerminals: self = .secondTerminal
+        case .endWithoutTerminal: self = .noTerminal
+        case .ignoreLastEventID: self = .replayFromStart
+        case .forgetEvents: self = .eventsForgotten
+        case .reset: self = .cut(.reset)
+        case .close: self = .cut(.close)
+        case .silence: self = .cut(.silence)
+        case .delay(let by):
+            // Of a delay that begins or ends it is not known which bytes it met.
+            let isAlways = spec.window.at == .zero && spec.window.length == nil
+            self = isAlways ? .delayed(by: by.lowerBound) : .unobserved
+        case .refuse: self = .refused
+        case .noMessage, .slice, .bandwidth, .loss, .offline, .handover, .background, .kill, .reinstall,
+            .clockSkew, .storageFull:
+            self = .unobserved
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import Ledger
+
+/// A job is served as it was made, to whom has its token, and until it is gone.
+@Suite struct HarnessJobTests {
+    private static func effectless(_ operation: Talaria.Operation = .stream) -> String {
+        "a fault fired (number 1 of the list, \(operation.name), attempt 1) without its effect"
+    }
+
+    private static func unexplained(_ what: String) -> String {
+        "\(what), and no fault and nothing else explains it"
+    }
+
+    // MARK: Tokens
+
+    /// A job whose token is looked at when it is so old.
+    private static func late(_ age: Interval, _ status: Int, _ operation: Talaria.Operation = .stream)
+        -> HarnessStory
+    {
+        HarnessStory {
+            $0.upload()
+            let accepted = $0.now - .milliseconds(1)
+            $0.pass(age - .milliseconds(2) - ($0.now - accepted))
+            $0.exchange(operation, status)
+        }
+    }
+
+    @Test func `a token is good until it expires, and not a moment longer`() {
+        let lifetime = HarnessStory.server.tokenLifetime
+        #expect(Self.late(lifetime, 401).errors() == [])
+        #expect(Self.late(lifetime - .milliseconds(1), 200).errors() == [])
+        #expect(
+            Self.late(lifetime, 200).errors() == ["stream was served with a token that had expired"])
+        #expect(
+            Self.late(lifetime - .milliseconds(1), 401).errors()
+                == [Self.unexplained("stream was answered with 401")])
+        #expect(
+            Self.late(lifetime, 204, .cleanup).errors() == [
+                "cleanup was served with a token that had expired"
+            ])
+    }
+
+    @Test func `a token that was revoked is good no more`() {
+        func story(_ status: Int) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.pass()
+                $0.backend(
+                    .tokenRevoked(job: $0.job), .streamEnded(job: $0.job, attempt: 1, byPeer: false))
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                $0.pass()
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .endWithoutTerminal, silence: nil))
+                $0.exchange(.stream, attempt: 2, status)
+            }
+        }
+        #expect(story(401).errors([.tokenRevoked]) == [])
+        #expect(
+            story(200).errors([.tokenRevoked]) == ["stream was served with a token that was revoked"])
+    }
+
+    // MARK: Faults
+
+    @Test(arguments: [
+        (FaultEffect.tokenRevoked, BackendSighting.tokenRevoked(job: "job-1"), "a token was revoked"),
+        (.jobGone(status: 410), .vanished(job: "job-1"), "a job vanished"),
+        (.jobFailed, .finished(job: "job-1", kind: .error, books: 0), "a job failed"),
+        (
+            .degraded,
+            .eventWritten(job: "job-1", id: "102-x", position: 2, kind: .enrichmentDegraded, replayed: false),
+            "a book was degraded"
+        ),
+    ])
+    func `what happens to a job by a fault has its fault`(
+        fault: FaultEffect, effect: BackendSighting, text: String
+    ) {
+        func story(effect: BackendSighting?, isFired: Bool) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.pass()
+                if let effect { $0.backend(effect) }
+                if isFired { $0.fault(.fired(fault: 0, .stream, attempt: 1)) }
+            }
+        }
+        #expect(story(effect: effect, isFired: true).errors([fault]) == [])
+        #expect(story(effect: effect, isFired: false).errors([fault]) == [Self.unexplained(text)])
+        #expect(story(effect: nil, isFired: true).errors([fault]) == [Self.effectless()])
+    }
+
+    @Test func `an effect of another instant is not the fault's`() {
+        let story = HarnessStory {
+            $0.begin()
+            $0.pass()
+            $0.backend(.tokenRevoked(job: $0.job))
+            $0.pass()
+            $0.fault(.fired(fault: 0, .stream, attempt: 1))
+        }
+        #expect(
+            story.errors([.tokenRevoked]) == [Self.unexplained("a token was revoked"), Self.effectless()])
+    }
+
+    @Test func `a job that was canceled fails without a fault`() {
+        let story = HarnessStory {
+            $0.begin()
+            $0.pass()
+            $0.backend(.canceled(job: $0.job), .finished(job: $0.job, kind: .error, books: 0))
+        }
+        #expect(story.errors() == [])
+    }
+
+    @Test(arguments: [404, 410])
+    func `a job that is there is not said to be gone`(status: Int) {
+        func story(isGone: Bool) -> HarnessStory {
+            HarnessStory {
+                $0.upload()
+                if isGone {
+                    $0.pass(.minutes(10))
+                    $0.backend(.expired(job: $0.job))
+                }
+                $0.exchange(.stream, status)
+            }
+        }
+        #expect(story(isGone: true).errors() == [])
+        #expect(story(isGone: false).errors() == [Self.unexplained("stream was answered with \(status)")])
+    }
+
+    @Test func `a job that a fault makes slow does not end before`() {
+        func story(_ time: Interval) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.pass()
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                $0.pass(time - .milliseconds(1))
+                $0.end(2)
+            }
+        }
+        #expect(story(.seconds(2)).errors([.slowed(by: .seconds(2))]) == [])
+        #expect(
+            story(.milliseconds(1_999)).errors([.slowed(by: .seconds(2))])
+                == ["a fault made a job slow, and it ended 1000000 ns early"])
+    }
+
+    @Test func `a stream that a fault silences has no ping, and a late one has it late`() {
+        func story(_ time: Interval, attempt: UInt32 = 1) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.pass()
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                if attempt > 1 {
+                    $0.pass()
+                    $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+                    $0.open(attempt: attempt, after: 1)
+                }
+                $0.pass(time)
+                $0.backend(.pingWritten(job: $0.job))
+            }
+        }
+        #expect(
+            story(.seconds(9)).errors([.noPings])
+                == ["a ping was written to a stream that a fault had made silent"])
+        #expect(story(.seconds(9), attempt: 2).errors([.noPings]) == [])
+        #expect(story(.seconds(1)).errors([.latePings(by: .seconds(1))]) == [])
+        #expect(
+            story(.milliseconds(999)).errors([.latePings(by: .seconds(1))])
+                == ["a ping that a fault had made late was in time"])
+    }
+
+    // MARK: Books and ends
+
+    @Test func `a job has as many books in the end as in the beginning`() {
+        let ends = HarnessStory {
+            $0.begin()
+            $0.end(2, books: 4)
+        }
+        #expect(ends.errors() == ["a job with 3 books ended with 4"])
+        let served = HarnessStory {
+            $0.begin()
+            $0.end(2)
+            $0.results(served: 2)
+        }
+        #expect(served.errors() == ["2 books were served of a job with 3", "2 books came of a job with 3"])
+        let decoded = HarnessStory {
+            $0.begin()
+            $0.end(2)
+            $0.results(decoded: 2)
+        }
+        #expect(decoded.errors() == ["2 books came of a job with 3"])
+    }
+
+    @Test func `results are served while a job has them`() {
+        func story(ends: Bool, after time: Interval) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                if ends { $0.end(2) }
+                $0.pass(time)
+                $0.results()
+            }
+        }
+        #expect(story(ends: true, after: .minutes(4)).errors() == [])
+        #expect(
+            story(ends: true, after: .minutes(5)).errors() == ["results that a job does not have were served"]
+        )
+        #expect(story(ends: false, after: .zero).errors() == ["results that a job does not have were served"])
+    }
+
+    @Test func `a job ends once, and as its phone is told`() {
+        let twice = HarnessStory {
+            $0.begin()
+            $0.end(2)
+            $0.pass()
+            $0.backend(.finished(job: $0.job, kind: .completed, books: 3))
+        }
+        #expect(twice.errors() == ["a job ended twice"])
+        let early = HarnessStory {
+            $0.begin()
+            $0.apply()
+        }
+        #expect(early.errors() == ["a phone applied completed, and the job goes on"])
+        let other = HarnessStory {
+            $0.begin()
+            $0.end(2)
+            $0.apply(.error)
+        }
+        #expect(other.errors() == ["a phone applied error, and the job ended with completed"])
+    }
+
+    @Test func `a job is deleted once, and expires in its time`() {
+        let twice = HarnessStory {
+            $0.journey()
+            $0.backend(.cleaned(job: $0.job, effective: true))
+        }
+        #expect(twice.errors() == ["a job that is not there was deleted"])
+        let spared = HarnessStory {
+            $0.upload()
+            $0.backend(.cleaned(job: $0.job, effective: false))
+        }
+        #expect(spared.errors() == ["a DELETE spared a job that is there"])
+        let early = HarnessStory {
+            $0.upload()
+            $0.backend(.expired(job: $0.job))
+        }
+        #expect(early.errors() == ["a job expired before its time"])
+    }
+
+    // MARK: Events
+
+    @Test func `events follow one another, and their ids grow`() {
+        func story(_ positions: [Int], ids: [Int?] = [nil, nil, nil, nil]) -> HarnessStory {
+            HarnessStory {
+                $0.upload()
+                $0.open()
+                for (position, id) in zip(positions, ids) {
+                    $0.pass()
+                    $0.write(position, id: id)
+                }
+            }
+        }
+        #expect(story([0, 1, 2]).errors() == [])
+        #expect(story([4, 5]).errors() == [])  // What was written before the stream was open.
+        #expect(story([0, 2, 3]).errors() == ["event 2 of a job was written where event 1 was due"])
+        #expect(
+            story([0, 1, 1]).errors() == [
+                "event 1 of a job was written where event 2 was due", "an event id does not grow",
+            ])
+        #expect(story([0, 1], ids: [50, 50]).errors() == ["an event id does not grow"])
+        #expect(story([0, 1], ids: [50, 49]).errors() == ["an event id does not grow"])
+    }
+
+    @Test func `a stream goes on where it resumes`() {
+        func story(after: Int?, replayed: [Int], then live: Int, by fault: FaultEffect = .unobserved)
+            -> [String]
+        {
+            HarnessStory {
+                $0.begin()
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                $0.pass()
+                $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+                $0.open(attempt: 2, after: after)
+                for position in replayed { $0.write(position, replayed: true) }
+                $0.pass()
+                $0.write(live)
+            }.errors([fault])
+        }
+        #expect(story(after: 1, replayed: [2, 3], then: 4) == [])
+        #expect(story(after: 1, replayed: [], then: 2) == [])
+        #expect(story(after: nil, replayed: [1], then: 2) == [])
+        #expect(story(after: 1, replayed: [3, 4], then: 5) == [])  // The buffer has lost event 2.
+        #expect(story(after: 1, replayed: [], then: 3).count == 1)
+        #expect(story(after: 1, replayed: [2, 4], then: 5).count == 1)
+        #expect(story(after: 1, replayed: [1, 2], then: 3).count == 1)
+        #expect(story(after: 1, replayed: [], then: 3, by: .eventsForgotten) == [])
+    }
+
+    @Test func `of several streams of one job nothing is known but that they are written`() {
+        let story = HarnessStory {
+            $0.begin()
+            $0.open(attempt: 2, after: 1)
+            $0.pass()
+            $0.write(2)
+            $0.write(2)
+            $0.pass()
+            $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+            $0.write(3)
+            $0.pass()
+            $0.write(4)
+        }
+        #expect(story.errors() == [])
+    }
+}
