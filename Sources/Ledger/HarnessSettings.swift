@@ -16,11 +16,14 @@ package struct HarnessSettings: Hashable, Sendable {
     /// By their places in the scenario's list.
     package var faults: [FaultEffect]
     package var fleet: FleetMap
+    /// Phones lose their paths by the ways they take, too.
+    package var hasTunnels: Bool
 
-    package init(server: Server, faults: [FaultEffect], fleet: FleetMap) {
+    package init(server: Server, faults: [FaultEffect], fleet: FleetMap, hasTunnels: Bool = false) {
         self.server = server
         self.faults = faults
         self.fleet = fleet
+        self.hasTunnels = hasTunnels
     }
 }
 
@@ -87,9 +90,16 @@ package enum FaultEffect: Hashable, Sendable {
     case delayed(by: Interval)
     case refused
 
-    /// Nothing that an observation names: the link's rate and its losses, the size of its pieces, the text of an event. Nor
-    /// what happens to a phone, which reports it itself.
+    /// Something happens to a phone.
+    case ofPhone(PhoneAct)
+
+    /// Nothing that an observation names: the link's rate and its losses, the size of its pieces, the text of an event.
     case unobserved
+}
+
+/// What happens to a phone apart from its requests.
+package enum PhoneAct: Hashable, Sendable {
+    case offline, handover, background, kill, reinstall, clockSkew, storageFull
 }
 
 /// How a fault ends a connection.

@@ -209,7 +209,7 @@ extension HarnessWitness {
                         device: device, scan: scan, operation: operation, attempt: attempt, fault: fault))
             }
             isSeen = true
-        case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .unobserved:
+        case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .ofPhone, .unobserved:
             isSeen = true  // The phone sees it, later.
         }
         guard !isSeen, self.server != nil || effect.isOfEveryServer else { return }
@@ -258,13 +258,18 @@ extension HarnessWitness {
             self.phones[place].exchanges.removeAll { $0.scan == scan && $0.operation == .cleanup }
         case .suspended:
             self.phones[place].exchanges.removeAll { $0.operation != .cleanup }
+            self.ofLife(sighting, device, scan, place)
         case .killed:
             self.phones[place].exchanges.removeAll(keepingCapacity: true)
+            self.ofLife(sighting, device, scan, place)
         case .reinstalled:
             self.phones[place].exchanges.removeAll(keepingCapacity: true)
             self.phones[place].quotas.forget()
+            self.ofLife(sighting, device, scan, place)
         case .launched, .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
-            .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
+            .clockSet:
+            self.ofLife(sighting, device, scan, place)
+        case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
             .bookAdded, .bookRepeated, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsGivenUp,
             .streamOpened, .firstEvent, .eventApplied, .ping, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
@@ -475,7 +480,7 @@ extension FaultEffect {
         case .limit, .status: true
         case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped, .resultsTruncated,
             .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart, .eventsForgotten,
-            .noPings, .latePings, .cut, .delayed, .refused, .unobserved:
+            .noPings, .latePings, .cut, .delayed, .refused, .ofPhone, .unobserved:
             false
         }
     }

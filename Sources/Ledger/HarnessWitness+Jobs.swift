@@ -256,7 +256,7 @@ extension HarnessWitness {
         case .eventsForgotten: self.phones[place].jobs[index].isForgetful = true
         case .limit, .status, .tokenRevoked, .jobGone, .jobFailed, .degraded, .booksStripped,
             .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart,
-            .cut, .delayed, .refused, .unobserved:
+            .cut, .delayed, .refused, .ofPhone, .unobserved:
             break
         }
     }

@@ -9,7 +9,7 @@ import Talaria
 /// It sees observations in the ledger's order: those of one instant by side, backend, faults, phones. What it remembers of a
 /// phone is what is open, so it is bounded, and no event allocates once the lists have their size.
 ///
-/// Exchanges are in HarnessWitness+Exchanges, jobs in +Jobs, quotas in +Quotas.
+/// Exchanges are in HarnessWitness+Exchanges, jobs in +Jobs, quotas in +Quotas, what happens to phones in +Life.
 struct HarnessWitness: Sendable {
     /// What a phone sees of a cut may be dated before the cut: the two sides read their clocks one after the other.
     static let graceTime = Interval.seconds(1)
@@ -62,6 +62,7 @@ struct HarnessWitness: Sendable {
         var exchanges: [Exchange] = []
         var jobs: [WitnessedJob] = []
         var quotas = QuotaAccount()
+        var life = WitnessedLife()
     }
 
     let settings: HarnessSettings
@@ -78,6 +79,8 @@ struct HarnessWitness: Sendable {
     var effects: [Effect] = []
     /// Uploads whose limits were asked at the present instant.
     var uploads: [AskedUpload] = []
+    /// What began to happen to phones at the present instant.
+    var acts: [Act] = []
     /// Requests that were refused at the present instant, and that their phones have not reported yet.
     var refusals: [Refusal] = []
     var doubts: [Doubt] = []
@@ -107,6 +110,8 @@ struct HarnessWitness: Sendable {
             self.fired(fault, operation, attempt, device, scan, place)
         case .fault(.decided(let fault, .upload, let attempt, fires: true)):
             if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, place) }
+        case .fault(.began(let fault)): self.began(fault, device, place)
+        case .fault(.ended(let fault)): self.ended(fault, place)
         case .fault: break
         case .phone(let sighting): self.phone(sighting, device, scan, place)
         case .network: break
@@ -130,7 +135,8 @@ struct HarnessWitness: Sendable {
     // MARK: Time
 
     private mutating func pass(to moment: Instant) {
-        if !self.effects.isEmpty || !self.uploads.isEmpty || !self.refusals.isEmpty { self.settleInstant() }
+        let isQuiet = self.effects.isEmpty && self.uploads.isEmpty && self.refusals.isEmpty
+        if !isQuiet || !self.acts.isEmpty { self.settleInstant() }
         self.now = moment
         guard let first = self.doubts.first, first.at + Self.graceTime < moment else { return }
         for doubt in self.doubts where doubt.at + Self.graceTime < moment { self.report(doubt) }
@@ -146,6 +152,8 @@ struct HarnessWitness: Sendable {
         }
         self.effects.removeAll(keepingCapacity: true)
         self.refusals.removeAll(keepingCapacity: true)
+        for act in self.acts { self.judge(act) }
+        self.acts.removeAll(keepingCapacity: true)
         for asked in self.uploads { self.judge(asked.upload, asked.device, asked.place) }
         self.uploads.removeAll(keepingCapacity: true)
     }

@@ -17,7 +17,7 @@ extension HarnessSettings {
         self.init(
             server: hasBackendView ? .simulated(simulated) : .gateway,
             faults: faults.indices.map { FaultEffect(faults[$0], behind: faults[..<$0]) },
-            fleet: FleetMap(plan))
+            fleet: FleetMap(plan), hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty })
     }
 }
 
@@ -60,9 +60,14 @@ extension FaultEffect {
             let isAlways = spec.window.at == .zero && spec.window.length == nil
             self = isAlways ? .delayed(by: by.lowerBound) : .unobserved
         case .refuse: self = .refused
-        case .noMessage, .slice, .bandwidth, .loss, .offline, .handover, .background, .kill, .reinstall,
-            .clockSkew, .storageFull:
-            self = .unobserved
+        case .offline: self = .ofPhone(.offline)
+        case .handover: self = .ofPhone(.handover)
+        case .background: self = .ofPhone(.background)
+        case .kill: self = .ofPhone(.kill)
+        case .reinstall: self = .ofPhone(.reinstall)
+        case .clockSkew: self = .ofPhone(.clockSkew)
+        case .storageFull: self = .ofPhone(.storageFull)
+        case .noMessage, .slice, .bandwidth, .loss: self = .unobserved
         }
     }
 }

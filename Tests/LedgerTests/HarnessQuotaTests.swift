@@ -30,7 +30,10 @@ import Testing
     ) -> [String] {
         let story = HarnessStory { story in
             for (index, upload) in uploads.enumerated() {
-                if index == reinstalledBefore { story.phone(.reinstalled(discarded: 0)) }
+                if index == reinstalledBefore {
+                    story.fault(.began(fault: faults.count))
+                    story.phone(.reinstalled(discarded: 0))
+                }
                 story.scan = ScanNumber(UInt32(index + 1))
                 story.pass(upload.at - (story.now - .zero) - .milliseconds(2))
                 story.ask(.upload)
@@ -45,7 +48,7 @@ import Testing
                 }
             }
         }
-        return story.errors(faults, server: Self.server(quota))
+        return story.errors(faults + [.ofPhone(.reinstall)], server: Self.server(quota))
     }
 
     private static let clean = [

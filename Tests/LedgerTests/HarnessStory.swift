@@ -140,14 +140,15 @@ struct HarnessStory {
     /// What the harness is found to do wrong, without where and when.
     func errors(
         _ faults: [FaultEffect] = [], server: HarnessSettings.Server = .simulated(HarnessStory.server),
-        lostAfter: Instant? = nil
+        lostAfter: Instant? = nil, hasTunnels: Bool = false
     ) -> [String] {
         let fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
         var settings = LedgerSettings.embedded
         settings.fleet = fleet
         var ledger = Ledger(
             shelf: History.shelf, settings: settings,
-            harness: HarnessSettings(server: server, faults: faults, fleet: fleet))
+            harness: HarnessSettings(
+                server: server, faults: faults, fleet: fleet, hasTunnels: hasTunnels))
         var isLost = false
         for observation in self.observations {
             if let lostAfter, observation.at > lostAfter, !isLost {

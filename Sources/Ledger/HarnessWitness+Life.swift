@@ -1,0 +1,119 @@
+import SimBase
+import Talaria
+
+// What faults do to phones, as the phones report it: their paths, their apps, their clocks and their storage.
+
+/// How a phone stands by its own reports.
+struct WitnessedLife: Sendable {
+    var isAlive = false
+    var isAway = false
+    /// Nil where it is not known: what a path does while the app is dead nobody reports.
+    var hasPath: Bool?
+    /// Faults that keep it from its path.
+    var losses = 0
+    var isFull = false
+    /// When each of these was last reported.
+    var launchedAt: Instant?
+    var resumedAt: Instant?
+    var reinstalledAt: Instant?
+    var pathChangedAt: Instant?
+    var pathReturnedAt: Instant?
+    var clockSetAt: Instant?
+    var freedAt: Instant?
+}
+
+extension HarnessWitness {
+    struct Act: Sendable {
+        let what: PhoneAct
+        /// Of its phone.
+        let place: Int
+    }
+
+    mutating func began(_ fault: Int, _ device: DeviceNumber, _ place: Int) {
+        guard self.settings.faults.indices.contains(fault),
+            case .ofPhone(let what) = self.settings.faults[fault]
+        else { return }
+        self.acts.append(Act(what: what, place: place))
+        if what == .offline || what == .handover { self.phones[place].life.losses += 1 }
+    }
+
+    mutating func ended(_ fault: Int, _ place: Int) {
+        guard self.settings.faults.indices.contains(fault),
+            case .ofPhone(let what) = self.settings.faults[fault], what == .offline || what == .handover
+        else { return }
+        self.phones[place].life.losses = max(0, self.phones[place].life.losses - 1)
+    }
+
+    private func hasBegun(_ place: Int, _ fits: (PhoneAct) -> Bool) -> Bool {
+        self.acts.contains { $0.place == place && fits($0.what) }
+    }
+
+    mutating func ofLife(
+        _ sighting: PhoneSighting, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        let now = self.now
+        var unexplained: String?
+        switch sighting {
+        case .launched:
+            self.phones[place].life.isAlive = true
+            self.phones[place].life.isAway = false
+            let isSure = self.phones[place].life.losses == 0 && !self.settings.hasTunnels
+            self.phones[place].life.hasPath = isSure ? true : nil
+            self.phones[place].life.launchedAt = now
+        case .killed:
+            self.phones[place].life.isAlive = false
+            self.phones[place].life.isAway = false
+            if !self.hasBegun(place, { $0 == .kill || $0 == .reinstall }) {
+                unexplained = "an app was killed"
+            }
+        case .reinstalled:
+            self.phones[place].life.reinstalledAt = now
+            if !self.hasBegun(place, { $0 == .reinstall }) { unexplained = "an app was installed anew" }
+        case .suspended: self.phones[place].life.isAway = true
+        case .resumed:
+            self.phones[place].life.isAway = false
+            self.phones[place].life.resumedAt = now
+        case .pathLost: self.phones[place].life.hasPath = false
+        case .pathReturned:
+            self.phones[place].life.hasPath = true
+            self.phones[place].life.pathReturnedAt = now
+        case .pathChanged:
+            self.phones[place].life.pathChangedAt = now
+            if !self.hasBegun(place, { $0 == .handover }) { unexplained = "a path was changed" }
+        case .storageFilled:
+            self.phones[place].life.isFull = true
+            if !self.hasBegun(place, { $0 == .storageFull }) { unexplained = "a storage ran full" }
+        case .storageFreed:
+            self.phones[place].life.isFull = false
+            self.phones[place].life.freedAt = now
+        case .clockSet: self.phones[place].life.clockSetAt = now
+        case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded,
+            .bookRepeated, .completed, .refused, .requestSent, .replied, .requestFailed, .badAnswer,
+            .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp, .cleanupAnswered,
+            .jobAbandoned, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
+            .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
+            break
+        }
+        guard let unexplained else { return }
+        self.errors.add("\(unexplained) by no fault", device: device, scan: scan, at: now)
+    }
+
+    /// What began at this instant has happened by its end, unless it was over at once.
+    mutating func judge(_ act: Act) {
+        let (life, now) = (self.phones[act.place].life, self.now)
+        let hasHappened =
+            switch act.what {
+            case .kill: !life.isAlive || life.launchedAt == now
+            case .reinstall: life.reinstalledAt == now
+            case .background: !life.isAlive || life.isAway || life.resumedAt == now || life.launchedAt == now
+            case .offline: !life.isAlive || life.hasPath != true || life.pathReturnedAt == now
+            case .handover: !life.isAlive || life.hasPath != true || life.pathChangedAt == now
+            case .storageFull: life.isFull || life.freedAt == now
+            case .clockSkew: !life.isAlive || life.clockSetAt == now
+            }
+        guard !hasHappened else { return }
+        self.errors.add(
+            "a fault of the phone began (\(act.what)), and the phone did not notice",
+            device: self.phones[act.place].device, scan: .none, at: now)
+    }
+}

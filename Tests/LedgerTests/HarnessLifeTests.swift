@@ -1,0 +1,107 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import Ledger
+
+/// What faults do to phones has happened to them, and nothing else has.
+@Suite struct HarnessLifeTests {
+    /// A phone that is on, and to which this happens at one instant.
+    private static func errors(
+        _ act: PhoneAct, begins: Bool, _ sightings: PhoneSighting..., before: [PhoneSighting] = [],
+        hasTunnels: Bool = false
+    ) -> [String] {
+        HarnessStory { story in
+            story.phone(.launched(restored: 0))
+            for sighting in before {
+                story.pass()
+                story.phone(sighting)
+            }
+            story.pass()
+            if begins { story.fault(.began(fault: 0)) }
+            for sighting in sightings { story.phone(sighting) }
+            story.pass()
+            story.phone(.captured(scheduled: story.now))
+        }.errors([.ofPhone(act)], hasTunnels: hasTunnels)
+    }
+
+    private static func unnoticed(_ act: PhoneAct) -> [String] {
+        ["a fault of the phone began (\(act)), and the phone did not notice"]
+    }
+
+    @Test(arguments: [
+        (PhoneAct.kill, PhoneSighting.killed), (.offline, .pathLost), (.handover, .pathChanged),
+        (.background, .suspended), (.clockSkew, .clockSet(ahead: .seconds(1))),
+        (.storageFull, .storageFilled), (.reinstall, .reinstalled(discarded: 0)),
+    ])
+    func `what begins happens`(act: PhoneAct, sighting: PhoneSighting) {
+        #expect(Self.errors(act, begins: true, sighting) == [])
+        #expect(Self.errors(act, begins: true) == Self.unnoticed(act))
+    }
+
+    @Test(arguments: [
+        (PhoneAct.kill, PhoneSighting.killed, "an app was killed by no fault"),
+        (.handover, .pathChanged, "a path was changed by no fault"),
+        (.storageFull, .storageFilled, "a storage ran full by no fault"),
+        (.reinstall, .reinstalled(discarded: 0), "an app was installed anew by no fault"),
+    ])
+    func `what happens has begun`(act: PhoneAct, sighting: PhoneSighting, text: String) {
+        #expect(Self.errors(act, begins: false, sighting) == [text])
+    }
+
+    @Test func `a dead app does not notice`() {
+        for act in [PhoneAct.offline, .handover, .background, .clockSkew] {
+            let story = HarnessStory { story in
+                story.phone(.launched(restored: 0))
+                story.pass()
+                story.fault(.began(fault: 1))
+                story.phone(.killed)
+                story.pass()
+                story.fault(.began(fault: 0))
+                story.pass()
+                story.phone(.launched(restored: 0))
+            }
+            #expect(story.errors([.ofPhone(act), .ofPhone(.kill)]) == [])
+        }
+    }
+
+    @Test func `what was so before stays so, and what is over at once may not show`() {
+        #expect(Self.errors(.offline, begins: true, before: [.pathLost]) == [])
+        #expect(
+            Self.errors(.offline, begins: true, before: [.pathLost, .pathReturned])
+                == Self.unnoticed(.offline))
+        #expect(Self.errors(.background, begins: true, before: [.suspended]) == [])
+        #expect(
+            Self.errors(.background, begins: true, before: [.suspended, .resumed])
+                == Self.unnoticed(.background))
+        #expect(Self.errors(.kill, begins: true, .killed, .launched(restored: 0)) == [])
+        #expect(Self.errors(.storageFull, begins: true, .storageFilled, .storageFreed) == [])
+    }
+
+    @Test func `of a phone on its way nobody knows whether it had a path`() {
+        #expect(Self.errors(.offline, begins: true, hasTunnels: true) == [])
+    }
+
+    @Test func `a path that was lost while the app was dead is still lost when it starts`() {
+        func story(ends: Bool) -> HarnessStory {
+            HarnessStory { story in
+                story.phone(.launched(restored: 0))
+                story.pass()
+                story.fault(.began(fault: 1))
+                story.phone(.killed)
+                story.pass()
+                story.fault(.began(fault: 0))
+                story.pass()
+                if ends { story.fault(.ended(fault: 0)) }
+                story.phone(.launched(restored: 0))
+                story.pass()
+                story.fault(.began(fault: 0))
+                story.pass()
+                story.phone(.captured(scheduled: story.now))
+            }
+        }
+        #expect(story(ends: false).errors([.ofPhone(.offline), .ofPhone(.kill)]) == [])
+        #expect(
+            story(ends: true).errors([.ofPhone(.offline), .ofPhone(.kill)]) == Self.unnoticed(.offline))
+    }
+}
