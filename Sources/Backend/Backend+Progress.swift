@@ -119,11 +119,14 @@ extension Backend {
                 into: &effects)
         case .canceled:
             kind = .error
+            let code = "CANCELED"
+            self.observeFailed(facts, code, retryable: false, into: &effects)
             self.emit(
-                kind, Self.errorData(facts, "CANCELED", "The job was canceled.", retryable: false), facts,
+                kind, Self.errorData(facts, code, "The job was canceled.", retryable: false), facts,
                 into: &effects)
         case .failed(let code, let retryable):
             kind = .error
+            self.observeFailed(facts, code, retryable: retryable, into: &effects)
             let message = retryable ? "The photo could not be read just now." : "The photo cannot be used."
             self.emit(
                 kind, Self.errorData(facts, code, message, retryable: retryable), facts, into: &effects)
@@ -137,6 +140,13 @@ extension Backend {
         self.endStreams(of: facts.key, into: &effects)
         if isForgetful { self.keepTerminalOnly(facts, ending.status) }
         self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
+    }
+
+    private func observeFailed(
+        _ facts: Job.Facts, _ code: String, retryable: Bool, into effects: inout [BackendEffect]
+    ) {
+        effects.append(
+            .observe(self.sighting(facts.owner, .failed(job: facts.id, code: code, retryable: retryable))))
     }
 
     private static func errorData(

@@ -78,6 +78,7 @@ extension Backend {
         let reply = self.problem(asking.exchange, refusal, instance: asking.path)
         effects.append(.reply(asking.exchange, reply))
         self.observeAnswer(asking, reply.status, into: &effects)
+        effects.append(.observe(self.sighting(asking.caller, refusal.sighting(asking))))
     }
 
     /// Refuses a request that is for no operation, of which no observation can speak. What was asked for is not
@@ -120,6 +121,14 @@ extension Backend {
 }
 
 extension Refusal {
+    /// What the problem document says, as it is observed.
+    func sighting(_ asking: Asking) -> BackendSighting {
+        .problem(
+            asking.operation, attempt: asking.caller.attempt, status: self.status,
+            retryable: self.override?.retryable ?? self.code.retryable,
+            retryAfter: self.retryAfterPlace == .neither ? nil : self.retryAfter)
+    }
+
     /// The problem document, in whoever's place.
     func reply(metadata: Metadata, instance: String?) -> BackendReply {
         let place = self.retryAfterPlace

@@ -108,6 +108,7 @@ extension Gateway {
         let reply = refusal.reply(metadata: self.metadata(asking.exchange), instance: asking.path)
         effects.append(.answer(.reply(asking.exchange, reply)))
         self.observeAnswer(asking, reply.status, into: &effects)
+        effects.append(self.sighting(asking.caller, refusal.sighting(asking)))
     }
 
     func observeAnswer(_ asking: Asking, _ status: Int, into effects: inout [GatewayEffect]) {

@@ -211,6 +211,8 @@ extension Gateway {
     private mutating func fail(
         _ stream: RelayedStream, _ code: String, retryable: Bool, into effects: inout [GatewayEffect]
     ) {
+        effects.append(
+            self.sighting(stream.caller, .failed(job: stream.job, code: code, retryable: retryable)))
         let message = retryable ? "The photo could not be read just now." : "The photo cannot be used."
         let data = JSON.encode(
             ErrorData(jobId: stream.job, code: code, message: message, retryable: retryable))

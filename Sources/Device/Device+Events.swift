@@ -159,7 +159,7 @@ extension Device {
         if kind == .completed {
             self.completed(nil, index, at: now, into: &effects)
         } else {
-            self.failed(index, retryable: true, code: nil, at: now, into: &effects)
+            self.failed(index, nil, at: now, into: &effects)
         }
         return true
     }
@@ -183,13 +183,13 @@ extension Device {
         case .completed(let completed):
             self.completed(completed, index, at: now, into: &effects)
         case .error(let error):
-            self.failed(index, retryable: error.retryable == true, code: error.code, at: now, into: &effects)
+            self.failed(index, error, at: now, into: &effects)
         case .malformed(.completed):
             self.observe(bad: .undecodable, answered, at: now, into: &effects)
             self.completed(nil, index, at: now, into: &effects)
         case .malformed(.error):
             self.observe(bad: .undecodable, answered, at: now, into: &effects)
-            self.failed(index, retryable: true, code: nil, at: now, into: &effects)
+            self.failed(index, nil, at: now, into: &effects)
         case .malformed, .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .unknown:
             preconditionFailure("a stream was ended by an event that is not terminal")
         }
@@ -233,18 +233,19 @@ extension Device {
         self.note(.lastEventID(self.journeys[index].number, id), into: &effects)
     }
 
-    /// An `error` event: once again by itself, then it waits; or it is final.
+    /// An `error` event: once again by itself, then it waits; or it is final. `error`: nil when it could not be read.
     private mutating func failed(
-        _ index: Int, retryable: Bool, code: String?, at now: Instant,
-        into effects: inout [DeviceEffect]
+        _ index: Int, _ error: ErrorData?, at now: Instant, into effects: inout [DeviceEffect]
     ) {
         let scan = self.journeys[index].number
         let job = self.journeys[index].job
         self.observe(
             .terminalApplied(job: job.jobId, kind: .error, inline: "absent"), of: scan, at: now,
             into: &effects)
-        guard retryable else {
-            self.refuse(scan, code: ServerText.code(code, fallback: "UNKNOWN_ERROR"), at: now, into: &effects)
+        if let error, error.retryable != true {
+            let code = ServerText.code(error.code, fallback: "UNKNOWN_ERROR")
+            let cause = RefusalCause.event(job: job.jobId, retryable: error.retryable)
+            self.refuse(scan, code: code, cause: cause, at: now, into: &effects)
             return
         }
         self.journeys[index].scan.record.job = nil

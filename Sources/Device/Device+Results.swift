@@ -150,12 +150,14 @@ extension Device {
 
     /// A non-retryable answer: shown, and cleaned up if there is a job.
     mutating func refuse(
-        _ scan: ScanNumber, code: String, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, code: String, cause: RefusalCause, at now: Instant,
+        into effects: inout [DeviceEffect]
     ) {
         guard let index = self.journeyIndex(scan) else {
             preconditionFailure("only a scan in a slot is refused")
         }
         self.journeys[index].scan.record.refusal = code
+        self.journeys[index].refusalCause = cause
         self.fileOutcome(index, into: &effects)
     }
 
@@ -187,7 +189,8 @@ extension Device {
     mutating func filed(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("an outcome without a scan") }
         if let code = self.journeys[index].scan.record.refusal {
-            self.observe(.refused(code: code), of: scan, at: now, into: &effects)
+            let cause = self.journeys[index].refusalCause
+            self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
         } else {
             let took = now - self.journeys[index].scan.scheduled
             self.observe(.completed(took: took), of: scan, at: now, into: &effects)

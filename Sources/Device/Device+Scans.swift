@@ -23,6 +23,7 @@ extension Device {
         for (scan, cause) in self.waiting {
             self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
+        if !pathAvailable { self.observe(.pathLost, of: .none, at: now, into: &effects) }
     }
 
     mutating func captured(
@@ -36,7 +37,8 @@ extension Device {
         self.observe(.captured(scheduled: scheduled), of: number, at: now, into: &effects)
         guard self.unsettledCount < DeviceLimit.unsettledMax else {
             self.note(.settled(number, .refused(code: DeviceLimit.queueFullCode)), into: &effects)
-            self.observe(.refused(code: DeviceLimit.queueFullCode), of: number, at: now, into: &effects)
+            self.observe(
+                .refused(code: DeviceLimit.queueFullCode, cause: .queue), of: number, at: now, into: &effects)
             return
         }
         let cause = self.presentCause(at: now) ?? .captured
@@ -216,7 +218,8 @@ extension Device {
         while let rejected = self.rejected.first, rejected.ticket <= self.durable {
             self.rejected.removeFirst()
             self.observe(
-                .refused(code: DeviceLimit.photoUnusableCode), of: rejected.scan, at: now, into: &effects)
+                .refused(code: DeviceLimit.photoUnusableCode, cause: .photo), of: rejected.scan, at: now,
+                into: &effects)
         }
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
         for number in self.journeys.indices.map({ self.journeys[$0].number }) {
@@ -246,6 +249,6 @@ extension Device {
         Self.release(&scan, into: &effects)
         let code = DeviceLimit.storageFullCode
         self.note(.settled(scan.number, .refused(code: code)), into: &effects)
-        self.observe(.refused(code: code), of: scan.number, at: now, into: &effects)
+        self.observe(.refused(code: code, cause: .storage), of: scan.number, at: now, into: &effects)
     }
 }

@@ -48,7 +48,10 @@ extension Device {
             self.observe(bad: bad, exchange, at: now, into: &effects)
             self.uploadAgain(exchange, cause, after: asked, at: now, into: &effects)
         case .refused(let code):
-            self.refuse(exchange.scan, code: code, at: now, into: &effects)
+            let cause = RefusalCause.answer(
+                .upload, attempt: exchange.attempt, status: answer.head.status,
+                retryable: answer.problem.retryable)
+            self.refuse(exchange.scan, code: code, cause: cause, at: now, into: &effects)
         }
     }
 

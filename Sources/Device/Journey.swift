@@ -24,6 +24,8 @@ struct Journey: Sendable {
     var resultsBadAnswers = 0
     /// The number of the job's DELETE, reserved in the write of the outcome.
     var reservedCleanup: UInt32?
+    /// Why the scan is refused, until that is observed.
+    var refusalCause: RefusalCause?
     /// Books that are written but perhaps not durable yet.
     var unobservedBooks: [UnobservedBook] = []
 

@@ -156,8 +156,20 @@ extension Handset {
         self.isAlive = false
         self.observe(.phone(.killed), at: now, into: &effects)
         let records = self.storage?.scans ?? []
+        for record in records { self.observeKept(record, at: now, into: &effects) }
         self.left = (records.count, records.count { $0.isUnsettled })
         self.device = self.freshDevice()
+    }
+
+    private func observeKept(_ record: DurableScan, at now: Instant, into effects: inout [HandsetEffect]) {
+        effects.append(
+            .observe(
+                Observation(
+                    at: now, device: self.number, scan: ScanNumber(record.scan),
+                    what: .phone(
+                        .recordKept(
+                            job: record.job?.jobId, lastEventID: record.job?.lastEventID,
+                            decided: !record.isUnsettled)))))
     }
 
     /// The writes were made, and the process ended before it could act on that: only what they mean was seen.

@@ -272,7 +272,7 @@ extension HarnessWitness {
         case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
             .bookAdded, .bookRepeated, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsGivenUp,
             .streamOpened, .firstEvent, .eventApplied, .ping, .reconnected, .reconnectGivenUp,
-            .reconnectSuperseded:
+            .reconnectSuperseded, .recordKept:
             break
         }
     }

@@ -60,7 +60,7 @@ extension HarnessWitness {
             if self.hasQuotas { self.uploadLimited(device, scan, retryAfter: retryAfter, place) }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, device, scan, place)
-        case .connected: break
+        case .connected, .problem, .failed: break
         case .accepted, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -113,7 +113,7 @@ extension HarnessWitness {
         case .vanished(let job):
             _ = self.remove(job, place)
             self.note(.vanished, device, scan, needsFault: true)
-        case .connected, .requested, .answered, .limited, .streamEnded: break
+        case .connected, .requested, .answered, .problem, .failed, .limited, .streamEnded: break
         }
     }
 

@@ -91,7 +91,7 @@ extension HarnessWitness {
             .bookRepeated, .completed, .refused, .requestSent, .replied, .requestFailed, .badAnswer,
             .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp, .cleanupAnswered,
             .jobAbandoned, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
-            .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
+            .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .recordKept:
             break
         }
         guard let unexplained else { return }

@@ -16,8 +16,8 @@ extension PhoneSighting {
             .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage,
-            .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+        case .recordKept, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
+            .lostFromStorage, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
             .rateLimited, .found, .eventApplied, .eventIgnored, .ping:
             false
         }
@@ -248,8 +248,9 @@ extension ScanOperations {
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .found, .captured, .photoPrepared,
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .found, .captured,
+            .photoPrepared,
             .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
             .eventApplied, .eventIgnored, .ping:
             break

@@ -52,7 +52,7 @@ extension PhoneAccount {
             self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
-        case .refused(let code):
+        case .refused(let code, _):
             self.refused(scan, code: code, at: at, into: &findings)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.requestSent(
@@ -89,7 +89,8 @@ extension PhoneAccount {
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected, .reconnectGivenUp,
+        case .recordKept, .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected,
+            .reconnectGivenUp,
             .reconnectSuperseded:
             break  // Measured, not judged.
         case .lostFromStorage:
@@ -162,7 +163,8 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .connected, .requested, .answered, .limited, .pingWritten, .streamEnded, .resultsServed:
+        case .problem, .failed, .connected, .requested, .answered, .limited, .pingWritten, .streamEnded,
+            .resultsServed:
             break  // Measured, not judged.
         }
     }

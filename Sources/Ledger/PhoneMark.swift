@@ -95,7 +95,8 @@ package struct PhoneMark: Equatable, Sendable {
             self.discarded += discarded
             self.forgetStreams()
         case .suspended: self.forgetStreams()
-        case .launched, .resumed, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet,
+        case .launched, .recordKept, .resumed, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage,
+            .clockSet,
             .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied,
             .requestFailed,
             .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,

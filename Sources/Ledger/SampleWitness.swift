@@ -92,7 +92,7 @@ package struct SampleWitness: Sendable {
             if cause == .silence { self.add(silence, to: .sseDetectTime, group) }
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .queued, .slotTaken, .slotGiven,
-            .bookAdded, .bookRepeated, .refused, .requestSent, .replied, .requestFailed,
+            .bookAdded, .bookRepeated, .refused, .requestSent, .replied, .requestFailed, .recordKept,
             .badAnswer, .found, .rateLimited, .resultsGivenUp, .jobAbandoned, .eventIgnored,
             .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             break

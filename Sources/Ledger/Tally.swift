@@ -136,7 +136,7 @@ package struct Tally: Sendable {
             guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)
             self.measured.table.record(.preprocessFailed, failed: false, in: group)
-        case .refused(let code):
+        case .refused(let code, _):
             guard code == Self.photoUnusable else { return }
             self.measured.table.record(.preprocessFailed, failed: true, in: group)
         case .completed(let took):
@@ -172,7 +172,8 @@ package struct Tally: Sendable {
         case .streamLost(_, _, .silence, let silence):
             guard let silence else { return }
             self.measured.table.record(.sseDetectTime, silence, in: group)
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .queued, .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
             .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,

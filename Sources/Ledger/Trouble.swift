@@ -60,11 +60,12 @@ package struct Trouble: Hashable, Sendable {
             self.init(family: .badAnswer, name: "stream: undecodable event")
         case .streamLost(_, _, let cause, _):
             self.init(family: .streamLost, name: "stream lost: \(cause.rawValue)")
-        case .refused(let code):
+        case .refused(let code, _):
             self.init(family: .refused, name: "scan refused: \(code.bounded)")
         case .resultsGivenUp:
             self.init(family: .badAnswer, name: "results given up")
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued,
             .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .requestSent, .found,
             .uploadAccepted, .rateLimited,

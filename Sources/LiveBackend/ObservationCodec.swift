@@ -146,6 +146,17 @@ package struct BackendReportWriter: Sendable {
         case .vanished(let job):
             writer.byte(16)
             writer.text(job)
+        case .problem(let operation, let attempt, let status, let retryable, let retryAfter):
+            writer.byte(17)
+            writer.operation(operation, attempt)
+            writer.word(Int64(status))
+            writer.byte(retryable ? 1 : 0)
+            writer.word(retryAfter?.nanoseconds ?? .min)
+        case .failed(let job, let code, let retryable):
+            writer.byte(18)
+            writer.text(job)
+            writer.text(code)
+            writer.byte(retryable ? 1 : 0)
         }
     }
 
@@ -355,8 +366,24 @@ private struct FieldReader {
         case 14: self.text().map { .canceled(job: $0) }
         case 15: self.text().map { .expired(job: $0) }
         case 16: self.text().map { .vanished(job: $0) }
+        case 17: self.problem()
+        case 18:
+            self.text().flatMap { job in
+                self.text().flatMap { code in
+                    self.flag().map { .failed(job: job, code: code, retryable: $0) }
+                }
+            }
         default: nil
         }
+    }
+
+    private mutating func problem() -> BackendSighting? {
+        guard let (operation, attempt) = self.operation(), let status = self.word(),
+            let retryable = self.flag(), let wait = self.word()
+        else { return nil }
+        return .problem(
+            operation, attempt: attempt, status: Int(status), retryable: retryable,
+            retryAfter: wait == .min ? nil : Interval(nanoseconds: wait))
     }
 
     private mutating func eventWritten() -> BackendSighting? {

@@ -30,6 +30,11 @@ struct ObservationFields: ~Copyable {
             self.phone("launched")
             self.field("restored", restored)
         case .killed: self.phone("killed")
+        case .recordKept(let job, let lastEventID, let isDecided):
+            self.phone("record-kept")
+            self.text("job", job)
+            self.text("last_event_id", lastEventID)
+            self.field("decided", isDecided)
         case .reinstalled(let discarded):
             self.phone("reinstalled")
             self.field("discarded", discarded)
@@ -68,9 +73,10 @@ struct ObservationFields: ~Copyable {
         case .completed(let took):
             self.phone("completed")
             self.field("took_ns", took)
-        case .refused(let code):
+        case .refused(let code, let cause):
             self.phone("refused")
             self.text("code", code)
+            self.field(cause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.phone("request-sent")
             self.exchange(operation, attempt)
@@ -197,6 +203,12 @@ struct ObservationFields: ~Copyable {
             self.backend("answered")
             self.exchange(operation, attempt)
             self.field("status", status)
+        case .problem(let operation, let attempt, let status, let retryable, let retryAfter):
+            self.backend("problem")
+            self.exchange(operation, attempt)
+            self.field("status", status)
+            self.field("retryable", retryable)
+            self.field("retry_after_ns", retryAfter)
         case .accepted(let job, let books): self.backend("accepted", job, books: books)
         case .limited(let retryAfter):
             self.backend("limited")
@@ -220,6 +232,10 @@ struct ObservationFields: ~Copyable {
             self.backend("finished", job)
             self.name("kind", kind.rawValue)
             self.field("books", books)
+        case .failed(let job, let code, let retryable):
+            self.backend("failed", job)
+            self.text("code", code)
+            self.field("retryable", retryable)
         case .tokenRevoked(let job): self.backend("token-revoked", job)
         case .resultsServed(let job, let books): self.backend("results-served", job, books: books)
         case .cleaned(let job, let effective):
@@ -291,6 +307,21 @@ extension ObservationFields {
         self.field("attempt", attempt)
     }
 
+    private mutating func field(_ cause: RefusalCause?) {
+        guard let cause else { return self.text("cause", nil) }
+        self.name("cause", cause.name)
+        switch cause {
+        case .answer(let operation, let attempt, let status, let retryable):
+            self.exchange(operation, attempt)
+            self.field("status", status)
+            self.field("retryable", retryable)
+        case .event(let job, let retryable):
+            self.text("job", job)
+            self.field("retryable", retryable)
+        case .photo, .storage, .queue: break
+        }
+    }
+
     private mutating func field(_ book: Book) {
         self.text("title", book.title)
         self.text("author", book.author)
@@ -322,6 +353,11 @@ extension ObservationFields {
     private mutating func field(_ key: StaticString, _ flag: Bool) {
         self.key(key)
         self.line.literal(flag ? "true" : "false")
+    }
+
+    private mutating func field(_ key: StaticString, _ flag: Bool?) {
+        self.key(key)
+        self.line.literal(flag.map { $0 ? "true" : "false" } ?? "null")
     }
 
     /// A name from a closed list of ours.

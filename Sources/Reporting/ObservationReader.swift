@@ -82,8 +82,28 @@ package struct ObservationReader: Sendable {
         case "book-repeated": line.count("ordinal").map { .bookRepeated(ordinal: $0) }
         case "book-added": Self.bookAdded(line)
         case "completed": line.time("took_ns").map { .completed(took: $0) }
-        case "refused": line.text("code").map { .refused(code: $0) }
+        case "refused": line.text("code").map { .refused(code: $0, cause: Self.refusalCause(line)) }
+        case "record-kept":
+            line.flag("decided").map {
+                .recordKept(job: line.text("job"), lastEventID: line.text("last_event_id"), decided: $0)
+            }
         default: Self.request(what, line) ?? Self.stream(what, line)
+        }
+    }
+
+    /// Nil in the log of an older version.
+    private static func refusalCause(_ line: FlatLine) -> RefusalCause? {
+        switch line.text("cause") {
+        case "answer":
+            guard let (operation, attempt) = line.exchange, let status = line.count("status") else {
+                return nil
+            }
+            return .answer(operation, attempt: attempt, status: status, retryable: line.flag("retryable"))
+        case "event": return line.text("job").map { .event(job: $0, retryable: line.flag("retryable")) }
+        case "photo": return .photo
+        case "storage": return .storage
+        case "queue": return .queue
+        default: return nil
         }
     }
 
@@ -210,6 +230,13 @@ package struct ObservationReader: Sendable {
             guard let (operation, attempt) = line.exchange, let status = line.count("status")
             else { return nil }
             return .answered(operation, attempt: attempt, status: status)
+        case "problem":
+            guard let (operation, attempt) = line.exchange, let status = line.count("status"),
+                let retryable = line.flag("retryable")
+            else { return nil }
+            return .problem(
+                operation, attempt: attempt, status: status, retryable: retryable,
+                retryAfter: line.time("retry_after_ns"))
         case "limited": return line.time("retry_after_ns").map { .limited(retryAfter: $0) }
         default: break
         }
@@ -230,6 +257,9 @@ package struct ObservationReader: Sendable {
         case "finished":
             guard let kind = line.kind, let books = line.count("books") else { return nil }
             return .finished(job: job, kind: kind, books: books)
+        case "failed":
+            guard let code = line.text("code"), let retryable = line.flag("retryable") else { return nil }
+            return .failed(job: job, code: code, retryable: retryable)
         case "token-revoked": return .tokenRevoked(job: job)
         case "results-served": return line.count("books").map { .resultsServed(job: job, books: $0) }
         case "cleaned": return line.flag("effective").map { .cleaned(job: job, effective: $0) }

@@ -61,7 +61,7 @@ struct CallerDirectory: Sendable {
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .limited, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
-            .finished, .tokenRevoked, .resultsServed, .cleaned(_, effective: false):
+            .finished, .problem, .failed, .tokenRevoked, .resultsServed, .cleaned(_, effective: false):
             break
         }
     }

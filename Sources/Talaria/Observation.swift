@@ -89,6 +89,9 @@ package enum PhoneSighting: Hashable, Sendable {
     /// library, and that only await their DELETE, do not count.
     case launched(restored: Int)
     case killed
+    /// Follows `killed` for each scan that has a durable record: what the next process finds of it. `decided`: it is
+    /// completed or refused, and only its DELETE is left. Seen by whoever owns the storage, not by the app.
+    case recordKept(job: String?, lastEventID: String?, decided: Bool)
     /// The app was deleted and installed anew: its storage is gone with this many unsettled scans, whose loss is the
     /// user's own doing, and the next launch has a new device id.
     case reinstalled(discarded: Int)
@@ -120,8 +123,8 @@ package enum PhoneSighting: Hashable, Sendable {
     case bookRepeated(ordinal: Int)
     /// All books of the scan are durable in the library.
     case completed(took: Interval)
-    /// A non-retryable answer, shown to the user.
-    case refused(code: String)
+    /// Shown to the user with this code. `cause`: what made the phone refuse it; nil in the log of an older version.
+    indirect case refused(code: String, cause: RefusalCause?)
 
     // Requests.
     case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
@@ -166,6 +169,31 @@ package enum PhoneSighting: Hashable, Sendable {
     /// A loss episode ended with the server's word that the token or the job is gone, and the scan is uploaded again:
     /// the way back was there, what it led to was not.
     case reconnectSuperseded(job: String, LossCause, attempts: Int)
+}
+
+/// What made a phone refuse a scan. `retryable`: what the answer or the event said of another try, nil when it said
+/// nothing that could be read.
+package enum RefusalCause: Hashable, Sendable {
+    case answer(Operation, attempt: UInt32, status: Int, retryable: Bool?)
+    /// An `error` event of the job's stream.
+    case event(job: String, retryable: Bool?)
+    /// The photo could not be read.
+    case photo
+    /// There was no room for the scan's record.
+    case storage
+    /// As many scans were unsettled as a phone may have.
+    case queue
+
+    /// The name in text.
+    package var name: String {
+        switch self {
+        case .answer: "answer"
+        case .event: "event"
+        case .photo: "photo"
+        case .storage: "storage"
+        case .queue: "queue"
+        }
+    }
 }
 
 /// Why a scan waits in the durable queue.
@@ -252,6 +280,9 @@ package enum BackendSighting: Hashable, Sendable {
     case connected(connection: UInt64)
     case requested(Operation, attempt: UInt32, connection: UInt64)
     case answered(Operation, attempt: UInt32, status: Int)
+    /// Follows `answered` for an answer with a problem document: what it says of another try, and how long it asks to
+    /// wait before that, in whatever place.
+    case problem(Operation, attempt: UInt32, status: Int, retryable: Bool, retryAfter: Interval?)
     case accepted(job: String, books: Int)
     case limited(retryAfter: Interval)
     /// `after`: the position of the event that the stream goes on behind, nil without a usable Last-Event-ID.
@@ -262,6 +293,8 @@ package enum BackendSighting: Hashable, Sendable {
     case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
     /// The job reached its terminal event with this many books.
     case finished(job: String, kind: EventKind, books: Int)
+    /// The job ends with an `error` event that says this of another try.
+    case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
     case resultsServed(job: String, books: Int)
     /// `effective`: this DELETE removed the job; otherwise it was gone already.

@@ -71,9 +71,10 @@ package struct ObservationDigest: Hashable, Sendable {
         case .completed(let took):
             self.tag(20)
             self.span(took)
-        case .refused(let code):
+        case .refused(let code, let cause):
             self.tag(21)
             self.text(code)
+            self.absorb(cause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.tag(22, operation, attempt)
             self.text(job)
@@ -113,6 +114,10 @@ package struct ObservationDigest: Hashable, Sendable {
             self.tag(32)
             self.text(job)
             self.text(cause)
+        case .recordKept(let job, let lastEventID, let isDecided):
+            self.tag(43, isDecided ? 1 : 0)
+            self.text(job)
+            self.text(lastEventID)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied, .streamLost,
             .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             self.absorb(ofStream: sighting)
@@ -173,7 +178,7 @@ package struct ObservationDigest: Hashable, Sendable {
             .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued,
             .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .refused, .requestSent, .replied,
             .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsDecoded,
-            .resultsGivenUp, .cleanupAnswered, .jobAbandoned:
+            .resultsGivenUp, .cleanupAnswered, .jobAbandoned, .recordKept:
             break  // Absorbed above.
         }
     }
@@ -234,8 +239,36 @@ package struct ObservationDigest: Hashable, Sendable {
         case .vanished(let job):
             self.tag(65)
             self.text(job)
+        case .problem(let operation, let attempt, let status, let isRetryable, let retryAfter):
+            self.tag(66, operation, attempt)
+            self.number(status)
+            self.word(isRetryable ? 1 : 0)
+            self.span(retryAfter)
+        case .failed(let job, let code, let isRetryable):
+            self.tag(67, isRetryable ? 1 : 0)
+            self.text(job)
+            self.text(code)
         }
     }
+
+    private mutating func absorb(_ cause: RefusalCause?) {
+        switch cause {
+        case nil: self.tag(80)
+        case .answer(let operation, let attempt, let status, let isRetryable):
+            self.tag(81, operation, attempt)
+            self.number(status)
+            self.absorb(isRetryable)
+        case .event(let job, let isRetryable):
+            self.tag(82)
+            self.text(job)
+            self.absorb(isRetryable)
+        case .photo: self.tag(83)
+        case .storage: self.tag(84)
+        case .queue: self.tag(85)
+        }
+    }
+
+    private mutating func absorb(_ flag: Bool?) { self.word(flag.map { $0 ? 1 : 0 } ?? 2) }
 
     private mutating func absorb(_ sighting: FaultSighting) {
         switch sighting {

@@ -32,6 +32,9 @@ import Testing
                 Self.seen(.fault(.fired(fault: 2, .upload, attempt: 1))),
                 .reply(ExchangeID(1), reply),
                 Self.seen(.backend(.answered(.upload, attempt: 1, status: 503))),
+                Self.seen(
+                    .backend(
+                        .problem(.upload, attempt: 1, status: 503, retryable: true, retryAfter: nil))),
             ])
         #expect(reply.status == 503)
         #expect(
@@ -194,6 +197,8 @@ import Testing
                     .fault(.fired(fault: 2, operation, attempt: 2)), .backend(.vanished(job: job.id)),
                     .backend(.streamEnded(job: job.id, attempt: 1, byPeer: false)),
                     .backend(.answered(operation, attempt: 2, status: status)),
+                    .backend(
+                        .problem(operation, attempt: 2, status: status, retryable: false, retryAfter: nil)),
                 ])
             #expect(bench.hasEnded(open))
             #expect(bench.backend.jobsAlive == 0)

@@ -34,8 +34,9 @@ import Wire
             #expect(bench.hasEnded(stream))
         }
         #expect(
-            effects.sightings.suffix(6) == [
+            effects.sightings.suffix(7) == [
                 .fault(Self.firing),
+                .backend(.failed(job: job.id, code: data.code ?? "", retryable: data.retryable ?? false)),
                 .backend(
                     .eventWritten(
                         job: job.id, id: "1769947206001-error", position: 3, kind: .error, replayed: false)),

@@ -154,6 +154,7 @@ import Testing
             effects.backendSightings == [
                 .requested(.cancel, attempt: 1, connection: 1), .canceled(job: job.id),
                 .answered(.cancel, attempt: 1, status: 200),
+                .failed(job: job.id, code: "CANCELED", retryable: false),
                 .eventWritten(
                     job: job.id, id: "1769947207000-error", position: 3, kind: .error, replayed: false),
                 .finished(job: job.id, kind: .error, books: 0),

@@ -74,6 +74,9 @@ import Testing
                 .requested(.upload, attempt: 1, connection: 1),
                 .limited(retryAfter: .microseconds(12_500_600)),
                 .answered(.upload, attempt: 1, status: 429),
+                .problem(
+                    .upload, attempt: 1, status: 429, retryable: true,
+                    retryAfter: .microseconds(12_500_600)),
             ])
         #expect(third.faultSightings == [])
 

@@ -76,6 +76,7 @@ import Testing
             effects.backendSightings == [
                 .requested(.results, attempt: 9, connection: 1),
                 .answered(.results, attempt: 9, status: 401),
+                .problem(.results, attempt: 9, status: 401, retryable: false, retryAfter: nil),
             ])
     }
 

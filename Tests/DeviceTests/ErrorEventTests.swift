@@ -5,6 +5,9 @@ import Testing
 
 /// `error` on the stream.
 struct ErrorEventTests {
+    private static let refused = PhoneSighting.refused(
+        code: "NO_TEXT_DETECTED", cause: .event(job: "job-1", retryable: false))
+
     @Test(arguments: [false, nil])
     func `a final error is refused, shown, cleaned up and settled`(retryable: Bool?) {
         var phone = TestPhone()
@@ -16,7 +19,7 @@ struct ErrorEventTests {
                 .firstEvent(job: "job-1", took: .zero),
                 .eventApplied(job: "job-1", id: "9-error", kind: .error, latency: nil, replayed: false),
                 .terminalApplied(job: "job-1", kind: .error, inline: "absent"),
-                .refused(code: "NO_TEXT_DETECTED"),
+                .refused(code: "NO_TEXT_DETECTED", cause: .event(job: "job-1", retryable: retryable)),
                 .requestSent(.cleanup, attempt: 1, job: "job-1", lastEventID: nil),
             ])
         #expect(phone.record?.refusal == "NO_TEXT_DETECTED")
@@ -37,7 +40,7 @@ struct ErrorEventTests {
             ])
         #expect(phone.record?.refusal == nil && phone.request(.cleanup) == nil)
         phone.stream(Wording.error(retryable: false, job: "job-1"))
-        #expect(phone.sightings.contains(.refused(code: "NO_TEXT_DETECTED")))
+        #expect(phone.sightings.contains(Self.refused))
     }
 
     @Test func `it is shown only once that is durable`() {
@@ -45,17 +48,19 @@ struct ErrorEventTests {
         phone.captureToStream()
         phone.storesByItself = false
         phone.stream(Wording.error(retryable: false))
-        #expect(!phone.sightings.contains(.refused(code: "NO_TEXT_DETECTED")))
+        #expect(!phone.sightings.contains(Self.refused))
         #expect(phone.request(.cleanup) == nil)
         phone.tell(.stored(phone.lastTicket))
-        #expect(phone.sightings.contains(.refused(code: "NO_TEXT_DETECTED")))
+        #expect(phone.sightings.contains(Self.refused))
     }
 
     @Test func `a code that cannot be shown is not shown`() {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.error(retryable: false, code: "<b>"))
-        #expect(phone.sightings.contains(.refused(code: "UNKNOWN_ERROR")))
+        #expect(
+            phone.sightings.contains(
+                .refused(code: "UNKNOWN_ERROR", cause: .event(job: "job-1", retryable: false))))
     }
 
     @Test func `a retryable error deletes the job and uploads once more after two seconds`() {

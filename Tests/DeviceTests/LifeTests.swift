@@ -72,7 +72,8 @@ struct LifeTests {
         phone.tell(.storeFailed(StoreTicket(1)))
         #expect(
             phone.sightings == [
-                .launched(restored: 0), .captured(scheduled: .zero), .refused(code: "STORAGE_FULL"),
+                .launched(restored: 0), .captured(scheduled: .zero),
+                .refused(code: "STORAGE_FULL", cause: .storage),
             ])
         #expect(phone.take().contains(.releasePhoto(ScanNumber(1))))
         #expect(phone.store.settled.map(\.outcome) == [.refused(code: "STORAGE_FULL")])

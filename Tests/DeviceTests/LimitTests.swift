@@ -113,7 +113,7 @@ struct LimitTests {
         phone.captureToStream()
         let code = self.text(DeviceLimit.codeBytesMax + beyond)
         phone.stream(Wording.error(retryable: false, code: code))
-        let shown = phone.sightings.compactMap { if case .refused(let code) = $0 { code } else { nil } }
+        let shown = phone.sightings.compactMap { if case .refused(let code, _) = $0 { code } else { nil } }
         #expect(shown.count == 1)
         #expect((shown == [code]) == (beyond == 0))
     }

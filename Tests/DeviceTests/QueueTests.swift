@@ -96,7 +96,7 @@ struct QueueTests {
         phone.tell(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
         phone.tell(.photoRejected(scan: ScanNumber(1), reason: "not a JPEG"))
         #expect(phone.store.settled.map(\.scan.raw) == [1])
-        #expect(phone.sightings.contains(.refused(code: "PHOTO_UNUSABLE")))
+        #expect(phone.sightings.contains(.refused(code: "PHOTO_UNUSABLE", cause: .photo)))
         #expect(phone.open.map(\.scan.raw) == [2])
     }
 
@@ -108,7 +108,10 @@ struct QueueTests {
         _ = phone.take()
         _ = phone.takeSightings()
         phone.capture(UInt32(DeviceLimit.unsettledMax + 1))
-        #expect(phone.takeSightings() == [.captured(scheduled: .zero), .refused(code: "QUEUE_FULL")])
+        #expect(
+            phone.takeSightings() == [
+                .captured(scheduled: .zero), .refused(code: "QUEUE_FULL", cause: .queue),
+            ])
         #expect(phone.device.unsettledCount == DeviceLimit.unsettledMax)
     }
 

@@ -19,7 +19,10 @@ struct UploadTests {
         #expect(phone.store.settled.map(\.outcome) == [.refused(code: "INVALID_FILE")])
         #expect(
             phone.takeSightings() == [
-                .replied(.upload, attempt: 1, status: status, took: .zero), .refused(code: "INVALID_FILE"),
+                .replied(.upload, attempt: 1, status: status, took: .zero),
+                .refused(
+                    code: "INVALID_FILE",
+                    cause: .answer(.upload, attempt: 1, status: status, retryable: false)),
                 .slotGiven,
             ])
         #expect(phone.store.scans == [])

@@ -80,9 +80,10 @@ import Testing
         var observations: [Observation] = []
         for number in 0..<200 {
             observations.append(
-                Self.phone(.refused(code: "C\(number)"), at: Int64(number), device: UInt32(number)))
+                Self.phone(
+                    .refused(code: "C\(number)", cause: nil), at: Int64(number), device: UInt32(number)))
         }
-        observations.append(Self.phone(.refused(code: "C3"), at: 9_000, device: 77))
+        observations.append(Self.phone(.refused(code: "C3", cause: nil), at: 9_000, device: 77))
         let chronicle = Self.told(observations)
         let third = chronicle.troubles.rows[3]
         #expect(third.trouble.name == "scan refused: C3")
@@ -114,7 +115,7 @@ import Testing
             Self.phone(.captured(scheduled: .zero), at: 0, device: 1),
             Self.phone(.completed(took: .seconds(1)), at: 1_000, device: 1),
             Self.phone(.streamLost(job: "a", attempt: 1, .reset, silence: nil), at: 1_500, device: 2),
-            Self.phone(.refused(code: "X"), at: 2_000, device: 3),
+            Self.phone(.refused(code: "X", cause: nil), at: 2_000, device: 3),
         ])
         #expect(chronicle.worstPhones(9).map(\.device) == [DeviceNumber(3), DeviceNumber(2)])
     }

@@ -110,7 +110,7 @@ import Testing
             $0.capture()
             $0.send(.upload, job: nil)
             $0.phone(.replied(.upload, attempt: 1, status: 413, took: .milliseconds(1)))
-            $0.phone(.refused(code: "FILE_TOO_LARGE"))
+            $0.phone(.refused(code: "FILE_TOO_LARGE", cause: nil))
         }
         let totals = history.ledger().totals
         #expect(totals.scans.refused == 1)

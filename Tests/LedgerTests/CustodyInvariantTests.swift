@@ -11,7 +11,7 @@ import Testing
         let twice = History {
             $0.streaming()
             $0.ending(2)
-            $0.phone(.refused(code: "NO_TEXT_DETECTED"))
+            $0.phone(.refused(code: "NO_TEXT_DETECTED", cause: nil))
         }
         #expect(twice.broken() == [.scanCustody])
         #expect(twice.complaint(.scanCustody) == "refused after it was settled")
@@ -103,7 +103,7 @@ import Testing
             $0.capture()
             $0.send(.upload, job: nil)
             $0.phone(.requestFailed(.upload, attempt: 1, .reset, took: .milliseconds(3)))
-            $0.phone(.refused(code: "NETWORK_ERROR"))
+            $0.phone(.refused(code: "NETWORK_ERROR", cause: nil))
         }
         #expect(history.broken() == [.scanRefusedForCause])
     }
@@ -114,7 +114,7 @@ import Testing
             $0.capture()
             $0.send(.upload, job: nil)
             $0.phone(.replied(.upload, attempt: 1, status: status, took: .milliseconds(3)))
-            $0.phone(.refused(code: "HTTP_\(status)"))
+            $0.phone(.refused(code: "HTTP_\(status)", cause: nil))
         }
         #expect(history.broken() == [.scanRefusedForCause])
     }
@@ -125,14 +125,14 @@ import Testing
             $0.backend(.finished(job: $0.job, kind: .error, books: 0))
             $0.event(2, .error)
             $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
-            $0.phone(.refused(code: "NO_TEXT_DETECTED"))
+            $0.phone(.refused(code: "NO_TEXT_DETECTED", cause: nil))
             $0.clean()
         }
         #expect(error.broken() == [])
         let photo = History {
             $0.launch()
             $0.phone(.captured(scheduled: .zero))
-            $0.phone(.refused(code: "PHOTO_UNUSABLE"))
+            $0.phone(.refused(code: "PHOTO_UNUSABLE", cause: nil))
         }
         #expect(photo.broken() == [])
     }

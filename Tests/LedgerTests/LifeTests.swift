@@ -121,7 +121,7 @@ import Testing
                 $0.launch()
                 script(&$0)
                 $0.phone(.captured(scheduled: $0.now))
-                $0.phone(.refused(code: "STORAGE_FULL"))
+                $0.phone(.refused(code: "STORAGE_FULL", cause: .storage))
             }
         }
         #expect(history { $0.phone(.storageFilled) }.broken() == [])

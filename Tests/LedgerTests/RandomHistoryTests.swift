@@ -46,7 +46,7 @@ import Testing
         case 13, 14: return .bookAdded(ordinal: dice.number(), book: book)
         case 15: return .bookRepeated(ordinal: dice.number())
         case 16: return .completed(took: dice.interval())
-        case 18: return .refused(code: job)
+        case 18: return .refused(code: job, cause: .photo)
         case 19, 20: return .requestSent(operation, attempt: attempt, job: job, lastEventID: id)
         case 21: return .replied(operation, attempt: attempt, status: dice.number(), took: dice.interval())
         case 22:

@@ -318,7 +318,7 @@ import Testing
             }
         }
         #expect(self.broken(history(nil)) == [.memoryBounded])
-        #expect(self.broken(history(.refused(code: "STORAGE_FULL"))) == [])
+        #expect(self.broken(history(.refused(code: "STORAGE_FULL", cause: .storage))) == [])
         #expect(self.broken(history(nil, freed: true)) == [])
         let last = History {
             $0.launch()

@@ -88,7 +88,7 @@ import Testing
             }
         }
         let refuse: (inout History) -> Void = {
-            $0.phone(.refused(code: "INVALID_FILE"))
+            $0.phone(.refused(code: "INVALID_FILE", cause: nil))
             $0.clean()
         }
         let repeating: (inout History) -> Void = {

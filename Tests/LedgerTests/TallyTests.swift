@@ -204,7 +204,7 @@ import Testing
                     $0.capture()
                     $0.send(.upload, job: nil)
                     $0.phone(.replied(.upload, attempt: 1, status: status, took: .zero))
-                    if refused { $0.phone(.refused(code: "X")) }
+                    if refused { $0.phone(.refused(code: "X", cause: .photo)) }
                 })
         }
         #expect(end(413, refused: true) == [1, 1])
@@ -366,7 +366,7 @@ import Testing
     @Test func `a photo that cannot be used is a failed preparation, and no failed upload`() {
         let measured = self.measured {
             $0.phone(.captured(scheduled: .zero))
-            $0.phone(.refused(code: "PHOTO_UNUSABLE"))
+            $0.phone(.refused(code: "PHOTO_UNUSABLE", cause: .photo))
             $0.scan = ScanNumber(2)
             $0.capture()
         }

@@ -16,7 +16,10 @@ import Testing
         .backend(.finished(job: "j", kind: .completed, books: 8)), .backend(.tokenRevoked(job: "j")),
         .backend(.resultsServed(job: "j", books: 8)), .backend(.cleaned(job: "j", effective: false)),
         .backend(.canceled(job: "j")), .backend(.expired(job: "j")),
-        .backend(.vanished(job: "j")),
+        .backend(.vanished(job: "j")), .backend(.failed(job: "j", code: "QUALITY_TOO_LOW", retryable: true)),
+        .backend(
+            .problem(.upload, attempt: 2, status: 422, retryable: false, retryAfter: .milliseconds(1_500))),
+        .backend(.problem(.cleanup, attempt: 2, status: 503, retryable: true, retryAfter: nil)),
         .fault(.decided(fault: 1, .stream, attempt: 2, fires: true)),
         .fault(.fired(fault: 1, .upload, attempt: 1)),
         .fault(.began(fault: 4)), .fault(.ended(fault: 4)),

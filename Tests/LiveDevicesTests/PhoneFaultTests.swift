@@ -293,7 +293,7 @@ import Testing
         let (seen, scans, jobs, _) = try self.run(
             scans: 2, load: .open(.constant(ArrivalRate(arrivals: 20, per: .seconds(1))), .uniform),
             jobTime: .milliseconds(400), [full], state: folder.path)
-        let refused = self.count(seen) { $0 == .refused(code: "STORAGE_FULL") }
+        let refused = self.count(seen) { $0 == .refused(code: "STORAGE_FULL", cause: .storage) }
         #expect(scans.captured == 12)
         #expect(scans.refused == refused)
         #expect(refused > 0)

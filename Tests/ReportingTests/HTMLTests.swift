@@ -42,7 +42,7 @@ import Testing
         var chronicle = Chronicle(faults: 1)
         for device in 0..<200 {
             chronicle.saw(
-                Self.phone(.refused(code: bad), at: .seconds(1), device: UInt32(device), scan: 1))
+                Self.phone(.refused(code: bad, cause: nil), at: .seconds(1), device: UInt32(device), scan: 1))
         }
         var result = Samples.hostile()
         result.warnings = [bad]

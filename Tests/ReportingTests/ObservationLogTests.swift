@@ -53,7 +53,7 @@ import Testing
             .launched(restored: 1), .killed, .suspended, .resumed, .pathLost, .pathReturned,
             .captured(scheduled: .zero), .photoPrepared(took: .zero, bytes: 1), .queued(.rateLimited),
             .slotTaken, .slotGiven, .bookAdded(ordinal: 0, book: book), .bookRepeated(ordinal: 0),
-            .completed(took: .zero), .refused(code: "X"),
+            .completed(took: .zero), .refused(code: "X", cause: nil),
             .requestSent(.stream, attempt: 1, job: nil, lastEventID: "9"),
             .replied(.upload, attempt: 1, status: 202, took: .zero),
             .requestFailed(.upload, attempt: 1, .tls, took: .zero),
@@ -75,6 +75,7 @@ import Testing
             .reconnectGivenUp(job: "j", .offline, attempts: 2),
             .reconnectSuperseded(job: "j", .offline, attempts: 2), .reinstalled(discarded: 3), .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage(books: 2), .clockSet(ahead: .seconds(-90)),
+            .recordKept(job: "j", lastEventID: "9", decided: true),
         ] as [PhoneSighting]).map { .phone($0) }
         + ([
             .connected(connection: .max), .requested(.cleanup, attempt: 1, connection: 1),
@@ -85,6 +86,8 @@ import Testing
             .streamEnded(job: "j", attempt: 1, byPeer: true), .finished(job: "j", kind: .completed, books: 3),
             .tokenRevoked(job: "j"), .resultsServed(job: "j", books: 3), .cleaned(job: "j", effective: true),
             .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"),
+            .problem(.upload, attempt: 1, status: 422, retryable: false, retryAfter: .seconds(1)),
+            .failed(job: "j", code: "c", retryable: true),
         ] as [BackendSighting]).map { .backend($0) }
         + ([
             .decided(fault: 0, .upload, attempt: 1, fires: true), .fired(fault: 0, .upload, attempt: 1),
@@ -103,7 +106,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 62)
+        #expect(seen.count == 65)
     }
 
     @Test func `pings and progress are written only with a trace`() {
@@ -138,8 +141,8 @@ import Testing
 
     @Test func `endless text is cut`() throws {
         let endless = String(repeating: "é", count: 1_000_000)
-        let line = try #require(self.line(.phone(.refused(code: endless))))
+        let line = try #require(self.line(.phone(.refused(code: endless, cause: nil))))
         #expect(line.utf8.count < ObservationLog.textBytesMax + 120)
-        #expect(line.contains("é…\"}"))
+        #expect(line.contains("é…\",\"cause\":null}"))
     }
 }

@@ -31,16 +31,40 @@ import Testing
         }
     }
 
+    private static let causes: [RefusalCause?] = [
+        .answer(.upload, attempt: 2, status: 422, retryable: false),
+        .answer(.upload, attempt: 2, status: 422, retryable: nil), .event(job: "j", retryable: true),
+        .event(job: "j", retryable: nil), .photo, .storage, .queue, nil,
+    ]
+
+    @Test(arguments: Self.causes) func `what a scan was refused for is read back`(cause: RefusalCause?) throws
+    {
+        var log = ObservationLog(isTracing: false, faults: [])
+        let refused = Sighting.phone(.refused(code: "X", cause: cause))
+        let written = log.line(
+            Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(1), what: refused))
+        let line = try #require(written)
+        #expect(ObservationReader(faults: []).observation(line.dropLast())?.what == refused)
+    }
+
+    @Test func `the log of an older version says nothing of the cause`() {
+        let line = #"{"t":1,"device":7,"scan":2,"side":"phone","what":"refused","code":"X"}"#
+        let seen = ObservationReader(faults: []).observation(Array(line.utf8)[...])
+        #expect(seen?.what == .phone(.refused(code: "X", cause: nil)))
+    }
+
     @Test func `a line that is cut anywhere is no observation`() throws {
         var log = ObservationLog(isTracing: true, faults: [])
         let reader = ObservationReader(faults: [])
         let written = log.line(
             Observation(
                 at: .zero, device: DeviceNumber(1), scan: .none,
-                what: .phone(.refused(code: "\"\\\u{0}\u{1B}é"))))
+                what: .phone(.refused(code: "\"\\\u{0}\u{1B}é", cause: .photo))))
         let line = try #require(written)
         for end in 0..<(line.count - 1) { #expect(reader.observation(line[..<end]) == nil, "\(end)") }
-        #expect(reader.observation(line.dropLast())?.what == .phone(.refused(code: "\"\\\u{0}\u{1B}é")))
+        #expect(
+            reader.observation(line.dropLast())?.what
+                == .phone(.refused(code: "\"\\\u{0}\u{1B}é", cause: .photo)))
     }
 
     @Test func `a moment that no run can reach is no observation`() throws {

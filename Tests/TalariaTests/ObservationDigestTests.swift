@@ -22,6 +22,10 @@ import Testing
         return .found(finding)
     }
 
+    private static func refused(_ code: String, _ cause: RefusalCause?) -> PhoneSighting {
+        .refused(code: code, cause: cause)
+    }
+
     /// Each differs from the one before it in its kind, or in one field.
     private static let ofPhone: [PhoneSighting] =
         [
@@ -36,8 +40,22 @@ import Testing
             book { $0.confidence = 0.51 }, book { $0.confidence = nil },
             book { $0.enrichmentStatus = .success },
             book { $0.enrichmentStatus = nil }, book { $0.coverUrl = nil }, .bookRepeated(ordinal: 1),
-            .bookRepeated(ordinal: 2), .completed(took: .zero), .completed(took: second), .refused(code: "A"),
-            .refused(code: "B"), .requestSent(.upload, attempt: 1, job: nil, lastEventID: nil),
+            .bookRepeated(ordinal: 2), .completed(took: .zero), .completed(took: second),
+            refused("A", nil), refused("B", nil), refused("B", .photo), refused("B", .storage),
+            refused("B", .queue), refused("B", .answer(.upload, attempt: 1, status: 422, retryable: nil)),
+            refused("B", .answer(.stream, attempt: 1, status: 422, retryable: nil)),
+            refused("B", .answer(.stream, attempt: 2, status: 422, retryable: nil)),
+            refused("B", .answer(.stream, attempt: 2, status: 400, retryable: nil)),
+            refused("B", .answer(.stream, attempt: 2, status: 400, retryable: false)),
+            refused("B", .answer(.stream, attempt: 2, status: 400, retryable: true)),
+            refused("B", .event(job: "j", retryable: nil)), refused("B", .event(job: "k", retryable: nil)),
+            refused("B", .event(job: "k", retryable: false)),
+            refused("B", .event(job: "k", retryable: true)),
+            .recordKept(job: nil, lastEventID: nil, decided: false),
+            .recordKept(job: "j", lastEventID: nil, decided: false),
+            .recordKept(job: "j", lastEventID: "", decided: false),
+            .recordKept(job: "j", lastEventID: "", decided: true),
+            .requestSent(.upload, attempt: 1, job: nil, lastEventID: nil),
             .requestSent(.stream, attempt: 1, job: nil, lastEventID: nil),
             .requestSent(.stream, attempt: 2, job: nil, lastEventID: nil),
             .requestSent(.stream, attempt: 2, job: "", lastEventID: nil),
@@ -137,6 +155,14 @@ import Testing
         .resultsServed(job: "k", books: 2), .cleaned(job: "j", effective: false),
         .cleaned(job: "k", effective: false), .cleaned(job: "k", effective: true), .canceled(job: "j"),
         .canceled(job: "k"), .expired(job: "j"), .expired(job: "k"), .vanished(job: "j"), .vanished(job: "k"),
+        .problem(.upload, attempt: 1, status: 503, retryable: true, retryAfter: nil),
+        .problem(.cleanup, attempt: 1, status: 503, retryable: true, retryAfter: nil),
+        .problem(.cleanup, attempt: 2, status: 503, retryable: true, retryAfter: nil),
+        .problem(.cleanup, attempt: 2, status: 500, retryable: true, retryAfter: nil),
+        .problem(.cleanup, attempt: 2, status: 500, retryable: false, retryAfter: nil),
+        .problem(.cleanup, attempt: 2, status: 500, retryable: false, retryAfter: .zero),
+        .failed(job: "j", code: "A", retryable: false), .failed(job: "k", code: "A", retryable: false),
+        .failed(job: "k", code: "B", retryable: false), .failed(job: "k", code: "B", retryable: true),
     ]
 
     private static let ofFaults: [FaultSighting] = [

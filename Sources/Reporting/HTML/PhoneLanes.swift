@@ -120,7 +120,7 @@ struct PhoneLanes {
         case .captured:
             self.begin(\.scans, scan, at, "on", "scan \(scan.raw)")
         case .completed: self.end(\.scans, scan, at)
-        case .refused(let code):
+        case .refused(let code, _):
             self.end(\.scans, scan, at)
             self.scans.marks.append(Mark(at: at, style: "bad", text: "scan \(scan.raw) refused: \(code)"))
         case .requestSent(.stream, _, _, let id):
@@ -148,7 +148,8 @@ struct PhoneLanes {
         case .lostFromStorage:
             self.scans.marks.append(
                 Mark(at: at, style: "bad", text: "scan \(scan.raw) lost from the state folder"))
-        case .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded,
+        case .recordKept, .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven,
+            .bookAdded,
             .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
             .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned, .firstEvent, .eventIgnored,
             .ping, .reconnected:
