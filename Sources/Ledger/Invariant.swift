@@ -114,7 +114,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanCustody:
             "every captured scan is completed, refused, waiting in a durable record or gone by a named cause, and only one of them"
         case .scanRefusedForCause:
-            "a scan is refused only after an answer or a terminal error, never for a transport failure alone"
+            "a scan is refused only for an answer or an error event that was seen and is worth no other try"
         case .bookNeverLost:
             "every book that the backend found for a scan is in the phone's library"
         case .bookNeverDoubleAdded:
@@ -128,7 +128,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .streamTerminalOnce:
             "a job has one terminal event, and nothing is applied after it"
         case .jobCleaned:
-            "a completed job is deleted, unless a fault, a 401, a kill or a suspension prevents it"
+            "a job is deleted once its scan is completed, refused or done with it, as soon as no accident prevents that"
         case .jobNotCleanedEarly:
             "no job is deleted before its terminal event was applied and its books are durable"
         case .limitHonoured:

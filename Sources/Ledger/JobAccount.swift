@@ -34,12 +34,18 @@ struct JobAccount: Sendable {
     /// The attempts at its stream, from the first to the last.
     var streamAttempts: ClosedRange<UInt32>?
     var isAbandoned = false
-    /// The app was reinstalled: no phone knows of the job any more.
+    /// No phone knows of the job any more: the app was reinstalled, or killed before its record was durable.
     var isForgotten = false
-    /// The app left the screen while its scan was unsettled.
-    var isGivenUp = false
-    /// Something other than the phone may keep the job from being deleted.
-    var isExcused = false
+    /// Its scan waits, and the job is kept for later.
+    var isParked = false
+    /// The process was killed, and its record has not been seen since.
+    var isAtRisk = false
+    /// The server said that the job is gone, or that its token does not open it any more, and may have been believed.
+    var isEndedByServer = false
+    /// The backend's word on another try, once the job ended in an error.
+    var isErrorRetryable: Bool?
+    /// From when on a DELETE is owed for it.
+    var debt: CleanupDebt?
 
     var stream = StreamAccount()
 
@@ -61,6 +67,10 @@ struct JobAccount: Sendable {
 
     mutating func streamAsked(attempt: UInt32) {
         let known = self.streamAttempts ?? attempt...attempt
+        self.isParked = false
+        self.isAtRisk = false
+        self.isForgotten = false
+        self.isEndedByServer = false
         self.streamAttempts = min(known.lowerBound, attempt)...max(known.upperBound, attempt)
     }
 

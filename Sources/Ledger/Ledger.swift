@@ -135,7 +135,8 @@ package struct Ledger: Sendable {
             self.phones[place].saw(
                 sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .fault(let sighting):
-            self.phones[place].saw(sighting, scan: observation.scan, rules: self.rules)
+            self.phones[place].saw(
+                sighting, scan: observation.scan, at: observation.at, rules: self.rules)
         case .network:
             break  // How fast the network is breaks no promise.
         }

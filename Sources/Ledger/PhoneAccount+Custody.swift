@@ -14,6 +14,16 @@ extension PhoneAccount {
             .scanCustody, device: self.device, scan: scan, at: at, "\(deed) after it was settled")
     }
 
+    /// Before its record is durable nobody but the process knows of a scan: a kill would take it, and its job would be
+    /// nobody's.
+    mutating func requireRecord(of scan: ScanNumber, at: Instant, into findings: inout Findings) {
+        guard let index = self.index(of: scan), self.scans[index].state == .open else { return }
+        self.scans[index].wasUploaded = true
+        guard !self.scans[index].isRecorded else { return }
+        findings.violate(
+            .scanCustody, device: self.device, scan: scan, at: at, "uploaded before its record was durable")
+    }
+
     mutating func bookAdded(
         _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
     ) {
@@ -77,9 +87,11 @@ extension PhoneAccount {
     mutating func completed(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
         let taken = self.take(scan, for: "completed", at: at, into: &findings)
         guard let index = taken, self.scans[index].state == .open else {
-            // A phone that was started again may find a completed record, and say so again.
-            let isRepeated = taken.map { self.scans[$0].state == .completed } ?? true
-            guard self.isSettled(scan), !(isRepeated && self.sawRelaunch) else { return }
+            // What was not durable when the process was killed is done over, and said again.
+            let isDoneOver = taken.map {
+                self.scans[$0].state == .completed && self.scans[$0].isKeptUndecided
+            }
+            guard self.isSettled(scan), isDoneOver != true else { return }
             findings.violate(
                 .scanCustody, device: self.device, scan: scan, at: at, "completed after it was settled")
             return
@@ -106,13 +118,17 @@ extension PhoneAccount {
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
+            self.oweAfterOutcome(job: job, at: at)
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
         self.settle(at: index, as: .completed, into: &findings)
         self.dropIfDone(scan)
     }
 
-    mutating func refused(_ scan: ScanNumber, code: String, at: Instant, into findings: inout Findings) {
+    mutating func refused(
+        _ scan: ScanNumber, code: String, cause: RefusalCause?, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
         let taken = self.take(scan, for: "refused", at: at, into: &findings)
         guard let index = taken, self.scans[index].state == .open else {
             guard self.isSettled(scan) else { return }
@@ -120,31 +136,71 @@ extension PhoneAccount {
                 .scanCustody, device: self.device, scan: scan, at: at, "refused after it was settled")
             return
         }
-        // A photo that never was prepared could not be used: a cause of its own.
-        let hadRoom = code == Self.storageFull && !self.isStorageFull
-        if hadRoom {
+        if let complaint = self.refusalComplaint(at: index, cause, rules: rules) {
             findings.violate(
                 .scanRefusedForCause, device: self.device, scan: scan, at: at,
-                "refused as \(code.bounded) while there was room")
-        } else if code != Self.storageFull, self.scans[index].isPrepared, !self.scans[index].hadCause {
-            findings.violate(
-                .scanRefusedForCause, device: self.device, scan: scan, at: at,
-                "refused as \(code.bounded) without an answer that says so")
+                "refused as \(code.bounded) \(complaint)")
         }
         let isExplained =
-            code == Self.storageFull
+            cause == .storage
             ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
             : self.scans[index].isRefusalExplained
         findings.count(in: self.group) {
             $0.scans.refused += 1
             if !isExplained { $0.scans.refusedUnexplained += 1 }
         }
+        self.oweAfterRefusal(of: scan, cause: cause, at: at)
         self.settle(at: index, as: .refused, into: &findings)
         self.dropIfDone(scan)
     }
 
-    /// What a phone says that has no room for the record of a capture.
-    private static let storageFull = "STORAGE_FULL"
+    /// What is wrong with the cause of a refusal: only the very answer or event that it names, seen for this scan and not
+    /// worth another try, is one.
+    private func refusalComplaint(at index: Int, _ cause: RefusalCause?, rules: Rules) -> String? {
+        let scan = self.scans[index]
+        switch cause {
+        case nil: return "without a cause"
+        case .answer(let operation, let attempt, let status, let isRetryable):
+            guard operation == .upload,
+                scan.uploadReply == ScanAccount.Reply(attempt: attempt, status: status)
+            else { return "for an answer to \(operation.name) \(attempt) that was not seen" }
+            let problem = scan.uploadProblem(attempt: attempt)
+            // An answer of the upstream's is seen by the phone alone.
+            if rules.settings.hasBackendView || problem != nil, problem?.status != status {
+                return "for an answer to upload \(attempt) that the backend did not give"
+            }
+            guard Self.isFinal(status), (problem?.isRetryable ?? isRetryable) != true else {
+                return "for an answer to upload \(attempt), \(status), that is worth another try"
+            }
+            return nil
+        case .event(let id, let isRetryable):
+            guard let job = self.jobs.last(where: { $0.id == id && $0.scan == scan.number }),
+                job.terminal == .error
+            else { return "for an error event that was not seen" }
+            if rules.settings.hasBackendView, job.isErrorRetryable == nil, !job.isInherited {
+                return "for an error event that the backend did not write"
+            }
+            guard (job.isErrorRetryable ?? isRetryable) != true else {
+                return "for an error event that is worth another try"
+            }
+            return nil
+        case .photo: return scan.isPrepared ? "for a photo that could be read" : nil
+        case .storage: return self.isStorageFull ? nil : "while there was room"
+        case .queue:
+            // Those of which only the DELETE is left count, too.
+            let followed = self.scans.count + self.inheritedUnnamed
+            return followed > Self.unsettledMax ? nil : "while there was room in its queue"
+        }
+    }
+
+    /// Unsettled scans of one phone; one more is refused.
+    private static let unsettledMax = 1_000
+
+    /// Whether an answer to an upload is a verdict on the scan. 401, 403, 404 and 410 are verdicts on the caller or the
+    /// address, 408 and 429 on the moment.
+    private static func isFinal(_ status: Int) -> Bool {
+        (400...499).contains(status) && ![401, 403, 404, 408, 410, 429].contains(status)
+    }
 
     /// The books of a scan, and how many of them are in the library. Of a foreign target's shelf nothing is known.
     func books(at index: Int, rules: Rules) -> (expected: Int, held: Int) {

@@ -74,6 +74,7 @@ extension PhoneAccount {
 
     mutating func expired(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
         guard let index = self.jobIndex(id), !self.jobs[index].isExpired else { return }
+        self.debtExpires(ofJob: index, at: at)
         self.jobs[index].isExpired = true
         findings.count(in: self.group) { $0.jobs.expired += 1 }
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
@@ -86,10 +87,9 @@ extension PhoneAccount {
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
     }
 
-    /// A named fault took the token of the job: its DELETE can only be answered with 401.
+    /// A named fault took the token of the job: a 401 is right from now on.
     mutating func tokenRevoked(job id: String) {
         guard let index = self.jobIndex(id) else { return }
-        self.jobs[index].isExcused = true
         self.jobs[index].isTokenRevoked = true
     }
 
@@ -101,6 +101,7 @@ extension PhoneAccount {
         self.requireOpen(scan, for: "accepted", at: at, into: &findings)
         if !rules.settings.hasBackendView { self.forgetNamesake(of: id, scan: scan) }
         let index = self.jobIndex(id, orNewOf: scan)
+        self.oweSuperseded(by: id, scan: scan, at: at)
         guard !self.jobs[index].isKnownToPhone else { return }
         self.jobs[index].isKnownToPhone = true
         if self.jobs[index].acceptedAt == nil { self.jobs[index].acceptedAt = at }
@@ -118,78 +119,9 @@ extension PhoneAccount {
         }
     }
 
-    mutating func deleteSent(_ scan: ScanNumber, job id: String, at: Instant, into findings: inout Findings) {
-        guard let index = self.jobIndex(id, of: scan) else { return }
-        let job = self.jobs[index]
-        self.jobs[index].deleteSent = true
-        self.jobs[index].stream.forgetLog()
-        if self.isCutOff || self.faultsActive > 0 { self.jobs[index].isExcused = true }
-        // When the app goes to the background it gives its jobs up; the last of their DELETEs may be sent when it is
-        // back. A failed job holds no books, and a job from before this run may have been finished then.
-        if job.isGivenUp || job.sawError || job.isInherited || self.isSettled(job.scan) { return }
-        let state =
-            job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
-        findings.violate(.jobNotCleanedEarly, device: self.device, scan: scan, at: at, "DELETE sent \(state)")
-    }
-
-    mutating func deleteFailed(_ scan: ScanNumber, _ failure: TransportFailure, rules: Rules) {
-        let isOurs = failure == .noPath || failure == .descriptorsExhausted
-        guard isOurs || self.isCutOff || self.faultsActive > 0 || !rules.settings.hasBackendView else {
-            return
-        }
-        self.excuseJobs(of: scan) { $0.deleteSent }
-    }
-
-    mutating func deleteAnswered(
-        _ scan: ScanNumber, job id: String, status: Int, at: Instant, rules: Rules,
-        into findings: inout Findings
-    ) {
-        guard let index = self.jobIndex(id, of: scan) else { return }
-        guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
-        self.jobs[index].deleteAnswered = true
-        if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
-    }
-
-    /// A DELETE got 401. Only a token that is not valid any more makes that an answer to be content with.
-    mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, rules: Rules) {
-        for index in self.jobs.indices where self.jobs[index].scan == scan {
-            guard self.jobs[index].deleteSent, !self.jobs[index].deleteAnswered else { continue }
-            self.jobs[index].isTokenOver = self.jobs[index].isTokenOver(
-                at: at, lifetime: rules.settings.tokenLifetime)
-        }
-    }
-
-    /// What a DELETE is answered when the job is not there any more.
-    static func isGone(_ status: Int) -> Bool {
-        (200..<300).contains(status) || status == 404 || status == 410
-    }
-
-    mutating func abandoned(
-        _ scan: ScanNumber, job id: String, cause: String, at: Instant, rules: Rules,
-        into findings: inout Findings
-    ) {
-        findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
-        guard let index = self.jobIndex(id, of: scan) else { return }
-        // A foreign server gave the id to another scan's job as well: a DELETE would have hit that one.
-        if !rules.settings.hasBackendView, self.jobs.contains(where: { $0.id == id && $0.scan != scan }) {
-            self.jobs[index].isExcused = true
-        }
-        self.jobs[index].isAbandoned = true
-        self.jobs[index].stream.forgetLog()
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
-    }
-
-    /// Something named keeps DELETEs of this phone from arriving.
-    mutating func excuseJobs(of scan: ScanNumber?, where applies: (JobAccount) -> Bool) {
-        for index in self.jobs.indices where scan == nil || self.jobs[index].scan == scan {
-            if applies(self.jobs[index]) { self.jobs[index].isExcused = true }
-        }
-    }
-
     // MARK: The end of a job
 
-    private mutating func dropIfClosed(
+    mutating func dropIfClosed(
         job index: Int, at: Instant, rules: Rules, into findings: inout Findings
     ) {
         guard self.jobs[index].isClosed(hasBackendView: rules.settings.hasBackendView) else { return }
@@ -206,11 +138,10 @@ extension PhoneAccount {
             findings.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
         }
         guard !job.isInherited else { return }
-        if job.carriedBooks, !job.isGone, !job.isExcused {
-            let story = job.deleteSent ? "its DELETE had no effect" : "no DELETE was sent"
+        if let complaint = self.cleanupComplaint(job: index, rules: rules) {
             findings.violate(
                 .jobCleaned, device: self.device, scan: job.scan, at: at,
-                "job \(job.id.bounded) is left: \(story)")
+                "job \(job.id.bounded) is left: \(complaint)")
         }
         guard rules.settings.hasBackendView else { return }
         if job.isAcceptedByBackend, !job.isKnownToPhone {

@@ -17,31 +17,36 @@ extension PhoneAccount {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
         case .killed:
-            self.killed()
+            self.killed(at: at)
+        case .recordKept(let job, let lastEventID, let isDecided):
+            self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
         case .reinstalled:
-            self.reinstalled(into: &findings)
+            self.reinstalled(at: at, into: &findings)
         case .suspended:
-            self.suspended()
+            self.suspended(at: at)
         case .resumed:
-            self.isSuspended = false
+            self.resumed(at: at)
         case .pathLost:
-            self.isCutOff = true
-            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+            self.pathWasLost(at: at)
         case .pathChanged:
-            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+            self.pathWasChanged(at: at)
         case .pathReturned:
-            self.isCutOff = false
+            self.pathHasReturned(at: at)
         case .storageFilled:
-            self.isStorageFull = true
+            self.storageWasFilled(at: at)
         case .storageFreed:
-            self.isStorageFull = false
+            self.storageWasFreed(at: at)
         case .captured:
             self.capture(scan, at: at, into: &findings)
         case .photoPrepared:
             self.updateScan(scan) { $0.isPrepared = true }
         case .queued:
             self.requireOpen(scan, for: "queued", at: at, into: &findings)
-            self.updateScan(scan) { $0.isRecorded = true }
+            self.updateScan(scan) {
+                $0.isRecorded = true
+                $0.isPrepared = false  // Its photo may be given back, and prepared anew.
+            }
+            self.jobWaits(of: scan, at: at)
         case .slotTaken:
             self.slotTaken(scan, at: at, rules: rules, into: &findings)
         case .slotGiven:
@@ -52,22 +57,22 @@ extension PhoneAccount {
             self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
-        case .refused(let code, _):
-            self.refused(scan, code: code, at: at, into: &findings)
+        case .refused(let code, let cause):
+            self.refused(scan, code: code, cause: cause, at: at, rules: rules, into: &findings)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.requestSent(
                 operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
-                into: &findings)
+                rules: rules, into: &findings)
         case .replied(let operation, let attempt, let status, _):
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
-        case .requestFailed(let operation, _, let failure, _):
-            if operation == .cleanup { self.deleteFailed(scan, failure, rules: rules) }
-        case .badAnswer:
-            self.updateScan(scan) { $0.hadCause = true }
+        case .requestFailed(let operation, let attempt, let failure, _):
+            guard operation == .cleanup else { return }
+            self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
         case .uploadAccepted(let job, _, _):
             self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
+            if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .cleanupAnswered(let job, let status, _):
@@ -89,7 +94,7 @@ extension PhoneAccount {
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .recordKept, .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected,
+        case .badAnswer, .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected,
             .reconnectGivenUp,
             .reconnectSuperseded:
             break  // Measured, not judged.
@@ -100,22 +105,27 @@ extension PhoneAccount {
 
     private mutating func requestSent(
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, lastEventID: String?,
-        at: Instant, into findings: inout Findings
+        at: Instant, rules: Rules, into findings: inout Findings
     ) {
         self.checkLimit(operation, scan: scan, at: at, into: &findings)
         switch operation {
         case .upload:
             self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
+            self.requireRecord(of: scan, at: at, into: &findings)
         case .stream:
             _ = self.take(scan, for: "streamed", at: at, into: &findings)
             guard let job else { return }
-            self.askedForStream(scan, job: job, lastEventID: lastEventID, at: at, into: &findings)
+            self.askedForStream(
+                scan, job: job, lastEventID: lastEventID, at: at, rules: rules, into: &findings)
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].streamAsked(attempt: attempt) }
         case .results:
             _ = self.take(scan, for: "results asked", at: at, into: &findings)
+            guard let job, let index = self.jobIndex(job, of: scan) else { return }
+            self.jobs[index].isParked = false
+            self.jobs[index].isEndedByServer = false
         case .cleanup, .cancel:
             guard let job else { return }
-            self.deleteSent(scan, job: job, at: at, into: &findings)
+            self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)
         case .status:
             break
         }
@@ -124,18 +134,21 @@ extension PhoneAccount {
     private mutating func replied(
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
     ) {
-        if operation == .cleanup, status == 401 { self.deleteTurnedAway(scan, at: at, rules: rules) }
-        if operation == .upload, status >= 400 {
-            self.updateScan(scan) { $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt) }
+        guard status >= 400 || operation == .cleanup else { return }
+        switch operation {
+        case .upload:
+            self.updateScan(scan) {
+                $0.uploadReply = ScanAccount.Reply(attempt: attempt, status: status)
+                $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt)
+            }
+        case .stream, .results:
+            self.jobEnded(
+                by: operation, of: scan, attempt: attempt, status: status, at: at, rules: rules)
+        case .cleanup:
+            self.deleteReplied(scan, attempt: attempt, status: status, at: at, rules: rules)
+        case .status, .cancel:
+            break
         }
-        // A DELETE that is turned away for its token can never succeed. Of a foreign target's jobs its word is all there
-        // is.
-        if operation == .cleanup, status == 401 || !rules.settings.hasBackendView && Self.isGone(status) {
-            self.excuseJobs(of: scan) { $0.deleteSent }
-        }
-        // These three ask for another try; everything else from 400 may be a reason to give the scan up.
-        guard status >= 400, status != 401, status != 408, status != 429 else { return }
-        self.updateScan(scan) { $0.hadCause = true }
     }
 
     mutating func saw(
@@ -153,6 +166,16 @@ extension PhoneAccount {
         case .finished(let job, let kind, let books):
             self.finished(
                 scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
+        case .problem(let operation, let attempt, let status, let isRetryable, let retryAfter):
+            self.updateScan(scan) {
+                $0.problemAnswered(
+                    operation,
+                    ScanAccount.ProblemReply(
+                        attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter))
+            }
+        case .failed(let job, _, let isRetryable):
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].isErrorRetryable = isRetryable
         case .tokenRevoked(let job):
             self.tokenRevoked(job: job)
         case .cleaned(let job, let effective):
@@ -163,25 +186,23 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .problem, .failed, .connected, .requested, .answered, .limited, .pingWritten, .streamEnded,
-            .resultsServed:
+        case .connected, .requested, .answered, .limited, .pingWritten, .streamEnded, .resultsServed:
             break  // Measured, not judged.
         }
     }
 
-    mutating func saw(_ sighting: FaultSighting, scan: ScanNumber, rules: Rules) {
+    mutating func saw(_ sighting: FaultSighting, scan: ScanNumber, at: Instant, rules: Rules) {
         switch sighting {
         case .fired(let fault, let operation, let attempt):
-            if operation == .cleanup { self.excuseJobs(of: scan) { _ in true } }
-            guard rules.settings.faultsThatRefuse.contains(fault) else { return }
-            self.updateScan(scan) { $0.refusingFaultFired(operation, attempt: attempt) }
+            self.faultFired(operation, scan: scan, attempt: attempt)
+            let refuses = rules.settings.faultsThatRefuse.contains(fault)
+            self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
         case .began(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
-            self.faultsActive += 1
-            self.excuseJobs(of: nil) { $0.deleteSent && !$0.deleteAnswered }
+            self.faultBegan(at: at)
         case .ended(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
-            self.faultsActive = max(0, self.faultsActive - 1)
+            self.faultEnded(at: at)
         case .decided:
             break
         }
@@ -191,6 +212,12 @@ extension PhoneAccount {
 extension BackendSighting {
     /// The gateway in front of a foreign target sees what its own faults do, and nothing else of the backend.
     var isOfTheGatewayToo: Bool {
-        if case .tokenRevoked = self { true } else { false }
+        switch self {
+        case .tokenRevoked, .problem, .failed: true
+        case .connected, .requested, .answered, .accepted, .limited, .streamOpened, .eventWritten,
+            .pingWritten,
+            .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished:
+            false
+        }
     }
 }

@@ -5,12 +5,13 @@ import Talaria
 
 extension PhoneAccount {
     mutating func askedForStream(
-        _ scan: ScanNumber, job id: String, lastEventID: String?, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, job id: String, lastEventID: String?, at: Instant, rules: Rules,
+        into findings: inout Findings
     ) {
         guard let index = self.jobInUse(id, scan: scan, for: "streamed", at: at, into: &findings) else {
             return
         }
-        self.jobs[index].isGivenUp = false  // Kept for want of a path, and taken up again.
+        self.takenUpAgain(job: index, at: at, rules: rules, into: &findings)
         let isInherited = self.jobs[index].isInherited
         guard let wrong = self.jobs[index].stream.asked(after: lastEventID, isInherited: isInherited) else {
             return
@@ -62,7 +63,6 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, kind: EventKind, inline: String, at: Instant,
         into findings: inout Findings
     ) {
-        if kind == .error { self.updateScan(scan) { $0.hadCause = true } }
         guard let index = self.jobIndex(id, of: scan) else { return }
         if let terminal = self.jobs[index].terminal {
             findings.violate(
@@ -72,6 +72,7 @@ extension PhoneAccount {
         self.jobs[index].terminal = kind
         if kind == .error {
             self.jobs[index].sawError = true
+            self.oweAfterError(job: index, at: at)
             let attempts = self.jobs[index].streamAttempts
             self.updateScan(scan) {
                 $0.isRefusalExplained = attempts.map($0.isStreamRefused) ?? false

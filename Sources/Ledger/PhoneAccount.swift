@@ -20,8 +20,11 @@ struct PhoneAccount: Sendable {
     private var hasLaunched = false
     private(set) var sawRelaunch = false
     /// Scans of an earlier run that were not heard of by number yet.
-    private var inheritedUnnamed = 0
+    private(set) var inheritedUnnamed = 0
+    /// Its app's process runs.
+    var isAlive = true
     var isSuspended = false
+    var suspendedAt = Instant.zero
     var isCutOff = false
     var faultsActive = 0
     var isStorageFull = false
@@ -119,7 +122,7 @@ struct PhoneAccount: Sendable {
         var inDoubt = 0
         for index in self.scans.indices where self.scans[index].state == .open {
             open += 1
-            if self.scans[index].isInDoubt { inDoubt += 1 }
+            if self.scans[index].mayBeGone { inDoubt += 1 }
             self.scans[index].sawRelaunch = self.hasLaunched
             self.scans[index].isPrepared = false  // Its photo is prepared anew.
         }
@@ -140,20 +143,21 @@ struct PhoneAccount: Sendable {
             }
         }
         self.startOver()
+        self.debtsOfTheLaunched(at: at)
         for index in self.jobs.indices { self.jobs[index].relaunched() }
     }
 
-    mutating func killed() {
+    mutating func killed(at: Instant) {
+        self.debtsOfTheKilled(at: at)
         self.startOver()
-        for index in self.jobs.indices { self.jobs[index].isExcused = true }
         for index in self.scans.indices where self.scans[index].state == .open {
             if !self.scans[index].isRecorded { self.scans[index].isInDoubt = true }
         }
     }
 
     /// Whatever the phone had is gone, and a scan that was not settled has a named end.
-    mutating func reinstalled(into findings: inout Findings) {
-        self.killed()
+    mutating func reinstalled(at: Instant, into findings: inout Findings) {
+        self.killed(at: at)
         for index in self.jobs.indices { self.jobs[index].isForgotten = true }
         for index in self.scans.indices where self.scans[index].state == .open {
             self.discard(at: index, .reinstalled, into: &findings)
@@ -181,16 +185,15 @@ struct PhoneAccount: Sendable {
         self.limits = LimitAccount()
     }
 
-    mutating func suspended() {
+    mutating func suspended(at: Instant) {
+        if !self.isSuspended { self.suspendedAt = at }
         self.isSuspended = true
-        // The end of the run cuts short what runs. A scan that was settled before had all the time it wanted, unless
-        // its DELETE is on its way.
-        for index in self.jobs.indices {
-            let isUnderWay = self.jobs[index].deleteSent && !self.jobs[index].deleteAnswered
-            let isUnsettled = !self.isSettled(self.jobs[index].scan)
-            if isUnderWay || isUnsettled { self.jobs[index].isExcused = true }
-            if isUnsettled { self.jobs[index].isGivenUp = true }
-        }
+        self.debtsOfTheSuspended(at: at)
+    }
+
+    mutating func resumed(at: Instant) {
+        if self.isSuspended { self.debtsOfTheResumed(at: at) }
+        self.isSuspended = false
     }
 
     // MARK: The end
@@ -228,7 +231,7 @@ struct PhoneAccount: Sendable {
         // Whatever an interrupted run has not settled would have gone on.
         guard findings.bounds.interruption == nil else { return }
         for index in self.scans.indices where self.scans[index].state == .open {
-            if self.scans[index].isInDoubt, !self.scans[index].isRecorded {
+            if self.scans[index].mayBeGone {
                 self.discard(at: index, .notStored, into: &findings)
             } else {
                 self.lose(at: index, at: at, rules: rules, into: &findings)
@@ -250,6 +253,7 @@ struct PhoneAccount: Sendable {
                 .slotsBounded, device: self.device, scan: .none, at: at,
                 "\(self.slots) slots taken and never given back")
         }
+        self.checkDebts(at: at)
         for index in self.jobs.indices {
             self.finishJob(at: index, at: at, rules: rules, into: &findings)
         }

@@ -28,15 +28,22 @@ struct ScanAccount: Sendable {
     var isRecorded: Bool
     /// The process was killed before its record was known to be durable: the next one may have it or not.
     var isInDoubt = false
+    /// Its photo was sent: it had to be durable by then.
+    var wasUploaded = false
+    /// The process was killed after the scan was settled, and the record did not say so yet.
+    var isKeptUndecided = false
     var isPrepared = false
     /// Its storage was full when it was captured.
     var isCapturedWithoutRoom = false
-    /// An answer or a terminal error came that may be a reason to refuse the scan.
-    var hadCause = false
     /// The last final answer or event was one that a fired fault had delivered.
     var isRefusalExplained = false
-    /// Attempts at which a fault fired that delivers a final answer or event.
-    private(set) var refusingAttempts: [RefusingAttempt] = []
+    /// Exchanges in which a fault fired, the latest few.
+    private var firings: [Firing] = []
+    /// The last answer from 400 on to an upload, as the phone saw it.
+    var uploadReply: Reply?
+    /// The last problem that the backend answered to an upload, and to a DELETE.
+    private var uploadProblem: ProblemReply?
+    private var cleanupProblem: ProblemReply?
     /// The backend finished a job of the scan, and so found its books.
     var isFound = false
     /// The backend said that it could not look up some book: it may come degraded, and no other way.
@@ -45,27 +52,62 @@ struct ScanAccount: Sendable {
     var added = NumberRanges<Int>()
     var repeated = NumberRanges<Int>()
 
-    /// One exchange.
-    struct RefusingAttempt: Hashable, Sendable {
+    private struct Firing: Hashable, Sendable {
         var operation: Operation
         var attempt: UInt32
+        /// The fault delivers a final answer or event.
+        var refuses: Bool
     }
 
-    private static let refusingAttemptsMax = 8
+    struct Reply: Hashable, Sendable {
+        var attempt: UInt32
+        var status: Int
+    }
 
-    /// Keeps the latest few: a phone gives a scan up at the first final answer that reaches it.
-    mutating func refusingFaultFired(_ operation: Operation, attempt: UInt32) {
-        if self.refusingAttempts.count == Self.refusingAttemptsMax { self.refusingAttempts.removeFirst() }
-        self.refusingAttempts.append(RefusingAttempt(operation: operation, attempt: attempt))
+    struct ProblemReply: Hashable, Sendable {
+        var attempt: UInt32
+        var status: Int
+        var isRetryable: Bool
+        var retryAfter: Interval?
+    }
+
+    private static let firingsMax = 8
+
+    /// No process need have it: it was killed before the record was known to be durable.
+    var mayBeGone: Bool { self.isInDoubt && !self.isRecorded && !self.wasUploaded }
+
+    mutating func faultFired(_ operation: Operation, attempt: UInt32, refuses: Bool) {
+        if self.firings.count == Self.firingsMax { self.firings.removeFirst() }
+        self.firings.append(Firing(operation: operation, attempt: attempt, refuses: refuses))
+    }
+
+    func wasFired(_ operation: Operation, attempt: UInt32) -> Bool {
+        self.firings.contains { $0.operation == operation && $0.attempt == attempt }
     }
 
     func isUploadRefused(attempt: UInt32) -> Bool {
-        self.refusingAttempts.contains { $0.operation == .upload && $0.attempt == attempt }
+        self.firings.contains { $0.refuses && $0.operation == .upload && $0.attempt == attempt }
     }
 
     /// Any of a job's streams: an error that ends the job comes again to whoever asks again.
     func isStreamRefused(attempts: ClosedRange<UInt32>) -> Bool {
-        self.refusingAttempts.contains { $0.operation == .stream && attempts.contains($0.attempt) }
+        self.firings.contains { $0.refuses && $0.operation == .stream && attempts.contains($0.attempt) }
+    }
+
+    mutating func problemAnswered(_ operation: Operation, _ problem: ProblemReply) {
+        switch operation {
+        case .upload: self.uploadProblem = problem
+        case .cleanup: self.cleanupProblem = problem
+        case .stream, .results, .status, .cancel: break
+        }
+    }
+
+    func uploadProblem(attempt: UInt32) -> ProblemReply? {
+        self.uploadProblem?.attempt == attempt ? self.uploadProblem : nil
+    }
+
+    func cleanupProblem(attempt: UInt32) -> ProblemReply? {
+        self.cleanupProblem?.attempt == attempt ? self.cleanupProblem : nil
     }
 
     init(number: ScanNumber, isInherited: Bool) {

@@ -34,6 +34,8 @@ struct StreamAccount: Sendable {
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
     private var isForgetful = false
+    /// The place to resume from that was durable when the process was killed; empty: the start. Nil where nobody saw it.
+    private var keptID: String?
     /// The last GET asked for exactly what it should.
     private(set) var askedExactly = true
     /// The server went on elsewhere than it was asked to: what it says again is not the phone's doing.
@@ -70,6 +72,9 @@ struct StreamAccount: Sendable {
 
     // MARK: The phone's side
 
+    /// The process was killed, and its storage holds this place to resume from.
+    mutating func kept(lastID: String?) { self.keptID = lastID ?? "" }
+
     mutating func relaunched() { self.isForgetful = true }
 
     /// A GET goes out. Nil when it asks for what follows the last applied event; otherwise what is wrong.
@@ -81,7 +86,15 @@ struct StreamAccount: Sendable {
         }
         if self.isForgetful {
             self.isForgetful = false
-            return self.rewind(to: id)
+            let kept = self.keptID
+            self.keptID = nil
+            if let id, id == kept, self.position(ofKnown: id) == nil {
+                // Of a ping, or of an event that was ignored.
+                self.askedExactly = true
+                self.lastIgnoredID = id
+                return nil
+            }
+            return self.older(id, than: kept) ?? self.rewind(to: id)
         }
         // An empty id takes the last one back (WHATWG HTML 9.2.6).
         let last = self.lastID == "" ? nil : self.lastID
@@ -91,6 +104,22 @@ struct StreamAccount: Sendable {
         let asked = id.map { "asked for what follows \($0.bounded)" } ?? "asked without Last-Event-ID"
         return "\(asked); \(right)"
     }
+
+    /// After a relaunch: what was durable is not forgotten.
+    private mutating func older(_ id: String?, than kept: String?) -> String? {
+        guard let kept, kept != "", id != kept else { return nil }
+        self.askedExactly = false
+        if let id, let position = self.position(ofKnown: id), let bound = self.position(ofKnown: kept),
+            position >= bound
+        {
+            self.askedExactly = true
+            return nil
+        }
+        let asked = id.map { "asked, after a relaunch, for what follows \($0.bounded)" }
+        return "\(asked ?? "asked, after a relaunch, without Last-Event-ID"); \(kept.bounded) was durable"
+    }
+
+    private func position(ofKnown id: String) -> Int? { self.log.last { $0.id == id }?.position }
 
     /// After a relaunch an older id, or none, is as good as the last.
     private mutating func rewind(to id: String?) -> String? {

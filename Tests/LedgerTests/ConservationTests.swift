@@ -109,8 +109,8 @@ import Testing
             $0.launch()
             $0.capture()
             $0.send(.upload, job: nil)
-            $0.phone(.replied(.upload, attempt: 1, status: 413, took: .milliseconds(1)))
-            $0.phone(.refused(code: "FILE_TOO_LARGE", cause: nil))
+            $0.uploadProblem(413)
+            $0.refuse("FILE_TOO_LARGE", answer: 413)
         }
         let totals = history.ledger().totals
         #expect(totals.scans.refused == 1)
@@ -221,7 +221,9 @@ import Testing
             $0.terminal(2)
             $0.addBooks()
             $0.complete()
+            $0.backend(.tokenRevoked(job: $0.job))
             $0.send(.cleanup, job: $0.job)
+            $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
             $0.phone(.cleanupAnswered(job: $0.job, status: 401, took: .milliseconds(1)))
             $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
             $0.backend(.expired(job: $0.job))

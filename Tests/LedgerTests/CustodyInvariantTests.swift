@@ -11,7 +11,7 @@ import Testing
         let twice = History {
             $0.streaming()
             $0.ending(2)
-            $0.phone(.refused(code: "NO_TEXT_DETECTED", cause: nil))
+            $0.refuse()
         }
         #expect(twice.broken() == [.scanCustody])
         #expect(twice.complaint(.scanCustody) == "refused after it was settled")
@@ -80,61 +80,62 @@ import Testing
         #expect(relaunch(restored: 1).broken() == [])
     }
 
-    @Test func `a phone that was started again may say once more that a scan is complete`() {
-        let history = History {
-            $0.streaming()
-            $0.terminal(2)
-            $0.addBooks()
-            $0.complete()
-            $0.phone(.killed)
-            $0.launch()
-            $0.complete()
-            $0.clean()
+    @Test func `a scan is complete once more only where that was not durable before the kill`() {
+        func again(decided: Bool?) -> History {
+            History {
+                $0.streaming()
+                $0.terminal(2)
+                $0.addBooks()
+                $0.complete()
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.killed)
+                if let decided {
+                    $0.phone(.recordKept(job: $0.job, lastEventID: History.id(1), decided: decided))
+                }
+                $0.launch(restored: decided == false ? 1 : 0)
+                $0.complete()
+                $0.clean()
+            }
         }
-        #expect(history.broken() == [])
-        #expect(history.ledger().totals.scans.completed == 1)
+        #expect(again(decided: false).broken() == [])
+        #expect(again(decided: false).ledger().totals.scans.completed == 1)
+        #expect(again(decided: true).broken() == [.scanCustody])
+        #expect(again(decided: nil).broken() == [.scanCustody])
+        #expect(again(decided: true).complaint(.scanCustody) == "completed after it was settled")
     }
 
-    // MARK: scan.refused-for-cause
-
-    @Test func `a scan refused for a transport failure alone is refused without cause`() {
-        let history = History {
-            $0.launch()
-            $0.capture()
-            $0.send(.upload, job: nil)
-            $0.phone(.requestFailed(.upload, attempt: 1, .reset, took: .milliseconds(3)))
-            $0.phone(.refused(code: "NETWORK_ERROR", cause: nil))
+    @Test func `a scan is not uploaded before its record is durable`() {
+        func upload(isRecorded: Bool) -> History {
+            History {
+                $0.launch()
+                $0.phone(.captured(scheduled: $0.now))
+                if isRecorded { $0.phone(.queued(.captured)) }
+                $0.upload()
+                $0.phone(.queued(.interrupted))
+                $0.onDisk(.interrupted)
+            }
         }
-        #expect(history.broken() == [.scanRefusedForCause])
+        #expect(upload(isRecorded: true).broken() == [])
+        #expect(upload(isRecorded: false).broken() == [.scanCustody])
+        #expect(
+            upload(isRecorded: false).complaint(.scanCustody) == "uploaded before its record was durable")
     }
 
-    @Test(arguments: [401, 408, 429]) func `an answer that asks for another try is no cause`(status: Int) {
-        let history = History {
-            $0.launch()
-            $0.capture()
-            $0.send(.upload, job: nil)
-            $0.phone(.replied(.upload, attempt: 1, status: status, took: .milliseconds(3)))
-            $0.phone(.refused(code: "HTTP_\(status)", cause: nil))
+    @Test func `a scan that was uploaded is lost by a kill, and not discarded as never stored`() {
+        func killed(isUploaded: Bool) -> History {
+            History {
+                $0.launch()
+                $0.phone(.captured(scheduled: $0.now))
+                if isUploaded { $0.send(.upload, job: nil) }
+                $0.phone(.killed)
+                $0.launch(restored: 0)
+            }
         }
-        #expect(history.broken() == [.scanRefusedForCause])
-    }
-
-    @Test func `a terminal error and an unusable photo are causes`() {
-        let error = History {
-            $0.streaming()
-            $0.backend(.finished(job: $0.job, kind: .error, books: 0))
-            $0.event(2, .error)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
-            $0.phone(.refused(code: "NO_TEXT_DETECTED", cause: nil))
-            $0.clean()
-        }
-        #expect(error.broken() == [])
-        let photo = History {
-            $0.launch()
-            $0.phone(.captured(scheduled: .zero))
-            $0.phone(.refused(code: "PHOTO_UNUSABLE", cause: nil))
-        }
-        #expect(photo.broken() == [])
+        let scans = killed(isUploaded: true).ledger().totals.scans
+        #expect(scans.lost == 1 && scans.discarded == 0)
+        #expect(killed(isUploaded: true).broken() == [.scanCustody])
+        #expect(killed(isUploaded: false).ledger().totals.scans.discarded(.notStored) == 1)
+        #expect(killed(isUploaded: false).broken() == [])
     }
 
     // MARK: book.never-lost

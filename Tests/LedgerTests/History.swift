@@ -118,6 +118,40 @@ struct History {
         self.phone(.completed(took: .seconds(1)))
     }
 
+    /// The job fails, and the phone applies the event that says so.
+    mutating func fail(_ position: Int, retryable: Bool) {
+        self.backend(.failed(job: self.job, code: "NO_TEXT_DETECTED", retryable: retryable))
+        self.backend(.finished(job: self.job, kind: .error, books: 0))
+        self.event(position, .error)
+        self.phone(.terminalApplied(job: self.job, kind: .error, inline: "absent"))
+    }
+
+    /// For an error event, by what the phone read of it.
+    mutating func refuse(_ code: String = "NO_TEXT_DETECTED", retryable: Bool? = false) {
+        self.phone(.refused(code: code, cause: .event(job: self.job, retryable: retryable)))
+    }
+
+    /// An upload is answered with a problem, as both sides see it.
+    mutating func uploadProblem(_ status: Int, attempt: UInt32 = 1, retryable: Bool = false) {
+        self.backend(.answered(.upload, attempt: attempt, status: status))
+        self.backend(
+            .problem(.upload, attempt: attempt, status: status, retryable: retryable, retryAfter: nil))
+        self.phone(.replied(.upload, attempt: attempt, status: status, took: .milliseconds(1)))
+    }
+
+    /// For an answer to an upload, by what the phone read of it.
+    mutating func refuse(_ code: String, answer status: Int, attempt: UInt32 = 1, retryable: Bool? = false) {
+        self.phone(
+            .refused(
+                code: code, cause: .answer(.upload, attempt: attempt, status: status, retryable: retryable)))
+    }
+
+    /// The process is killed; the storage has a record of the scan.
+    mutating func kill(keeping job: String?, after lastEventID: String? = nil, decided: Bool = false) {
+        self.phone(.killed)
+        self.phone(.recordKept(job: job, lastEventID: lastEventID, decided: decided))
+    }
+
     mutating func clean() {
         self.send(.cleanup, job: self.job)
         self.backend(.cleaned(job: self.job, effective: true))

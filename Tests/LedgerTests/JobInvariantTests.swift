@@ -134,92 +134,6 @@ import Testing
         #expect(history.broken() == [.jobCleaned])
     }
 
-    private static let excuses: [(String, @Sendable (inout History) -> Void)] = [
-        ("a named fault", { $0.fault(.fired(fault: 0, .cleanup, attempt: 1)) }),
-        ("a revoked token", { $0.backend(.tokenRevoked(job: $0.job)) }),
-        (
-            "a 401",
-            {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
-                $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
-            }
-        ),
-        ("a kill", { $0.phone(.killed) }),
-        (
-            "a suspension while the DELETE is on its way",
-            {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.suspended)
-            }
-        ),
-        ("an expired job", { $0.backend(.expired(job: $0.job)) }),
-        ("a job that a fault took away", { $0.backend(.vanished(job: $0.job)) }),
-        (
-            "a lost path",
-            {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.pathLost)
-                $0.phone(.requestFailed(.cleanup, attempt: 1, .noPath, took: .milliseconds(1)))
-            }
-        ),
-        (
-            "a path that is changed for another",
-            {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.pathChanged)
-                $0.phone(.jobAbandoned(job: $0.job, cause: "suspended"))
-            }
-        ),
-        (
-            "a reinstallation", { $0.phone(.reinstalled(discarded: 0)) }
-        ),
-        (
-            "a fault of the link",
-            {
-                $0.fault(.began(fault: 1))
-                $0.send(.cleanup, job: $0.job)
-                $0.fault(.ended(fault: 1))
-                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
-            }
-        ),
-    ]
-
-    @Test func `a fault that spares the path excuses no DELETE`() {
-        func history() -> History {
-            History {
-                $0.fault(.began(fault: 1))
-                self.completed(&$0)
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
-                $0.fault(.ended(fault: 1))
-            }
-        }
-        #expect(history().broken() == [])
-        #expect(history().broken { $0.faultsOffPath = [1] } == [.jobCleaned])
-        #expect(history().broken { $0.faultsOffPath = [0] } == [])
-    }
-
-    @Test(arguments: Self.excuses.indices) func `what keeps a DELETE from arriving excuses it`(index: Int) {
-        let (name, excuse) = Self.excuses[index]
-        let history = History {
-            self.completed(&$0)
-            excuse(&$0)
-        }
-        #expect(history.broken() == [], "\(name)")
-    }
-
-    @Test func `a failed DELETE alone is no excuse`() {
-        let history = History {
-            self.completed(&$0)
-            $0.send(.cleanup, job: $0.job)
-            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "transport"))
-        }
-        #expect(history.broken() == [.jobCleaned])
-        #expect(history.broken { $0.hasBackendView = false } == [])
-    }
-
     @Test func `against a foreign target a DELETE must at least be sent`() {
         let history = History { self.completed(&$0) }
         #expect(history.broken { $0.hasBackendView = false } == [.jobCleaned])
@@ -244,7 +158,11 @@ import Testing
     @Test func `a job that was replaced before it was complete need not be cleaned`() {
         let history = History {
             $0.streaming()
+            $0.backend(.tokenRevoked(job: $0.job))
+            $0.send(.results, job: $0.job)
+            $0.phone(.replied(.results, attempt: 1, status: 401, took: .milliseconds(1)))
             $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.queued(.tokenExpired))
             $0.job = "job-2"
             $0.upload(attempt: 2)
             $0.open(attempt: 2)
@@ -318,8 +236,7 @@ import Testing
     @Test func `a job that ended in an error has nothing to lose`() {
         let history = History {
             $0.streaming()
-            $0.event(2, .error)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.fail(2, retryable: true)
             $0.phone(.queued(.retryableError))
             $0.clean()
             $0.onDisk(.retryableError)

@@ -74,10 +74,11 @@ import Testing
     // MARK: Errors
 
     @Test func `an error event refuses or repeats a scan, and is no cause before it came`() {
-        func failing(isTold: Bool, _ outcome: (inout History) -> Void) -> History {
+        func failing(isTold: Bool, isRetryable: Bool = false, _ outcome: (inout History) -> Void) -> History {
             History {
                 $0.streaming()
                 self.fired(&$0)
+                $0.backend(.failed(job: $0.job, code: "INVALID_FILE", retryable: isRetryable))
                 $0.backend(.finished(job: $0.job, kind: .error, books: 0))
                 $0.write(2, .error)
                 if isTold {
@@ -88,7 +89,7 @@ import Testing
             }
         }
         let refuse: (inout History) -> Void = {
-            $0.phone(.refused(code: "INVALID_FILE", cause: nil))
+            $0.refuse("INVALID_FILE")
             $0.clean()
         }
         let repeating: (inout History) -> Void = {
@@ -97,7 +98,7 @@ import Testing
         }
         let refused = failing(isTold: true, refuse)
         let unheard = failing(isTold: false, refuse)
-        let repeated = failing(isTold: true, repeating)
+        let repeated = failing(isTold: true, isRetryable: true, repeating)
         #expect(refused.broken() == [])
         #expect(refused.ledger().totals.scans.refused == 1)
         #expect(unheard.broken() == [.scanRefusedForCause])

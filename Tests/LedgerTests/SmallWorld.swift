@@ -202,6 +202,14 @@ struct SmallWorld {
     private mutating func kill() {
         guard self.isAlive else { return }
         self.observe(.phone(.killed))
+        for record in self.store.scans {
+            let kept = PhoneSighting.recordKept(
+                job: record.job?.jobId, lastEventID: record.job?.lastEventID,
+                decided: record.completed || record.refusal != nil)
+            self.see(
+                Observation(
+                    at: self.now, device: Self.number, scan: ScanNumber(record.scan), what: .phone(kept)))
+        }
         self.unacknowledged = []
         self.isAlive = false
         self.process += 1

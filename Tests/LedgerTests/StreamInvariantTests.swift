@@ -47,6 +47,7 @@ import Testing
         func second(after id: String?) -> History {
             History {
                 $0.streaming()
+                $0.backend(.vanished(job: $0.job))
                 $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
                 $0.phone(.queued(.tokenExpired))
                 $0.job = "job-2"
@@ -147,29 +148,51 @@ import Testing
         #expect(reconnect(after: "1738419600998-ping").broken() == [.streamIDMonotone])
     }
 
-    @Test func `after a relaunch an older id is good enough, but not one that was never applied`() {
-        func relaunch(after id: String?, server: Int?) -> History {
+    @Test func `after a relaunch the stream goes on from what was durable, or from later`() {
+        func relaunch(kept: String?, after id: String?, server: Int?) -> History {
             History {
                 $0.streaming()
-                $0.phone(.killed)
+                $0.kill(keeping: $0.job, after: kept)
                 $0.launch(restored: 1)
                 $0.write(2)
                 $0.open(attempt: 2, after: id, serverAfter: server)
-                for position in (0...2) where position > server ?? 1 { $0.event(position, replayed: true) }
+                for position in (0...2) where position > server ?? -1 { $0.event(position, replayed: true) }
                 $0.ending(3)
             }
         }
-        #expect(relaunch(after: History.id(1), server: 1).broken() == [])
-        #expect(relaunch(after: History.id(0), server: 0).broken() == [])
-        #expect(relaunch(after: nil, server: nil).broken() == [])
-        #expect(relaunch(after: History.id(2), server: 2).broken().contains(.streamIDMonotone))
+        let durable = History.id(0)
+        #expect(relaunch(kept: durable, after: durable, server: 0).broken() == [])
+        #expect(relaunch(kept: durable, after: History.id(1), server: 1).broken() == [])
+        #expect(relaunch(kept: durable, after: nil, server: nil).broken() == [.streamIDMonotone])
+        #expect(
+            relaunch(kept: durable, after: nil, server: nil).complaint(.streamIDMonotone)
+                == "asked, after a relaunch, without Last-Event-ID; \(durable) was durable")
+        #expect(relaunch(kept: History.id(1), after: durable, server: 0).broken() == [.streamIDMonotone])
+        #expect(relaunch(kept: "", after: nil, server: nil).broken() == [])
+        #expect(relaunch(kept: "ping-1", after: "ping-1", server: 1).broken() == [])
+        #expect(relaunch(kept: "ping-1", after: durable, server: 0).broken() == [.streamIDMonotone])
+        #expect(relaunch(kept: durable, after: History.id(2), server: 2).broken().contains(.streamIDMonotone))
+    }
+
+    @Test func `without the backend's log a relaunched stream goes on from exactly what was durable`() {
+        func relaunch(after id: String?) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.kill(keeping: $0.job, after: History.id(0))
+                $0.launch(restored: 1)
+                $0.open(attempt: 2, after: id)
+                $0.ending(3)
+            }.broken { $0.hasBackendView = false }
+        }
+        #expect(relaunch(after: History.id(0)) == [])
+        #expect(relaunch(after: nil) == [.streamIDMonotone])
     }
 
     @Test func `a finished job says its end again to a phone that was started again`() {
         let history = History {
             $0.streaming()
             $0.terminal(2)
-            $0.phone(.killed)
+            $0.kill(keeping: $0.job, after: History.id(2))
             $0.launch(restored: 1)
             $0.open(attempt: 2, after: History.id(2), serverAfter: 2)
             $0.terminal(2)

@@ -41,7 +41,7 @@ import Testing
                 $0.launch()
                 $0.capture()
                 $0.send(.upload, job: nil)
-                $0.phone(.refused(code: "BAD_IMAGE", cause: nil))
+                $0.refuse("BAD_IMAGE", answer: 400)
             } == [:])
     }
 

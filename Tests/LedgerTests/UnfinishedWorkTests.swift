@@ -9,7 +9,7 @@ import Testing
     private func refusing(_ settings: inout LedgerSettings) { settings.faultsThatRefuse = [1] }
 
     private func refusal(_ history: inout History, _ code: String = "INVALID_FILE") {
-        history.phone(.refused(code: code, cause: nil))
+        history.phone(.refused(code: code, cause: code == "STORAGE_FULL" ? .storage : .photo))
     }
 
     private func unexplained(_ history: History) -> Int {

@@ -1,0 +1,406 @@
+import SimBase
+import Talaria
+
+// job.cleaned: which job is owed a DELETE, since when, and what kept the phone from it.
+
+extension PhoneAccount {
+    // MARK: What a phone is able to do
+
+    /// Up to when the phone could have sent a DELETE, seen at `moment`; nil while it cannot send any.
+    private func couldSend(_ reason: CleanupDebt.Reason, at moment: Instant) -> Instant? {
+        guard self.isAlive, !self.isCutOff, self.faultsActive == 0 else { return nil }
+        // A job is discarded only once a write says so durably.
+        if reason == .discard, self.isStorageFull { return nil }
+        guard self.isSuspended else { return moment }
+        return min(moment, self.suspendedAt + CleanupDebt.backgroundTime)
+    }
+
+    /// Before something takes the phone's time away, or ends it.
+    mutating func checkDebts(at moment: Instant) {
+        for index in self.jobs.indices { self.checkDebt(ofJob: index, at: moment) }
+    }
+
+    mutating func checkDebt(ofJob index: Int, at moment: Instant) {
+        guard let debt = self.jobs[index].debt, let until = self.couldSend(debt.reason, at: moment) else {
+            return
+        }
+        self.jobs[index].debt?.passes(until)
+    }
+
+    /// After it: the phone is given a moment to take up what it owes.
+    mutating func renewDebts(at moment: Instant) {
+        let due = moment + CleanupDebt.grace
+        for index in self.jobs.indices { self.jobs[index].debt?.isDueAgain(by: due) }
+    }
+
+    private mutating func hitOpenDeletes() {
+        for index in self.jobs.indices { self.jobs[index].debt?.hit() }
+    }
+
+    private var openDeletes: Int {
+        var count = 0
+        for index in self.jobs.indices where self.jobs[index].debt?.isOpen == true { count += 1 }
+        return count
+    }
+
+    // MARK: Accidents
+
+    mutating func pathWasLost(at moment: Instant) {
+        self.checkDebts(at: moment)
+        self.isCutOff = true
+        self.hitOpenDeletes()
+    }
+
+    mutating func pathWasChanged(at moment: Instant) {
+        self.checkDebts(at: moment)
+        self.hitOpenDeletes()
+        self.renewDebts(at: moment)
+    }
+
+    mutating func pathHasReturned(at moment: Instant) {
+        self.isCutOff = false
+        self.renewDebts(at: moment)
+    }
+
+    mutating func storageWasFilled(at moment: Instant) {
+        self.checkDebts(at: moment)
+        self.isStorageFull = true
+    }
+
+    mutating func storageWasFreed(at moment: Instant) {
+        self.isStorageFull = false
+        self.renewDebts(at: moment)
+    }
+
+    mutating func faultBegan(at moment: Instant) {
+        self.checkDebts(at: moment)
+        self.faultsActive += 1
+        self.hitOpenDeletes()
+    }
+
+    mutating func faultEnded(at moment: Instant) {
+        self.faultsActive = max(0, self.faultsActive - 1)
+        self.renewDebts(at: moment)
+    }
+
+    /// The DELETE of this number is the one that the fault befalls, and no later one.
+    mutating func faultFired(_ operation: Operation, scan: ScanNumber, attempt: UInt32) {
+        guard operation == .cleanup else { return }
+        for index in self.jobs.indices where self.jobs[index].scan == scan {
+            self.jobs[index].debt?.hit(attempt)
+        }
+    }
+
+    mutating func debtsOfTheKilled(at moment: Instant) {
+        self.checkDebts(at: moment)
+        self.isAlive = false
+        for index in self.jobs.indices {
+            self.jobs[index].isAtRisk = self.jobs[index].debt == nil
+            self.jobs[index].debt?.killed(at: moment)
+        }
+    }
+
+    /// What the next process finds of a scan.
+    mutating func recordKept(_ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool) {
+        self.updateScan(scan) { $0.isKeptUndecided = !isDecided }
+        guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan else { return }
+        self.jobs[index].isAtRisk = false
+        self.jobs[index].stream.kept(lastID: lastEventID)
+        // What made it dispensable was not durable: the next process goes on with it.
+        if !isDecided, self.jobs[index].debt?.reason == .discard { self.jobs[index].debt = nil }
+    }
+
+    mutating func debtsOfTheLaunched(at moment: Instant) {
+        self.isAlive = true
+        self.isCutOff = false  // Or that it has no path is seen next.
+        for index in self.jobs.indices where self.jobs[index].isAtRisk {
+            // Its record was not durable: no phone knows of it.
+            self.jobs[index].isAtRisk = false
+            self.jobs[index].isForgotten = true
+        }
+        self.renewDebts(at: moment)
+    }
+
+    /// The app leaves the screen: its running jobs are given up, unless there is no path to say so.
+    mutating func debtsOfTheSuspended(at moment: Instant) {
+        guard !self.isCutOff else { return }
+        for index in self.jobs.indices where self.isRunning(job: index) && self.jobs[index].terminal == nil {
+            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+        }
+    }
+
+    mutating func debtsOfTheResumed(at moment: Instant) {
+        self.checkDebts(at: moment)
+        if self.suspendedAt + CleanupDebt.backgroundTime <= moment {
+            // It was frozen in between.
+            for index in self.jobs.indices { self.jobs[index].debt?.interrupted(at: moment) }
+        }
+        self.renewDebts(at: moment)
+    }
+
+    // MARK: What is owed
+
+    /// The phone follows the job, as far as can be seen.
+    private func isRunning(job index: Int) -> Bool {
+        let job = self.jobs[index]
+        return job.isKnownToPhone && job.debt == nil && !job.isAbandoned && !job.isGone && !job.isForgotten
+            && !job.isParked && !self.isSettled(job.scan)
+    }
+
+    private mutating func owe(job index: Int, _ reason: CleanupDebt.Reason, due: Instant) {
+        guard !self.jobs[index].isExpired else { return }
+        guard self.jobs[index].debt == nil else {
+            guard reason == .outcome, self.jobs[index].debt?.isOver == false else { return }
+            self.jobs[index].debt?.reason = .outcome
+            return
+        }
+        self.jobs[index].debt = CleanupDebt(
+            reason, due: self.openDeletes < CleanupDebt.openMax ? due : due + CleanupDebt.timeout)
+    }
+
+    /// The scan's outcome is durable: the job that led to it is to be deleted at once.
+    mutating func oweAfterOutcome(job index: Int, at moment: Instant) {
+        guard !self.jobs[index].isAbandoned else { return }
+        self.jobs[index].isForgotten = false
+        self.owe(job: index, .outcome, due: moment)
+    }
+
+    /// A refusal: by an event of a job, which is to be deleted, or by something else while the scan had a job.
+    mutating func oweAfterRefusal(of scan: ScanNumber, cause: RefusalCause?, at moment: Instant) {
+        if case .event(let id, _) = cause, let index = self.jobIndex(id, of: scan) {
+            self.oweAfterOutcome(job: index, at: moment)
+        } else if let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }),
+            self.jobs[index].debt == nil, !self.jobs[index].isForgotten
+        {
+            self.oweAfterOutcome(job: index, at: moment)
+        }
+    }
+
+    /// The job ended in an error: it is deleted as soon as that is durable.
+    mutating func oweAfterError(job index: Int, at moment: Instant) {
+        self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+    }
+
+    /// The scan has another job now: those before it are to be discarded.
+    mutating func oweSuperseded(by id: String, scan: ScanNumber, at moment: Instant) {
+        for index in self.jobs.indices where self.jobs[index].scan == scan && self.jobs[index].id != id {
+            let job = self.jobs[index]
+            guard job.isKnownToPhone, !job.isAbandoned, !job.isGone, !job.isForgotten else { continue }
+            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+        }
+    }
+
+    /// A stream is asked for of a job that was given up: until then its DELETE was owed.
+    mutating func takenUpAgain(
+        job index: Int, at moment: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        guard let debt = self.jobs[index].debt, debt.reason == .discard, !debt.isOver else { return }
+        self.checkDebt(ofJob: index, at: moment)
+        if self.jobs[index].debt?.isOverdue == true,
+            let complaint = self.cleanupComplaint(job: index, rules: rules)
+        {
+            findings.violate(
+                .jobCleaned, device: self.device, scan: self.jobs[index].scan, at: moment,
+                "job \(self.jobs[index].id.bounded) was given up and is followed again: \(complaint)")
+        }
+        self.jobs[index].debt = nil
+    }
+
+    /// The scan waits again. Its job, if it still has one, is kept for later; unless the app has just left the screen.
+    mutating func jobWaits(of scan: ScanNumber, at moment: Instant) {
+        guard let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }),
+            self.isRunning(job: index)
+        else { return }
+        if self.isSuspended, !self.isCutOff {
+            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+        } else {
+            self.jobs[index].isParked = true
+        }
+    }
+
+    // MARK: What is paid
+
+    mutating func deleteSent(
+        _ scan: ScanNumber, job id: String, attempt: UInt32, at moment: Instant, into findings: inout Findings
+    ) {
+        guard let index = self.jobIndex(id, of: scan) else { return }
+        self.jobs[index].deleteSent = true
+        self.jobs[index].stream.forgetLog()
+        let isHit =
+            self.isCutOff || self.faultsActive > 0
+            || self.index(of: scan).map { self.scans[$0].wasFired(.cleanup, attempt: attempt) } == true
+        self.jobs[index].debt?.sent(attempt, isHit: isHit)
+        let job = self.jobs[index]
+        // A job from before this run may have been finished then.
+        if job.debt != nil || job.isInherited || self.isSettled(job.scan) { return }
+        let state =
+            job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
+        findings.violate(
+            .jobNotCleanedEarly, device: self.device, scan: scan, at: moment, "DELETE sent \(state)")
+    }
+
+    private func openDelete(of scan: ScanNumber, attempt: UInt32) -> Int? {
+        self.jobs.firstIndex { $0.scan == scan && $0.debt?.isOpen(attempt) == true }
+    }
+
+    mutating func deleteFailed(
+        _ scan: ScanNumber, attempt: UInt32, _ failure: TransportFailure, at moment: Instant, rules: Rules
+    ) {
+        guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
+        let wasFull = self.openDeletes >= CleanupDebt.openMax
+        if failure == .noPath {
+            self.jobs[index].debt?.interrupted(at: moment)
+        } else {
+            // Of a foreign target's network nobody knows.
+            if failure == .descriptorsExhausted || !rules.settings.hasBackendView {
+                self.jobs[index].debt?.hit()
+            }
+            self.jobs[index].debt?.failed(at: moment)
+        }
+        if wasFull { self.renewDebts(at: moment) }
+    }
+
+    /// The head of an answer to a DELETE.
+    mutating func deleteReplied(
+        _ scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant, rules: Rules
+    ) {
+        if status == 401 { self.deleteTurnedAway(scan, at: moment, rules: rules) }
+        guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
+        let wasFull = self.openDeletes >= CleanupDebt.openMax
+        self.jobs[index].debt?.last?.status = status
+        // What ails a foreign target nobody knows. That it keeps a job whose books it gave out is told (decision 0099).
+        if status >= 400, !rules.settings.hasBackendView, self.jobs[index].debt?.reason == .discard {
+            self.jobs[index].debt?.hit()
+        }
+        switch status {
+        case 408, 429, 500...599:
+            // How long a foreign target asks to wait after another status than 429 is not seen.
+            let unknown = rules.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
+            let problem = self.index(of: scan).flatMap { self.scans[$0].cleanupProblem(attempt: attempt) }
+            self.jobs[index].debt?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
+            self.jobs[index].debt?.failed(at: moment)
+        default:
+            return  // What the phone makes of it is seen next.
+        }
+        if wasFull { self.renewDebts(at: moment) }
+    }
+
+    /// A 429 named a time, by the phone's reading.
+    mutating func deleteLimited(_ scan: ScanNumber, retryAfter: Interval, at moment: Instant) {
+        let due = moment + retryAfter + CleanupDebt.grace
+        for index in self.jobs.indices where self.jobs[index].scan == scan {
+            self.jobs[index].debt?.isDueAgain(by: due)
+        }
+    }
+
+    mutating func deleteAnswered(
+        _ scan: ScanNumber, job id: String, status: Int, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        guard let index = self.jobIndex(id, of: scan) else { return }
+        guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
+        let wasFull = self.openDeletes >= CleanupDebt.openMax
+        self.jobs[index].deleteAnswered = true
+        if !self.jobs[index].isExpired, let last = self.jobs[index].debt?.last {
+            self.jobs[index].debt?.state = .over(isExcused: last.isHit || !rules.settings.hasBackendView)
+        }
+        if wasFull { self.renewDebts(at: at) }
+        if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// A DELETE got 401. Only a token that is not valid any more makes that an answer to be content with.
+    private mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, rules: Rules) {
+        for index in self.jobs.indices where self.jobs[index].scan == scan {
+            guard self.jobs[index].deleteSent, !self.jobs[index].deleteAnswered else { continue }
+            self.jobs[index].isTokenOver = self.jobs[index].isTokenOver(
+                at: at, lifetime: rules.settings.tokenLifetime)
+        }
+    }
+
+    /// What a DELETE is answered when the job is not there any more.
+    private static func isGone(_ status: Int) -> Bool {
+        (200..<300).contains(status) || status == 404 || status == 410
+    }
+
+    // MARK: What is given up
+
+    /// The stream or the results of a job were answered with a status that ends the job for its phone: it is gone, or its
+    /// token does not open it any more. A 401 is believed only where the token was over, or a fault gave it.
+    mutating func jobEnded(
+        by operation: Operation, of scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant,
+        rules: Rules
+    ) {
+        guard operation == .stream || operation == .results, [401, 404, 410].contains(status),
+            let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone && !$0.isAbandoned }
+            )
+        else { return }
+        let isFired =
+            self.index(of: scan).map { self.scans[$0].wasFired(operation, attempt: attempt) } ?? false
+        self.jobs[index].isEndedByServer =
+            status != 401 || isFired || !rules.settings.hasBackendView
+            || self.jobs[index].isTokenOver(at: moment, lifetime: rules.settings.tokenLifetime)
+    }
+
+    /// Why a phone leaves a job whose id a server has given to another one as well.
+    private static let reusedID = "job-id-reused"
+
+    mutating func abandoned(
+        _ scan: ScanNumber, job id: String, cause: String, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
+        guard let index = self.jobIndex(id, of: scan) else { return }
+        self.checkDebt(ofJob: index, at: at)
+        // A foreign server gave the id to another job as well: a DELETE would have hit that one.
+        let isReused =
+            !rules.settings.hasBackendView
+            && (cause == Self.reusedID && self.jobs[index].debt?.reason == .discard && !self.isSettled(scan)
+                || self.jobs.contains { $0.id == id && $0.scan != scan })
+        let isExcused = isReused || self.mayAbandon(job: index, at: at, rules: rules)
+        if isReused { self.jobs[index].debt?.isOverdue = false }
+        if self.jobs[index].debt == nil { self.jobs[index].debt = CleanupDebt(.discard, due: at) }
+        if self.jobs[index].debt?.isOver == false {
+            self.jobs[index].debt?.state = .over(isExcused: isExcused)
+        }
+        self.jobs[index].isAbandoned = true
+        self.jobs[index].stream.forgetLog()
+        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    private func mayAbandon(job index: Int, at moment: Instant, rules: Rules) -> Bool {
+        let job = self.jobs[index]
+        guard let debt = job.debt else { return job.isEndedByServer }
+        if debt.isOverdue { return false }
+        if job.isTokenOver { return true }
+        let isAway = self.isSuspended || self.isCutOff
+        guard let last = debt.last else { return debt.reason == .discard && isAway }
+        // Of a foreign target's tokens its word is all there is.
+        if last.status == 401, !rules.settings.hasBackendView { return true }
+        // What was under way may go with the screen or the path; an answer that came is one.
+        guard last.isHit || debt.isOpen && isAway && !last.isFinal else { return false }
+        // A phone that is away has no second try for what only helps the server.
+        return last.isFinal || debt.failures >= CleanupDebt.failuresMax
+            || debt.reason == .discard && isAway
+    }
+
+    // MARK: The end
+
+    /// The backend does not keep the job any longer. Nobody has to delete it from now on; who should have is told.
+    mutating func debtExpires(ofJob index: Int, at moment: Instant) {
+        self.checkDebt(ofJob: index, at: moment)
+        guard let debt = self.jobs[index].debt, !debt.isOver else { return }
+        let isExcused = debt.complaint(isAble: false, isForeign: false) == nil
+        self.jobs[index].debt?.state = .over(isExcused: isExcused)
+    }
+
+    /// What is wrong with a job that nobody deleted; nil where nothing is.
+    func cleanupComplaint(job index: Int, rules: Rules) -> String? {
+        let job = self.jobs[index]
+        guard let debt = job.debt, !job.isInherited, !job.isForgotten, !job.isDeleted, !job.hasVanished
+        else { return nil }
+        let isAble = self.isAlive && !self.isSuspended && !self.isCutOff
+        let isForeign = !rules.settings.hasBackendView
+        return debt.complaint(isAble: isAble, isForeign: isForeign)
+    }
+}

@@ -1,0 +1,698 @@
+import Ledger
+import SimBase
+import Talaria
+import Testing
+
+/// job.cleaned: what a phone owes, what excuses it, and until when. Each excuse has a history just inside it and one just
+/// outside.
+@Suite struct CleanupTests {
+    /// A completed scan whose job is left to clean up.
+    private func completed(_ rest: (inout History) -> Void) -> History {
+        History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.complete()
+            rest(&$0)
+        }
+    }
+
+    /// A DELETE that is answered with a problem, as both sides see it.
+    private func answer(
+        _ history: inout History, _ status: Int, attempt: UInt32 = 1, retryAfter: Interval? = nil
+    ) {
+        history.backend(
+            .problem(
+                .cleanup, attempt: attempt, status: status, retryable: status >= 500, retryAfter: retryAfter))
+        history.phone(.replied(.cleanup, attempt: attempt, status: status, took: .milliseconds(1)))
+    }
+
+    private func fire(_ history: inout History, attempt: UInt32 = 1) {
+        history.fault(.fired(fault: 0, .cleanup, attempt: attempt))
+    }
+
+    /// A DELETE that a fault answers with 503.
+    private func hit(_ history: inout History, attempt: UInt32 = 1, retryAfter: Interval? = nil) {
+        history.send(.cleanup, attempt: attempt, job: history.job)
+        self.fire(&history, attempt: attempt)
+        self.answer(&history, 503, attempt: attempt, retryAfter: retryAfter)
+    }
+
+    private func left(_ history: History) -> String? { history.complaint(.jobCleaned) }
+
+    private static let notSent = "job job-1 is left: no DELETE was sent"
+    private static let notAgain = "job job-1 is left: its DELETE was not tried again"
+    private static let ineffective = "job job-1 is left: its DELETE had no effect"
+
+    // MARK: A fault on the DELETE
+
+    @Test func `a fault excuses the DELETE that it hit until the backoff is over`() {
+        func ended(after wait: Interval) -> History {
+            self.completed {
+                self.hit(&$0)
+                $0.pass(wait)
+            }
+        }
+        // Half a second of backoff, two of grace.
+        #expect(ended(after: .milliseconds(2_490)).broken() == [])
+        #expect(ended(after: .milliseconds(2_510)).broken() == [.jobCleaned])
+        #expect(self.left(ended(after: .milliseconds(2_510))) == Self.notAgain)
+    }
+
+    @Test func `the backoff grows, and counts from what the server asked to wait`() {
+        func ended(after wait: Interval, asked: Interval?) -> [Invariant] {
+            self.completed {
+                self.hit(&$0)
+                $0.pass(.seconds(1))
+                self.hit(&$0, attempt: 2, retryAfter: asked)
+                $0.pass(wait)
+            }.broken()
+        }
+        #expect(ended(after: .milliseconds(2_990), asked: nil) == [])
+        #expect(ended(after: .milliseconds(3_010), asked: nil) == [.jobCleaned])
+        #expect(ended(after: .milliseconds(62_990), asked: .seconds(60)) == [])
+        #expect(ended(after: .milliseconds(63_010), asked: .seconds(60)) == [.jobCleaned])
+    }
+
+    @Test func `a 429 is waited out, and then the DELETE is due`() {
+        func ended(after wait: Interval) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                self.fire(&$0)
+                self.answer(&$0, 429)
+                $0.phone(.rateLimited(.cleanup, retryAfter: .seconds(20)))
+                $0.pass(wait)
+            }.broken()
+        }
+        #expect(ended(after: .milliseconds(21_990)) == [])
+        #expect(ended(after: .milliseconds(22_510)) == [.jobCleaned])
+    }
+
+    @Test func `a fault excuses no later DELETE, and none that nothing befell`() {
+        let second = self.completed {
+            self.hit(&$0)
+            $0.pass(.seconds(1))
+            $0.send(.cleanup, attempt: 2, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 2, .reset, took: .milliseconds(1)))
+        }
+        #expect(second.broken() == [.jobCleaned])
+        #expect(self.left(second) == Self.ineffective)
+        let other = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            self.fire(&$0, attempt: 2)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(other.broken() == [.jobCleaned])
+        let alone = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(alone.broken() == [.jobCleaned])
+        #expect(alone.broken { $0.hasBackendView = false } == [], "of a foreign network nobody knows")
+    }
+
+    @Test func `a fault on the DELETE of one job excuses no other job of the scan`() {
+        let history = History {
+            $0.streaming()
+            $0.fail(2, retryable: true)
+            $0.phone(.queued(.retryableError))
+            self.hit(&$0)
+            $0.send(.cleanup, attempt: 2, job: $0.job)
+            $0.backend(.cleaned(job: $0.job, effective: true))
+            $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(1)))
+            $0.job = "job-2"
+            $0.upload(attempt: 2)
+            $0.open(attempt: 2)
+            $0.terminal(0)
+            $0.addBooks()
+            $0.complete()
+        }
+        #expect(history.broken() == [.jobCleaned])
+        #expect(self.left(history) == "job job-2 is left: no DELETE was sent")
+    }
+
+    @Test func `a job is given up after eight DELETEs that were all hit, and not before`() {
+        func givenUp(after count: UInt32) -> [Invariant] {
+            self.completed {
+                for attempt in 1...count {
+                    self.hit(&$0, attempt: attempt)
+                    $0.pass(.milliseconds(400))
+                }
+                $0.phone(.jobAbandoned(job: $0.job, cause: "server-error"))
+            }.broken()
+        }
+        #expect(givenUp(after: 8) == [])
+        #expect(givenUp(after: 7) == [.jobCleaned])
+        #expect(givenUp(after: 1) == [.jobCleaned])
+    }
+
+    @Test(arguments: [403, 400]) func `a DELETE that a fault refuses for good need not be tried again`(
+        status: Int
+    ) {
+        func refused(isFired: Bool) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                if isFired { self.fire(&$0) }
+                self.answer(&$0, status)
+                $0.phone(.jobAbandoned(job: $0.job, cause: "status-\(status)"))
+            }.broken()
+        }
+        #expect(refused(isFired: true) == [])
+        #expect(refused(isFired: false) == [.jobCleaned])
+    }
+
+    // MARK: 401
+
+    @Test func `a 401 excuses only where the token was revoked or had expired`() {
+        func turnedAway(
+            lifetime: Interval = .hours(2), _ before: (inout History) -> Void = { _ in }
+        ) -> [Invariant] {
+            self.completed {
+                before(&$0)
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
+                $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            }.broken { $0.tokenLifetime = lifetime }
+        }
+        #expect(turnedAway() == [.jobCleaned])
+        #expect(turnedAway { $0.backend(.tokenRevoked(job: $0.job)) } == [])
+        #expect(turnedAway { $0.backend(.tokenRevoked(job: "job-0")) } == [.jobCleaned])
+        #expect(turnedAway(lifetime: .milliseconds(10)) == [])
+    }
+
+    @Test func `a token that was revoked excuses no phone that sends no DELETE`() {
+        let history = self.completed { $0.backend(.tokenRevoked(job: $0.job)) }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
+    /// A job that its phone leaves, because of what its stream was answered.
+    private func ended(_ status: Int?, _ before: (inout History) -> Void = { _ in }) -> [Invariant] {
+        History {
+            $0.streaming()
+            $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            before(&$0)
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            if let status {
+                $0.phone(.replied(.stream, attempt: 2, status: status, took: .milliseconds(1)))
+            }
+            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.queued(.tokenExpired))
+            $0.onDisk(.tokenExpired)
+        }.broken()
+    }
+
+    @Test func `a running job is left without a DELETE only where the server said that it is over`() {
+        #expect(self.ended(404) == [])
+        #expect(self.ended(410) == [])
+        #expect(self.ended(503) == [.jobCleaned])
+        #expect(self.ended(nil) == [.jobCleaned])
+        #expect(self.ended(401) == [.jobCleaned])
+        #expect(self.ended(401) { $0.backend(.tokenRevoked(job: $0.job)) } == [])
+        #expect(self.ended(401) { $0.fault(.fired(fault: 0, .stream, attempt: 2)) } == [])
+        #expect(self.ended(401) { $0.fault(.fired(fault: 0, .stream, attempt: 1)) } == [.jobCleaned])
+    }
+
+    // MARK: Kill
+
+    @Test func `a kill excuses the DELETE under way; after the relaunch it is owed again`() {
+        func killed(_ rest: (inout History) -> Void) -> History {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.kill(keeping: $0.job, after: History.id(1), decided: true)
+                rest(&$0)
+            }
+        }
+        let dead = killed { $0.pass(.seconds(60)) }
+        let soon = killed {
+            $0.launch()
+            $0.pass(.milliseconds(1_990))
+        }
+        let late = killed {
+            $0.launch()
+            $0.pass(.milliseconds(2_010))
+        }
+        let again = killed {
+            $0.launch()
+            $0.clean()
+        }
+        #expect(dead.broken() == [] && soon.broken() == [] && again.broken() == [])
+        #expect(late.broken() == [.jobCleaned])
+        #expect(self.left(late) == Self.notAgain)
+    }
+
+    @Test func `a kill excuses the DELETE that is due in its instant, and not one that was due before`() {
+        var inside = self.completed { _ in }
+        inside.pass(.milliseconds(-1))
+        inside.kill(keeping: inside.job, decided: true)
+        #expect(inside.broken() == [])
+        let outside = self.completed { $0.kill(keeping: $0.job, decided: true) }
+        #expect(outside.broken() == [.jobCleaned])
+        #expect(self.left(outside) == Self.notSent)
+    }
+
+    @Test func `a kill excuses no job that the next process completes`() {
+        let history = History {
+            $0.streaming()
+            $0.kill(keeping: $0.job, after: History.id(1))
+            $0.launch(restored: 1)
+            $0.phone(.queued(.interrupted))
+            $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
+            $0.terminal(2)
+            $0.addBooks()
+            $0.complete()
+        }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
+    @Test func `a record that loses a job of which the DELETE is owed is no excuse`() {
+        let history = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.killed)
+            $0.launch()
+            $0.pass(.seconds(3))
+        }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
+    @Test func `a job whose record was not durable at the kill is nobody's`() {
+        func uploadedAgain(keeping job: String?) -> [Invariant] {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                $0.kill(keeping: job)
+                $0.launch(restored: 1)
+                $0.phone(.queued(.interrupted))
+                $0.job = "job-2"
+                $0.upload(attempt: 2)
+                $0.open(attempt: 2)
+                $0.ending(0)
+                $0.pass(.seconds(3))
+            }.broken()
+        }
+        #expect(uploadedAgain(keeping: nil) == [])
+        #expect(uploadedAgain(keeping: "job-1") == [.jobCleaned])
+    }
+
+    @Test func `a kill ends the debt of a job that was to be discarded, unless it was due before`() {
+        func discarded(after wait: Interval) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.fail(2, retryable: true)
+                $0.phone(.queued(.retryableError))
+                $0.pass(wait)
+                $0.kill(keeping: nil)
+                $0.launch(restored: 1)
+                $0.pass(.seconds(9))
+                $0.onDisk(.retryableError)
+            }.broken()
+        }
+        #expect(discarded(after: .milliseconds(1_990)) == [])
+        #expect(discarded(after: .milliseconds(2_010)) == [.jobCleaned])
+    }
+
+    // MARK: Path
+
+    @Test func `a lost path excuses the DELETE under way until the path is there again`() {
+        func lost(_ rest: (inout History) -> Void) -> History {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.pathLost)
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .noPath, took: .milliseconds(1)))
+                $0.pass(.seconds(60))
+                rest(&$0)
+            }
+        }
+        #expect(lost { _ in }.broken() == [])
+        let soon = lost {
+            $0.phone(.pathReturned)
+            $0.pass(.milliseconds(1_990))
+        }
+        let late = lost {
+            $0.phone(.pathReturned)
+            $0.pass(.milliseconds(2_010))
+        }
+        #expect(soon.broken() == [])
+        #expect(late.broken() == [.jobCleaned])
+    }
+
+    @Test func `another network excuses the DELETE under way, and asks for another`() {
+        func changed(_ wait: Interval) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.pathChanged)
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .noPath, took: .milliseconds(1)))
+                $0.pass(wait)
+            }.broken()
+        }
+        #expect(changed(.milliseconds(1_990)) == [])
+        #expect(changed(.milliseconds(2_010)) == [.jobCleaned])
+    }
+
+    @Test func `a phone without a path owes nothing yet, and a launch without one neither`() {
+        let cutOff = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.phone(.pathLost)
+            $0.complete()
+            $0.pass(.seconds(60))
+        }
+        #expect(cutOff.broken() == [])
+        let launched = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.kill(keeping: $0.job, decided: true)
+            $0.launch()
+            $0.phone(.pathLost)
+            $0.pass(.seconds(60))
+        }
+        #expect(launched.broken() == [])
+        let returned = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.pathLost)
+            $0.kill(keeping: $0.job, decided: true)
+            $0.launch()
+            $0.pass(.seconds(60))
+        }
+        #expect(returned.broken() == [.jobCleaned], "it was started with a path")
+    }
+
+    @Test func `a fault of the path hits what is under way, and only what is`() {
+        func faulty(sendsBefore: Bool, sendsAfter: Bool) -> [Invariant] {
+            self.completed {
+                if sendsBefore { $0.send(.cleanup, job: $0.job) }
+                $0.fault(.began(fault: 1))
+                if !sendsBefore, !sendsAfter { $0.send(.cleanup, job: $0.job) }
+                $0.fault(.ended(fault: 1))
+                if sendsAfter { $0.send(.cleanup, job: $0.job) }
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
+            }.broken()
+        }
+        #expect(faulty(sendsBefore: true, sendsAfter: false) == [])
+        #expect(faulty(sendsBefore: false, sendsAfter: false) == [])
+        #expect(faulty(sendsBefore: false, sendsAfter: true) == [.jobCleaned])
+    }
+
+    @Test func `a fault that spares the path excuses no DELETE`() {
+        let history = self.completed {
+            $0.fault(.began(fault: 1))
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
+            $0.fault(.ended(fault: 1))
+        }
+        #expect(history.broken() == [])
+        #expect(history.broken { $0.faultsOffPath = [1] } == [.jobCleaned])
+        #expect(history.broken { $0.faultsOffPath = [0] } == [])
+    }
+
+    // MARK: Background
+
+    @Test func `the background excuses the DELETE under way, and not one that was due`() {
+        let underWay = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.suspended)
+            $0.pass(.seconds(60))
+        }
+        #expect(underWay.broken() == [])
+        let due = self.completed {
+            $0.phone(.suspended)
+            $0.pass(.seconds(60))
+        }
+        #expect(due.broken() == [.jobCleaned])
+    }
+
+    @Test func `what was under way when the app was frozen is owed again when it is back`() {
+        func back(_ wait: Interval) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.suspended)
+                $0.pass(.seconds(60))
+                $0.phone(.resumed)
+                $0.pass(wait)
+            }.broken()
+        }
+        #expect(back(.milliseconds(1_990)) == [])
+        #expect(back(.milliseconds(2_010)) == [.jobCleaned])
+    }
+
+    @Test func `an app in the background has five seconds`() {
+        // The second backoff ends after three seconds, the third after four, with two of grace each.
+        func away(_ failures: UInt32) -> [Invariant] {
+            self.completed {
+                for attempt in 1...failures {
+                    self.hit(&$0, attempt: attempt)
+                    $0.pass(.milliseconds(500))
+                }
+                $0.phone(.suspended)
+                $0.pass(.seconds(60))
+            }.broken()
+        }
+        #expect(away(2) == [.jobCleaned])
+        #expect(away(3) == [.jobCleaned])
+        #expect(away(4) == [])
+    }
+
+    @Test func `a running job is deleted when the app leaves the screen`() {
+        func away(path: Bool = true, _ rest: (inout History) -> Void) -> History {
+            History {
+                $0.streaming()
+                if !path { $0.phone(.pathLost) }
+                $0.phone(.suspended)
+                $0.phone(.queued(.suspended))
+                rest(&$0)
+                $0.onDisk(.suspended)
+            }
+        }
+        #expect(away { $0.clean() }.broken() == [])
+        #expect(away { $0.pass(.milliseconds(1_990)) }.broken() == [], "it still has time")
+        #expect(away { $0.pass(.milliseconds(2_010)) }.broken() == [.jobCleaned])
+        #expect(self.left(away { $0.pass(.milliseconds(2_010)) }) == Self.notSent)
+        #expect(away(path: false) { $0.pass(.seconds(60)) }.broken() == [], "it is kept for later")
+    }
+
+    @Test func `a job that is given up in the background has one try, and an accident excuses it`() {
+        func away(_ rest: (inout History) -> Void) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.phone(.suspended)
+                $0.phone(.queued(.suspended))
+                rest(&$0)
+                $0.phone(.jobAbandoned(job: $0.job, cause: "transport"))
+                $0.onDisk(.suspended)
+            }.broken()
+        }
+        #expect(away { self.hit(&$0) } == [])
+        let failed: (inout History) -> Void = {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(away(failed) == [.jobCleaned])
+        #expect(away { $0.phone(.pathLost) } == [])
+        #expect(away { $0.pass(.seconds(3)) } == [.jobCleaned])
+        let frozen: (inout History) -> Void = {
+            $0.send(.cleanup, job: $0.job)
+            $0.pass(.seconds(5))
+        }
+        #expect(away(frozen) == [], "the app was frozen while it was under way")
+    }
+
+    @Test func `a job that was given up and not deleted is not followed again without a word`() {
+        func followed(after wait: Interval) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.phone(.suspended)
+                $0.phone(.queued(.suspended))
+                $0.pass(wait)
+                $0.phone(.resumed)
+                $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
+                $0.ending(2)
+            }.broken()
+        }
+        #expect(followed(after: .seconds(1)) == [])
+        #expect(followed(after: .seconds(3)) == [.jobCleaned])
+    }
+
+    // MARK: Refusals, errors, other jobs
+
+    @Test func `the job of a refused scan is deleted at once`() {
+        func refused(_ rest: (inout History) -> Void) -> History {
+            History {
+                $0.streaming()
+                $0.fail(2, retryable: false)
+                $0.refuse()
+                rest(&$0)
+            }
+        }
+        #expect(refused { $0.clean() }.broken() == [])
+        #expect(refused { $0.pass(.milliseconds(1_980)) }.broken() == [])
+        #expect(refused { $0.pass(.milliseconds(2_010)) }.broken() == [.jobCleaned])
+    }
+
+    @Test func `the job of a refused scan is owed its DELETE through a kill`() {
+        let killed = History {
+            $0.streaming()
+            $0.fail(2, retryable: false)
+            $0.refuse()
+            $0.send(.cleanup, job: $0.job)
+            $0.kill(keeping: $0.job, after: History.id(1), decided: true)
+            $0.launch()
+            $0.pass(.milliseconds(2_010))
+        }
+        #expect(killed.broken() == [.jobCleaned])
+        #expect(self.left(killed) == Self.notAgain)
+    }
+
+    @Test func `the job of a retryable error is deleted as soon as that is durable`() {
+        func failed(_ rest: (inout History) -> Void) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.fail(2, retryable: true)
+                $0.phone(.queued(.retryableError))
+                rest(&$0)
+                $0.onDisk(.retryableError)
+            }.broken()
+        }
+        #expect(failed { $0.pass(.milliseconds(1_990)) } == [])
+        #expect(failed { $0.pass(.milliseconds(2_010)) } == [.jobCleaned])
+        let full: (inout History) -> Void = {
+            $0.phone(.storageFilled)
+            $0.pass(.seconds(60))
+        }
+        #expect(failed(full) == [], "nothing can be durable")
+    }
+
+    @Test func `a job that another one follows is discarded`() {
+        func superseded(_ before: (inout History) -> Void) -> [Invariant] {
+            History {
+                $0.streaming()
+                before(&$0)
+                $0.phone(.queued(.transport))
+                $0.job = "job-2"
+                $0.upload(attempt: 2)
+                $0.open(attempt: 2)
+                $0.ending(0)
+                $0.pass(.seconds(3))
+            }.broken()
+        }
+        #expect(superseded { _ in } == [.jobCleaned])
+        #expect(superseded { $0.backend(.vanished(job: $0.job)) } == [])
+    }
+
+    // MARK: What happens to the job
+
+    @Test func `a job that expires excuses the DELETE that was not due yet`() {
+        func expired(_ before: (inout History) -> Void) -> History {
+            self.completed {
+                before(&$0)
+                $0.backend(.expired(job: $0.job))
+                $0.pass(.seconds(60))
+            }
+        }
+        #expect(expired { self.hit(&$0) }.broken() == [])
+        #expect(expired { $0.send(.cleanup, job: $0.job) }.broken() == [])
+        #expect(expired { _ in }.broken() == [.jobCleaned])
+        let failed = expired {
+            $0.send(.cleanup, job: $0.job)
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(failed.broken() == [.jobCleaned])
+        let late = expired {
+            self.hit(&$0)
+            $0.pass(.seconds(3))
+        }
+        #expect(self.left(late) == Self.notAgain)
+    }
+
+    @Test func `a job that a fault took away, or a reinstallation, needs no DELETE`() {
+        #expect(self.completed { $0.backend(.vanished(job: $0.job)) }.broken() == [])
+        #expect(self.completed { $0.phone(.reinstalled(discarded: 0)) }.broken() == [])
+    }
+
+    @Test(arguments: [403, 500])
+    func `a foreign target that keeps a job accuses its phone only of one with books`(
+        status: Int
+    ) {
+        func kept(isCompleted: Bool) -> [Invariant] {
+            History {
+                $0.streaming()
+                if isCompleted {
+                    $0.terminal(2)
+                    $0.addBooks()
+                    $0.complete()
+                }
+                $0.phone(.suspended)
+                if !isCompleted { $0.phone(.queued(.suspended)) }
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.replied(.cleanup, attempt: 1, status: status, took: .milliseconds(1)))
+                $0.phone(.jobAbandoned(job: $0.job, cause: "server-error"))
+                if !isCompleted { $0.onDisk(.suspended) }
+            }.broken { $0.hasBackendView = false }
+        }
+        #expect(kept(isCompleted: true) == [.jobCleaned])
+        #expect(kept(isCompleted: false) == [])
+    }
+
+    @Test func `a foreign target that fails is no fault of a phone that would have tried again`() {
+        func kept(_ status: Int, for wait: Interval) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.replied(.cleanup, attempt: 1, status: status, took: .milliseconds(1)))
+                if status == 429 { $0.phone(.rateLimited(.cleanup, retryAfter: .seconds(1))) }
+                $0.pass(wait)
+            }.broken { $0.hasBackendView = false }
+        }
+        #expect(kept(502, for: .milliseconds(2_490)) == [])
+        #expect(kept(429, for: .milliseconds(2_490)) == [])
+        #expect(kept(429, for: .seconds(4)) == [.jobCleaned], "it was not tried again")
+    }
+
+    @Test func `a foreign server may give the id of a job to the next one`() {
+        func reused(cause: String) -> [Invariant] {
+            History {
+                $0.streaming()
+                $0.fail(2, retryable: true)
+                $0.phone(.queued(.retryableError))
+                $0.phone(.jobAbandoned(job: $0.job, cause: cause))
+                $0.send(.upload, attempt: 2, job: nil)
+                $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))
+                $0.open(attempt: 2)
+                $0.event(0)
+                $0.event(1)
+                $0.ending(2)
+            }.broken { $0.hasBackendView = false }
+        }
+        #expect(reused(cause: "job-id-reused") == [])
+        #expect(reused(cause: "tired") == [.jobCleaned])
+    }
+
+    @Test func `ten DELETEs at once are enough`() {
+        func eleven(answered: Bool) -> History {
+            History {
+                $0.launch()
+                for number: UInt32 in 1...11 {
+                    $0.scan = ScanNumber(number)
+                    $0.job = "job-\(number)"
+                    $0.capture()
+                    $0.upload()
+                    $0.open()
+                    $0.terminal(0)
+                    $0.addBooks()
+                    $0.complete()
+                    if number < 11 { $0.send(.cleanup, job: $0.job) }
+                }
+                guard answered else { return }
+                for number: UInt32 in 1...10 {
+                    $0.scan = ScanNumber(number)
+                    $0.job = "job-\(number)"
+                    $0.backend(.cleaned(job: $0.job, effective: true))
+                    $0.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(2)))
+                    $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(2)))
+                }
+                $0.pass(.seconds(33))
+            }
+        }
+        #expect(eleven(answered: true).complaint(.jobCleaned) == "job job-11 is left: no DELETE was sent")
+        #expect(eleven(answered: true).ledger().verdicts[8].violations == 1)
+        #expect(eleven(answered: false).ledger().verdicts[8].violations == 10, "none of those has an answer")
+    }
+}
