@@ -162,8 +162,9 @@ package struct FaultDesk: Sendable {
         case .afterRecords, .afterStep: return nil  // Only a phone's own side knows.
         case .atOnce:
             if spec.window.contains(now) { return .atOnce }
-            // Only a stream lives long enough to wait for a window.
-            return key.operation == .stream ? self.timed(spec.window, .zero, at: now) : nil
+            // Only a stream lives long enough to wait for a window, and only when it is open.
+            guard key.operation == .stream, !spec.kind.isMetByPhone else { return nil }
+            return self.timed(spec.window, .zero, at: now)
         }
     }
 

@@ -137,6 +137,20 @@ struct FaultDeskTests {
         #expect(desk.opened(key(1, 1, .upload), at: seconds(7)) == [], "an upload does not wait for a window")
     }
 
+    @Test func `a request is refused in its window only, a stream's as any other`() {
+        var desk = FaultDesk(
+            specs: [
+                spec(
+                    "gone", .refuse, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(10)),
+                    count: .eachAttempt)
+            ], random: KeyedRandom(seed: 1), side: .phone)
+        for operation in [Talaria.Operation.upload, .stream, .results, .cleanup] {
+            #expect(desk.opened(key(1, 1, operation), at: seconds(3)) == [])
+            #expect(desk.opened(key(1, 1, operation), at: seconds(9)).map(\.trigger) == [.atOnce])
+            #expect(desk.opened(key(1, 1, operation), at: seconds(18)) == [])
+        }
+    }
+
     @Test func `a stream that is open when the window opens is hit then`() {
         let window = FaultWindow(at: .seconds(8), length: .seconds(4))
         var desk = desk(
