@@ -124,6 +124,7 @@ extension ServedConnection {
         let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
         self.inbound.insert(.cut(exchange.id, order), at: arrival)
         self.exchange?.requestCut = nil
+        self.exchange?.upload = .none  // What comes until the cut is made has a gap before it.
         return true
     }
 

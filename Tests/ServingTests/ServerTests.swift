@@ -100,6 +100,22 @@ import Testing
         #expect(accepted(size))
     }
 
+    @Test func `a request may be cut off at any byte of its heads while the rest is on its way`() {
+        let parts = Script.upload(scan: 1, photoBytes: 20_000)
+        for place in 0...parts.start.count + 2 {
+            var bench = Bench(
+                faults: [
+                    .cut(.close(.betweenEvents, .request), on: .upload, after: .afterBytes(place...place))
+                ], link: Self.lte)
+            let id = bench.connect()
+            bench.send(parts.start, on: id)
+            bench.tell(.receivedFiller(id, bytes: parts.filler))
+            bench.send(parts.end, on: id)
+            bench.run(for: .seconds(1))
+            #expect(bench.firings.count == 1 && bench[id].bytes.isEmpty, "at \(place)")
+        }
+    }
+
     @Test func `a stream brings the job's events, ends, and is cleaned of its connection`() throws {
         var bench = Bench()
         let upload = bench.connect()
