@@ -151,7 +151,10 @@ let package = Package(
             ]),
         tests(
             "ScenarioFileTests",
-            ["ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "SimTestSupport"]),
+            [
+                "ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "Ledger",
+                "SimTestSupport",
+            ]),
         tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
         tests("DashboardTests", ["Dashboard", "SimBase", "Wire", "Reporting", "EventLoop"]),
         tests("EndToEndTests", ["swiftwing-sim"], data: ["Fixtures", "Goldens", "Tools"]),

@@ -19,6 +19,8 @@ extension Scenario {
             shares[empty] += 1
         }
         var scaled = self
+        // With another number of phones it may never come to them.
+        scaled.moments = []
         for index in self.groups.indices {
             scaled.groups[index].devices = shares[index]
             scaled.groups[index].load = self.groups[index].load.scaled(

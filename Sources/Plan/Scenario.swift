@@ -19,11 +19,13 @@ package struct Scenario: Hashable, Sendable {
     package var duration: Interval?
     /// What must break, and nothing else may: of a scenario whose point is a broken client.
     package var expectBroken: [ExpectedBreak]
+    /// Ids of the moments that a run must come to, or it has tried nothing (`sometimes`).
+    package var moments: [String]
 
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,
         faults: [FaultSpec], slos: [SLO], drain: Interval, duration: Interval?,
-        expectBroken: [ExpectedBreak] = []
+        expectBroken: [ExpectedBreak] = [], moments: [String] = []
     ) {
         self.name = name
         self.description = description
@@ -35,6 +37,7 @@ package struct Scenario: Hashable, Sendable {
         self.drain = drain
         self.duration = duration
         self.expectBroken = expectBroken
+        self.moments = moments
     }
 
     package static let drainDefault = Interval.seconds(30)

@@ -134,6 +134,8 @@ enum JUnitReport {
         let problem: String? =
             result.failure ?? result.endedEarly
             ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
+            ?? (result.unreached.isEmpty
+                ? nil : "never came to: \(result.unreached.joined(separator: ", "))")
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
         guard let problem else {
             return Self.testcase(

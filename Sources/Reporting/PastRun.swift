@@ -166,7 +166,8 @@ package struct PastRun: Sendable {
                 verdicts: result.verdicts, totals: result.totals, slos: result.slos,
                 hasInternalError: exits.contains(.internalError),
                 hasOutputError: exits.contains(.cannotWrite),
-                isUntrusted: !result.generator.isTrustworthy, isInterrupted: result.isInterrupted,
+                isUntrusted: !result.generator.isTrustworthy || !result.unreached.isEmpty,
+                isInterrupted: result.isInterrupted,
                 expectations: result.expectations
             ).exit
         let targets = Set(runs.map(\.head.labels.target)).count
@@ -205,6 +206,8 @@ extension RunResult {
         }
         self.failure = self.failure ?? other.failure
         self.endedEarly = self.endedEarly ?? other.endedEarly
+        // What one of them came to, the run came to.
+        self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
         for place in self.verdicts.indices where place < other.verdicts.count {
@@ -314,6 +317,7 @@ private struct Past {
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
         result.endedEarly = summary["ended_early"]?.text
+        result.unreached = (summary["unreached"]?.elements ?? []).compactMap(\.text)
         result.drained = summary["drained_s"]?.nanoseconds(9).map { Interval(nanoseconds: $0) }
         result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
         result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)

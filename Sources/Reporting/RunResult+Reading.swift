@@ -72,6 +72,10 @@ extension RunResult {
             reasons.append("expected to break, and did not: " + held.joined(separator: ", "))
         }
         if !self.generator.isTrustworthy { reasons.append("the generator did not keep up") }
+        if !self.unreached.isEmpty, !self.isInterrupted {
+            reasons.append(
+                "never came to what the scenario is there for: " + self.unreached.joined(separator: ", "))
+        }
         if self.isInterrupted, self.exit != .interrupted { reasons.append("the run was interrupted") }
         return reasons
     }

@@ -50,6 +50,8 @@ package struct RunResult: Sendable {
     package var streamsOpen: GaugeSeries?
     /// What the scenario says will break.
     package var expectations = Expectations.none
+    /// Moments that the scenario says a run must come to, and this one did not: it has not tried what it is there for.
+    package var unreached: [String] = []
     /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.

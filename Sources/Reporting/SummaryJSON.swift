@@ -17,6 +17,9 @@ package enum SummaryJSON {
     private static func document(_ result: RunResult) -> JSONValue {
         var members = Self.members(result)
         if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
+        if !result.unreached.isEmpty {
+            members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
+        }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)
     }

@@ -9,7 +9,7 @@ struct ScenarioReader {
     static let version = "1"
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
-        "drain", "duration",
+        "sometimes", "drain", "duration",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -55,7 +55,8 @@ struct ScenarioReader {
             drain: map.value("drain", default: Scenario.drainDefault(slos)) { text throws(ValueError) in
                 try Values.duration(text, max: ScenarioLimit.timeMax)
             },
-            duration: self.duration(map), expectBroken: expectBroken)
+            duration: self.duration(map), expectBroken: expectBroken,
+            moments: MomentReader(findings: self.findings).moments(map.entry("sometimes")?.value))
     }
 
     private func description(_ map: MapReader) -> String {

@@ -1,5 +1,6 @@
 import Device
 import Faults
+import Ledger
 import Plan
 import Talaria
 
@@ -35,6 +36,9 @@ package enum ScenarioSchema {
                 .described("what must hold, by metric"),
             "expect-broken": JSONSchema.list(of: .anyText, max: ExpectedBreakReader.breaksMax)
                 .described("invariants, and metrics of objectives, that must break; nothing else may"),
+            "sometimes": JSONSchema.list(
+                of: .choice(Sometimes.allCases.map(\.rawValue)), max: Sometimes.allCases.count
+            ).described("moments that a run must come to, or it ends with 98"),
             "drain": .duration.described("how long scans may take after the last arrival"),
             "duration": JSONSchema.duration.orOff().described("no arrivals from then on"),
         ]
@@ -79,7 +83,10 @@ package enum ScenarioSchema {
             "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
             "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
             "rate-limit": JSONSchema.quota.orOff(), "results-lifetime": .duration,
-            "completed-size-max": .size, "strict-device": .toggle, "strict-accept": .toggle,
+            "completed-size-max": .size,
+            "strict-device": JSONSchema.toggle.described(
+                "a token is good only with the device id of its upload"),
+            "strict-accept": .toggle,
             "repeated-cleanup": .integer(204...404), "links": .anyText, "retry": JSONSchema.duration.orOff(),
             "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
             "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),

@@ -29,6 +29,9 @@ package enum ScenarioWriter {
             let names = scenario.expectBroken.map { self.quoted($0.name) }
             lines += ["", "expect-broken: [\(names.joined(separator: ", "))]"]
         }
+        if !scenario.moments.isEmpty {
+            lines += ["", "sometimes: [\(scenario.moments.joined(separator: ", "))]"]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

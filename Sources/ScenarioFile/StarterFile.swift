@@ -53,6 +53,7 @@ package enum StarterFile {
               # Held in any case, unless it is stated otherwise: no book is missing, no refusal without a fault that
               # explains it (scans.refused.unexplained), no job left behind by a completed scan (cleanup.unfinished).
             # expect-broken: [stream.no-gap]   # of a client that is meant to be broken: this must break, nothing else
+            # sometimes: [stream-resumed, slots-full]   # what a run must come to, or it has tried nothing and ends with 98
 
             """
     }

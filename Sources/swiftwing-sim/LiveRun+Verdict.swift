@@ -33,10 +33,13 @@ extension LiveRun {
             return self.endedBy?.result(instead: result) ?? result
         }
         let generator = self.generatorHealth
+        let isWhole = !self.isInterrupted && self.endedBy == nil && self.failure == nil
+        let unreached = isWhole ? account.unreached : []
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: self.failure?.code == .internalError,
-            hasOutputError: self.failure?.code == .cannotWrite, isUntrusted: !generator.isTrustworthy,
+            hasOutputError: self.failure?.code == .cannotWrite,
+            isUntrusted: !generator.isTrustworthy || !unreached.isEmpty,
             isInterrupted: self.isInterrupted,
             expectations: Expectations(self.plan.scenario.expectBroken))
         var result = self.result(
@@ -45,6 +48,7 @@ extension LiveRun {
             metrics: findings.metrics, resources: self.resources, generator: generator,
             warnings: self.warnings + self.fleetWarnings + self.directory.warnings)
         result.endedEarly = self.endedBy?.text
+        result.unreached = unreached.map(\.rawValue)
         result.findings = findings.findings
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         if self.endedBy == nil, self.failure == nil { result.drained = self.plan.scenario.drain }

@@ -22,6 +22,8 @@ struct RunAccount {
     /// Observations of all sources.
     private var received = 0
     private(set) var recorder: RunRecorder
+    private let watchesMoments: Bool
+    private var sometimes: SometimesTable
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
@@ -31,6 +33,10 @@ struct RunAccount {
         self.hasReports = hasBackendView || hasGateway
         self.merge = ObservationMerge(sources: threads + (self.hasReports ? 1 : 0))
         let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
+        self.watchesMoments = !plan.scenario.moments.isEmpty
+        self.sometimes = SometimesTable(
+            expected: [], named: plan.scenario.moments.compactMap { Sometimes(rawValue: $0) },
+            slotsMax: settings.slotsMax)
         self.recorder = RunRecorder(
             ledger: Ledger(
                 shelf: plan.shelf, settings: settings,
@@ -55,6 +61,9 @@ struct RunAccount {
 
     /// For the progress line.
     var scans: ScanTotals { self.recorder.ledger.totals.scans }
+
+    /// What the scenario says that a run must come to, and this one did not.
+    var unreached: [Sometimes] { self.sometimes.unreached }
 
     /// Why the run should end now.
     mutating func ending(at moment: Instant) -> RunEnding? { self.recorder.ending(at: moment) }
@@ -117,6 +126,7 @@ struct RunAccount {
 
     private mutating func settle(_ directory: RunDirectory) {
         while let observation = self.merge.next() {
+            if self.watchesMoments { self.sometimes.saw(observation) }
             self.recorder.saw(observation, in: directory)
         }
     }

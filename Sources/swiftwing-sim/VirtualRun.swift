@@ -78,7 +78,9 @@ final class VirtualRun {
                 isSettled: request.plan.settle != nil,
                 herdTime: ClientProfile.contract.pathReturnJitter),
             ledger: settings)
-        self.sometimes = SometimesTable(expected: scenario.sometimes, slotsMax: settings.slotsMax)
+        self.sometimes = SometimesTable(
+            expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },
+            slotsMax: settings.slotsMax)
         self.world = VirtualWorld.World(request.plan)
         let broken = self.world.phonesToStayBroken
         if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
@@ -210,10 +212,11 @@ final class VirtualRun {
             self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
         }
         let expectations = Expectations(self.plan.scenario.expectBroken)
+        let unreached = self.isInterrupted || self.endedBy != nil ? [] : self.sometimes.unreached
         var judgement = Judgement(
             verdicts: findings.verdicts, totals: findings.totals, slos: slos,
             hasInternalError: failure != nil || findings.harnessError != nil, hasOutputError: false,
-            isUntrusted: false, isInterrupted: self.isInterrupted, expectations: expectations)
+            isUntrusted: !unreached.isEmpty, isInterrupted: self.isInterrupted, expectations: expectations)
         var result = RunResult(
             tool: "swiftwing-sim \(Main.version)", machine: nil,
             scenario: ScenarioIdentity(
@@ -233,6 +236,7 @@ final class VirtualRun {
             command: self.request.command)
         result.labels = self.request.labels
         result.endedEarly = self.endedBy?.text
+        result.unreached = unreached.map(\.rawValue)
         var streams = GaugeSeries()
         for sample in self.world.streams.samples {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
@@ -265,7 +269,7 @@ final class VirtualRun {
         }
         let (met, unmet) = (self.sometimes.met, self.sometimes.unmet)
         if !met.isEmpty || !unmet.isEmpty {
-            let missed = unmet.isEmpty ? "" : "; never: \(unmet.map(\.rawValue).joined(separator: ", "))"
+            let missed = unmet.isEmpty ? "" : "; never: \(unmet.map(\.text).joined(separator: ", "))"
             notes.append(
                 "sometimes: \(met.count) of \(met.count + unmet.count) moments that the faults are there for\(missed)"
             )

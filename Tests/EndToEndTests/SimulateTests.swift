@@ -51,6 +51,29 @@ extension EndToEnd {
             #expect(first.digest == second.digest && first.digest != nil)
         }
 
+        @Test func `a run that never comes to what its scenario names ends with 98`() async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            func run(_ moments: String) async throws -> Run {
+                let file = scratch.folder.appending(path: "mine.scenario")
+                try """
+                scenario: 1
+                fleet: {phones: {devices: 3, scans: 2, arrivals: 4/s, photos: shelves}}
+                server: {job-time: 300ms}
+                faults: [{do: strip-books, chance: 100%}]
+                sometimes: [\(moments)]
+                """.write(to: file, atomically: true, encoding: .utf8)
+                return try await Run([file.path])
+            }
+            #expect(try await run("results-fetched").outcome.code == 0)
+            let missed = try await run("results-fetched, slots-full")
+            #expect(missed.outcome.code == 98)
+            #expect(
+                missed.outcome.output.contains("never came to what the scenario is there for: slots-full"))
+            let again = try await Binary.run(["report", missed.report.folder.path])
+            #expect(again.output.contains("slots-full"), "\(again)")
+        }
+
         @Test func `another seed is another run`() async throws {
             let arguments = ["flaky-network", "--devices", "10"]
             let first = try await Run(arguments + ["--seed", "1"])

@@ -454,5 +454,16 @@ import Testing
             table.saw(observation)
         }
         #expect(table.unmet == [.limited] && table.met == [.resumed])
+        #expect(table.unreached == [], "the scenario named none of them")
+    }
+
+    @Test func `what the scenario names is told apart from what its faults promise`() {
+        var table = SometimesTable(expected: [.limited], named: [.resumed, .slotsFull], slotsMax: 5)
+        #expect(table.unreached == [.resumed, .slotsFull])
+        for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
+            table.saw(observation)
+        }
+        #expect(table.unreached == [.slotsFull])
+        #expect(table.unmet == [.limited, .slotsFull])
     }
 }

@@ -1,0 +1,37 @@
+import Ledger
+
+/// Reads `sometimes`: ids of moments.
+struct MomentReader {
+    let findings: Findings
+
+    func moments(_ node: Node?) -> [String] {
+        guard let node else { return [] }
+        guard case .list(let nodes) = node.content else {
+            if case .reported = node.content { return [] }
+            self.findings.add(
+                node.place, "`sometimes` is a list, not \(node.text)",
+                help: "for example `sometimes: [stream-resumed, slots-full]`")
+            return []
+        }
+        let known = Sometimes.allCases.map(\.rawValue)
+        var moments: [String] = []
+        for node in nodes {
+            guard case .scalar(let text) = node.content else {
+                self.findings.add(node.place, "a moment is one word, not \(node.text)")
+                continue
+            }
+            guard known.contains(text) else {
+                self.findings.add(
+                    node.place, "no moment is called \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                continue
+            }
+            guard !moments.contains(text) else {
+                self.findings.add(node.place, "\(Findings.quoted(text)) is given twice")
+                continue
+            }
+            moments.append(text)
+        }
+        return moments
+    }
+}
