@@ -55,7 +55,7 @@ extension Backend {
                     HeaderLine("Content-Type", "text/event-stream"),
                     HeaderLine("Cache-Control", "no-cache, no-store, must-revalidate"),
                     HeaderLine("X-Accel-Buffering", "no"),
-                ]))
+                ], lineEnd: self.lineEnd(asking.caller)))
         self.observeAnswer(asking, 200, into: &effects)
         if let ignored { self.observeFired(ignored.fault, asking, into: &effects) }
         effects.append(
@@ -74,6 +74,20 @@ extension Backend {
             self.endStream(exchange, facts, into: &effects)
         } else {
             self.act(exchange, into: &effects)
+        }
+    }
+
+    private func lineEnd(_ caller: Caller) -> SSELineEnd {
+        switch self.configuration.lineEnds {
+        case .lf: return .lf
+        case .crlf: return .crlf
+        case .cr: return .cr
+        case .mixed:
+            let ends = SSELineEnd.allCases
+            let place = self.random.below(
+                UInt64(ends.count), .lineEnds, UInt64(caller.device.raw), UInt64(caller.scan.raw),
+                UInt64(caller.attempt))
+            return ends[Int(place)]
         }
     }
 

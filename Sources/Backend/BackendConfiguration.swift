@@ -26,6 +26,13 @@ package struct BackendConfiguration: Hashable, Sendable {
         case fresh
     }
 
+    /// What ends the lines of an event stream.
+    package enum LineEnds: String, CaseIterable, Hashable, Sendable {
+        case lf, crlf, cr
+        /// One of the three for each stream, by a draw.
+        case mixed
+    }
+
     /// What a DELETE of a job that is gone already gets; success to a client either way.
     package enum RepeatedCleanup: Int, CaseIterable, Hashable, Sendable {
         case noContent = 204
@@ -48,6 +55,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// How long an event can be replayed, from its first emission on (C14).
     package var eventBuffer: Interval
     package var replayIDs: ReplayIDs
+    package var lineEnds: LineEnds
     /// Uploads per device id, in a sliding window; nil is no limit (CONTRACT.md section 1.8).
     package var rateLimit: Quota?
     /// From the `completed` event until the results are answered with 404 (C21).
@@ -78,7 +86,8 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     package init(
         dialect: Dialect, jobTime: ClosedRange<Interval>, ping: Interval, pingIDs: Bool,
-        tokenLifetime: Interval, eventBuffer: Interval, replayIDs: ReplayIDs, rateLimit: Quota?,
+        tokenLifetime: Interval, eventBuffer: Interval, replayIDs: ReplayIDs, lineEnds: LineEnds,
+        rateLimit: Quota?,
         resultsLifetime: Interval, completedBytesMax: Int, strictDevice: Bool, strictAccept: Bool,
         repeatedCleanup: RepeatedCleanup, urlForm: URLForm, retryField: Interval?, photosMax: Int,
         photoBytesMax: Int, batchBytesMax: Int, jobsMax: Int, tombstonesMax: Int, wallClockAtZero: Int64
@@ -90,6 +99,7 @@ package struct BackendConfiguration: Hashable, Sendable {
         self.tokenLifetime = tokenLifetime
         self.eventBuffer = eventBuffer
         self.replayIDs = replayIDs
+        self.lineEnds = lineEnds
         self.rateLimit = rateLimit
         self.resultsLifetime = resultsLifetime
         self.completedBytesMax = completedBytesMax
@@ -116,6 +126,7 @@ package struct BackendConfiguration: Hashable, Sendable {
         tokenLifetime: .hours(2),
         eventBuffer: .seconds(60),
         replayIDs: .kept,
+        lineEnds: .lf,
         rateLimit: Quota(requests: 10, window: .minutes(20)),
         resultsLifetime: .hours(2),
         completedBytesMax: ContractLimit.completedBytesMax,

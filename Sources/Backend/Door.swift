@@ -1,6 +1,7 @@
 package import Faults
 package import SimBase
 package import Talaria
+package import Wire
 
 // The door of the simulated Talaria: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns
 // sockets, links and clocks; `Backend` owns every decision.
@@ -126,8 +127,9 @@ package enum BackendEffect: Hashable, Sendable {
     case readUpload(ExchangeID)
     /// Answers and ends the exchange; an unread body is the driver's to refuse or to drain.
     case reply(ExchangeID, BackendReply)
-    /// Answers with the head of an event stream (chunked).
-    case openStream(ExchangeID, headers: [HeaderLine])
+    /// Answers with the head of an event stream (chunked). The pieces that follow end their lines in LF; the driver gives
+    /// them these ends.
+    case openStream(ExchangeID, headers: [HeaderLine], lineEnd: SSELineEnd = .lf)
     /// One whole piece of an event stream. The driver puts its time stamp comment before an event.
     case stream(ExchangeID, bytes: [UInt8], StreamMark)
     /// Ends a stream cleanly, with FIN.

@@ -16,9 +16,15 @@ extension FaultKind {
         switch self {
         case .reset(let cut, let side): (.reset, cut, side)
         case .close(let cut, let side): (.close, cut, side)
+        case .endCleanly(let cut): (.close, cut, .reply)
         case .silence(let cut, let side): (.silence, cut, side)
         default: nil
         }
+    }
+
+    /// Whether what it cuts off looks complete.
+    package var endsCleanly: Bool {
+        if case .endCleanly = self { true } else { false }
     }
 }
 

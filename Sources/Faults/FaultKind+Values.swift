@@ -41,6 +41,7 @@ extension FaultKind {
         case "forget-events": self = .forgetEvents
         case "reset": self = .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
         case "close": self = .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case "end-cleanly": self = .endCleanly(values.cut ?? .insideEvent)
         case "silence": self = .silence(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
         case "slice": self = .slice(bytes: values.integers("bytes") ?? 1...1)
         case "delay":
@@ -92,6 +93,7 @@ extension FaultKind {
         case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
             values["cut"] = .cut(cut)
             values["side"] = .word(side.rawValue)
+        case .endCleanly(let cut): values["cut"] = .cut(cut)
         case .slice(let bytes): values["bytes"] = .integers(bytes)
         case .delay(let by): values["by"] = .durations(by)
         case .bandwidth(let rate): values["rate"] = .bitRate(rate)

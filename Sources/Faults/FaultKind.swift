@@ -43,6 +43,8 @@ package enum FaultKind: Hashable, Sendable {
     case reset(Cut, ExchangeSide)
     /// FIN there.
     case close(Cut, ExchangeSide)
+    /// The stream is over there as if its server had ended it: with the last chunk, and FIN.
+    case endCleanly(Cut)
     /// Half-open from there: nothing passes any more, and neither side is told.
     case silence(Cut, ExchangeSide)
     /// What the server sends comes in pieces of so many bytes, each in a segment of its own.
@@ -97,6 +99,7 @@ package enum FaultKind: Hashable, Sendable {
         case .forgetEvents: "forget-events"
         case .reset: "reset"
         case .close: "close"
+        case .endCleanly: "end-cleanly"
         case .silence: "silence"
         case .slice: "slice"
         case .delay: "delay"
@@ -119,7 +122,7 @@ package enum FaultKind: Hashable, Sendable {
             .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing,
             .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .forgetEvents:
             .server
-        case .reset, .close, .silence, .slice, .delay, .bandwidth, .loss, .refuse: .link
+        case .reset, .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse: .link
         case .offline, .handover, .background, .kill, .reinstall, .clockSkew, .storageFull: .phone
         }
     }
@@ -136,7 +139,9 @@ package enum FaultKind: Hashable, Sendable {
     /// that exchange then.
     package var endsExchange: Bool {
         switch self {
-        case .rateLimit, .httpError, .truncateResults, .jobGone, .reset, .close, .silence, .refuse: true
+        case .rateLimit, .httpError, .truncateResults, .jobGone, .reset, .close, .endCleanly, .silence,
+            .refuse:
+            true
         default: false
         }
     }

@@ -25,6 +25,11 @@ extension FaultTable {
             fields: Self.cutFields, does: "closes the connection (FIN)",
             example: "{do: close, on: upload, side: request, after: 4KiB, chance: 20%}"),
         FaultKindEntry(
+            "end-cleanly", .link, on: [.stream], after: [.time, .events, .bytes],
+            fields: [.standard("cut", .cut, "inside-event", "where the stream ends")],
+            does: "ends the stream as its server would, with its last chunk and FIN, also inside an event",
+            example: "{do: end-cleanly, after: 1..4 events, chance: 20%}"),
+        FaultKindEntry(
             "silence", .link, on: Self.exchanges, orElse: .stream, after: [.time, .events, .bytes],
             fields: Self.cutFields,
             does: "leaves the connection half open: nothing passes any more, and neither side is told",

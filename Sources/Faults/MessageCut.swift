@@ -24,7 +24,9 @@ package struct MessageCut: Hashable, Sendable {
 
     /// Nil when the fault cuts nothing off on that side, or where only a stream has places.
     package init?(_ armed: ArmedFault, on side: ExchangeSide) {
-        guard let cutting = armed.kind.cutting, cutting.side == side else { return nil }
+        guard let cutting = armed.kind.cutting, cutting.side == side, !armed.kind.endsCleanly else {
+            return nil  // A message of a known length has one clean end only.
+        }
         let ahead: Int
         switch cutting.cut {
         case .betweenEvents: ahead = 0

@@ -46,6 +46,8 @@ package struct StreamCutter: Hashable, Sendable {
     /// The fault's place in the scenario's list.
     package let fault: Int
     package let ending: CutEnding
+    /// Whether the body is brought to an end first, as a server's own end is.
+    package let isClean: Bool
     private let cut: Cut
     private let trigger: ArmedTrigger
     private let draw: UInt64
@@ -58,6 +60,7 @@ package struct StreamCutter: Hashable, Sendable {
         guard let cutting = armed.kind.cutting, cutting.side == .reply else { return nil }
         self.cut = cutting.cut
         self.ending = cutting.ending
+        self.isClean = armed.kind.endsCleanly
         self.fault = armed.fault
         self.trigger = armed.trigger
         self.draw = armed.draw

@@ -205,7 +205,7 @@ extension FaultSpec {
             default: return nil
             }
         case .refuse, .reset(_, .request), .close(_, .request): return .zero
-        case .reset(let cut, .reply), .close(let cut, .reply):
+        case .reset(let cut, .reply), .close(let cut, .reply), .endCleanly(let cut):
             return self.place == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
         default: return nil
         }

@@ -170,6 +170,12 @@ package enum ScenarioCheck {
                 "count",
                 "every attempt is cut off before an event can arrive, so no stream ever gets anywhere",
                 "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
+        case .endCleanly(let cut):
+            guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
+            return finding(
+                "count",
+                "every attempt is cut off before an event can arrive, so no stream ever gets anywhere",
+                "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
         case .expireToken, .retryableError, .jobGone:
             guard fault.count == .eachAttempt, self.isAtOnce(fault.trigger) else { return nil }
             return finding(

@@ -1,3 +1,4 @@
+import Backend
 import Device
 import Faults
 import Ledger
@@ -82,6 +83,8 @@ package enum ScenarioSchema {
             "dialect": .choice(["contract"]), "books": .integers(0...ScenarioLimit.booksMax),
             "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
             "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
+            "line-ends": JSONSchema.choice(BackendConfiguration.LineEnds.allCases.map(\.rawValue))
+                .described("what ends the lines of event streams; mixed: one of the three for each stream"),
             "rate-limit": JSONSchema.quota.orOff(), "results-lifetime": .duration,
             "completed-size-max": .size,
             "strict-device": JSONSchema.toggle.described(

@@ -156,6 +156,7 @@ package enum ScenarioWriter {
             ("token-lifetime", Units.text(backend.tokenLifetime)),
             ("event-buffer", Units.text(backend.eventBuffer)),
             ("replay-ids", backend.replayIDs.rawValue),
+            ("line-ends", backend.lineEnds.rawValue),
             ("rate-limit", backend.rateLimit.map(self.text) ?? "off"),
             ("results-lifetime", Units.text(backend.resultsLifetime)),
             ("completed-size-max", Units.text(bytes: backend.completedBytesMax)),

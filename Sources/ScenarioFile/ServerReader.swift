@@ -7,7 +7,7 @@ import SimBase
 struct ServerReader {
     static let keys = [
         "dialect", "books", "job-time", "ping", "ping-ids", "token-lifetime", "event-buffer", "replay-ids",
-        "rate-limit", "results-lifetime", "completed-size-max", "strict-device", "strict-accept",
+        "line-ends", "rate-limit", "results-lifetime", "completed-size-max", "strict-device", "strict-accept",
         "repeated-cleanup", "links", "retry", "photos-max", "photo-size-max", "batch-size-max", "jobs-max",
         "tombstones-max",
     ]
@@ -78,6 +78,11 @@ struct ServerReader {
             let words = BackendConfiguration.ReplayIDs.allCases.map(\.rawValue)
             let word = try Values.choice(text, of: words, what: "`replay-ids`")
             return BackendConfiguration.ReplayIDs(rawValue: word) ?? .kept
+        }
+        backend.lineEnds = map.value("line-ends", default: backend.lineEnds) { text throws(ValueError) in
+            let words = BackendConfiguration.LineEnds.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "`line-ends`")
+            return BackendConfiguration.LineEnds(rawValue: word) ?? .lf
         }
         backend.repeatedCleanup = map.value("repeated-cleanup", default: backend.repeatedCleanup) {
             text throws(ValueError) in

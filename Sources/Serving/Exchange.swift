@@ -34,6 +34,8 @@ struct Exchange: Sendable {
     /// The backend waits for the body.
     var wantsUpload = false
     var answer = Answer.pending
+    /// Of an event stream.
+    var lineEnd = SSELineEnd.lf
     /// When the head of the answer went to the link.
     var answeredAt: Instant?
     /// Bytes of an answer that is no stream so far, its head included.

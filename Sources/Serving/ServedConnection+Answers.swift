@@ -166,7 +166,8 @@ extension ServedConnection {
     // MARK: Streams
 
     mutating func openStream(
-        _ id: ExchangeID, headers lines: [HeaderLine], at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, headers lines: [HeaderLine], lineEnd: SSELineEnd, at now: Instant,
+        _ registry: inout Registry
     ) {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer,
             let version = self.exchange?.head.version
@@ -184,6 +185,7 @@ extension ServedConnection {
             ResponseWriter.head(status: 200, headers: headers, framing: .untilClose, into: &bytes)
         }
         self.exchange?.answer = .streaming
+        self.exchange?.lineEnd = lineEnd
         self.exchange?.answeredAt = now
         self.deadline = .distantFuture
         self.loseEarly(&registry)
@@ -211,15 +213,21 @@ extension ServedConnection {
                 }
             }
         }
-        if !self.isArmed, self.exchange?.head.version == .http11 {
+        let lineEnd = self.exchange?.lineEnd ?? .lf
+        if !self.isArmed, lineEnd == .lf, self.exchange?.head.version == .http11 {
             return self.send(ResponseWriter.chunk(head, bytes), at: now, &registry)
         }
-        let piece = head + bytes
+        let piece = lineEnd.ending(head + bytes)
         for index in 0..<(self.exchange?.cutters.count ?? 0) {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
             else { continue }
-            self.sendChunk(piece, cutAfter: count, at: now, &registry)
+            if cutter.isClean {
+                if count > 0 { self.sendChunk(Array(piece.prefix(count)), cutAfter: nil, at: now, &registry) }
+                self.sendLastChunk(at: now, &registry)
+            } else {
+                self.sendChunk(piece, cutAfter: count, at: now, &registry)
+            }
             self.cut(
                 CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
             return
@@ -249,14 +257,17 @@ extension ServedConnection {
 
     mutating func endStream(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
         guard self.exchange?.id == id, case .streaming? = self.exchange?.answer else { return }
-        if self.exchange?.head.version == .http11 {
-            var bytes: [UInt8] = []
-            ResponseWriter.lastChunk(into: &bytes)
-            self.send(bytes, at: now, &registry)
-        }
+        self.sendLastChunk(at: now, &registry)
         self.exchange?.answer = .answered
         registry.forget(id)
         self.finish(at: now, &registry)
+    }
+
+    private mutating func sendLastChunk(at now: Instant, _ registry: inout Registry) {
+        guard self.exchange?.head.version == .http11 else { return }
+        var bytes: [UInt8] = []
+        ResponseWriter.lastChunk(into: &bytes)
+        self.send(bytes, at: now, &registry)
     }
 
     /// When a cut that waits for a time is due.
@@ -274,6 +285,7 @@ extension ServedConnection {
             if self.exchange?.cutters[index].triggerTimePassed() == true, let key = self.exchange?.key,
                 let cutter = self.exchange?.cutters[index]
             {
+                if cutter.isClean { self.sendLastChunk(at: now, &registry) }
                 self.cut(
                     CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
                 return

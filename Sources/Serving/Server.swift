@@ -281,10 +281,11 @@ package struct Server: Sendable {
         case .reply(let id, let reply):
             guard let slot = self.touch(id) else { return }
             self.connections[slot].reply(id, reply, at: now, &self.registry)
-        case .openStream(let id, let headers):
+        case .openStream(let id, let headers, let lineEnd):
             guard let slot = self.touch(id) else { return }
             self.registry.streamOpened(id)
-            self.connections[slot].openStream(id, headers: headers, at: now, &self.registry)
+            self.connections[slot].openStream(
+                id, headers: headers, lineEnd: lineEnd, at: now, &self.registry)
         case .stream(let id, let bytes, let mark):
             guard let slot = self.touch(id) else { return }
             self.connections[slot].stream(id, bytes, mark, at: now, &self.registry)

@@ -32,6 +32,8 @@ public enum DrawDomain: UInt64, Sendable {
     case staysBroken = 27
     /// In which order what is due at one moment happens.
     case ties = 28
+    /// What ends the lines of an event stream.
+    case lineEnds = 29
     case test = 99
 }
 

@@ -28,6 +28,9 @@ extension Scenario {
             case (.silence, .stream):
                 expect(.silenceFound)
                 if resumes { expect(.resumed) }
+            case (.endCleanly, _):
+                expect(.endWithoutTerminal)
+                if resumes { expect(.resumed) }
             case (.endWithoutTerminal, _):
                 expect(.endWithoutTerminal)
                 if resumes { expect(.resumed, .replayed) }

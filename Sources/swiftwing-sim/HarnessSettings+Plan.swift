@@ -53,7 +53,7 @@ extension FaultEffect {
         case .ignoreLastEventID: self = .replayFromStart
         case .forgetEvents: self = .eventsForgotten
         case .reset: self = .cut(.reset)
-        case .close: self = .cut(.close)
+        case .close, .endCleanly: self = .cut(.close)
         case .silence: self = .cut(.silence)
         case .delay(let by):
             // Of a delay that begins or ends it is not known which bytes it met.

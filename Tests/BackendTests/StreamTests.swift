@@ -70,7 +70,7 @@ import Wire
         let job = bench.job()
         bench.run(seconds: 8)
         let (exchange, effects) = bench.stream(job, attempt: 3)
-        guard case .openStream(exchange, let headers) = effects[1] else {
+        guard case .openStream(exchange, let headers, .lf) = effects[1] else {
             Issue.record("no head: \(effects)")
             return
         }
@@ -220,6 +220,22 @@ import Wire
         let job = bench.job()
         bench.now = .zero + .seconds(10)
         #expect(bench.results(job).status == 200)
+    }
+
+    @Test func `line ends are one of three, and mixed ones a draw for each stream`() {
+        func ends(_ lineEnds: BackendConfiguration.LineEnds) -> [SSELineEnd] {
+            var bench = Bench { $0.lineEnds = lineEnds }
+            let job = bench.job()
+            return (UInt32(1)...12).compactMap { attempt in
+                bench.stream(job, attempt: attempt).effects.lazy.compactMap { effect in
+                    if case .openStream(_, _, let end) = effect { end } else { nil }
+                }.first
+            }
+        }
+        #expect(Set(ends(.lf)) == [.lf] && Set(ends(.crlf)) == [.crlf] && Set(ends(.cr)) == [.cr])
+        #expect(Set(ends(.mixed)) == Set(SSELineEnd.allCases))
+        #expect(ends(.mixed) == ends(.mixed))
+        #expect(ends(.mixed).count == 12)
     }
 
     @Test(

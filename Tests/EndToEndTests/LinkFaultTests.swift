@@ -7,7 +7,7 @@ extension EndToEnd {
     @Suite struct LinkFaultTests {
         private static let scans = 8
 
-        private static func scenario(_ faults: [String]) -> String {
+        private static func scenario(_ faults: [String], server: String = "") -> String {
             """
             scenario: 1
             name: link-faults
@@ -21,7 +21,7 @@ extension EndToEnd {
                 idle-timeout: 800ms
                 request-timeout: 900ms
                 inline-books: off
-            server: {books: 2..3, job-time: 250ms..350ms, ping: 200ms}
+            server: {books: 2..3, job-time: 250ms..350ms, ping: 200ms\(server)}
             drain: 25s
             faults:
             \(faults.map { "  - \($0)" }.joined(separator: "\n"))
@@ -30,11 +30,11 @@ extension EndToEnd {
 
         /// A whole run with these faults. One that could not be trusted (98) is made again.
         private static func run(
-            _ faults: [String], _ more: [String] = []
+            _ faults: [String], _ more: [String] = [], server: String = ""
         ) async throws -> (outcome: Outcome, process: RunProcess) {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
-            let path = try GreyPhoto.scenario(self.scenario(faults), in: scratch)
+            let path = try GreyPhoto.scenario(self.scenario(faults, server: server), in: scratch)
             var attempt = 1
             while true {
                 let process = try RunProcess([path, "--trace"] + more)
@@ -103,6 +103,25 @@ extension EndToEnd {
                 let late = log.filter { $0.isPhone("request-failed") && $0.failure == "timed-out" }
                 #expect(late.count >= Self.scans * 4)
             }
+        }
+
+        @Test(arguments: ["crlf", "cr", "mixed"])
+        func `a stream may end cleanly inside an event, whatever ends its lines`(ends: String) async throws {
+            let (outcome, process) = try await Self.run(
+                [
+                    "{do: end-cleanly, after: 1..2 events}",
+                    "{do: reset, on: stream, after: 1..3 events, cut: inside-line-end}",
+                    "{do: slice, on: stream, bytes: 1..5, chance: 50%}",
+                ], server: ", line-ends: \(ends)")
+            try #require(outcome.code == 0, "\(outcome)")
+            let summary = try process.report.summary()
+            self.expectNothingLost(summary)
+            // A job may be over before so many of its events are new to a stream.
+            let ended = try #require(summary.faults["end-cleanly-1"]?.number)
+            #expect(ended > Self.scans / 2)
+            #expect(summary.faults["reset-1"]?.number ?? 0 > 0)
+            #expect(self.cause(summary, "end-without-terminal")?.resumed == ended)
+            #expect(summary.counters["sse.undecodable"]?.number == 0)
         }
 
         // MARK: Slowness

@@ -334,7 +334,7 @@ struct SmallWorld {
                     self.agenda.insert(.answer(exchange, .bytes(reply.body)), at: later)
                 }
                 self.agenda.insert(.answer(exchange, .ended), at: later)
-            case .openStream(let exchange, _):
+            case .openStream(let exchange, _, _):
                 let head = ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)
                 self.agenda.insert(.answer(exchange, .head(head)), at: later)
             case .stream(let exchange, let bytes, _):

@@ -152,6 +152,7 @@ struct ScenarioReaderTests {
                   token-lifetime: 90s
                   event-buffer: 5s
                   replay-ids: fresh
+                  line-ends: mixed
                   rate-limit: off
                   results-lifetime: 1h
                   completed-size-max: 2KiB
@@ -174,6 +175,7 @@ struct ScenarioReaderTests {
         backend.tokenLifetime = .seconds(90)
         backend.eventBuffer = .seconds(5)
         backend.replayIDs = .fresh
+        backend.lineEnds = .mixed
         backend.rateLimit = nil
         backend.resultsLifetime = .hours(1)
         backend.completedBytesMax = 2_048

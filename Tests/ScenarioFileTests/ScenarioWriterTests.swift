@@ -109,6 +109,7 @@ struct ScenarioWriterTests {
               token-lifetime: 2h
               event-buffer: 1m
               replay-ids: kept
+              line-ends: lf
               rate-limit: 10 per 20m
               results-lifetime: 2h
               completed-size-max: 128KiB

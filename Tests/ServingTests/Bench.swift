@@ -32,9 +32,11 @@ struct Bench {
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, jobTime: Interval = .milliseconds(60),
-        ping: Interval = .seconds(30), showsStatus: Bool = false, crossSite: CrossSiteGuard? = nil
+        ping: Interval = .seconds(30), showsStatus: Bool = false, crossSite: CrossSiteGuard? = nil,
+        lineEnds: BackendConfiguration.LineEnds = .lf
     ) {
         var configuration = BackendConfiguration.contract
+        configuration.lineEnds = lineEnds
         configuration.jobTime = jobTime...jobTime
         configuration.ping = ping
         var setup = ServingSetup(

@@ -1,8 +1,10 @@
+import Backend
 import Faults
 import Serving
 import SimBase
 import Talaria
 import Testing
+import Wire
 
 @Suite struct ServerTests {
     private static let lte = LinkProfile(
@@ -132,6 +134,68 @@ import Testing
         #expect(bench[stream].isFinished)
         #expect(!bench[upload].isFinished)
         #expect(bench.server.connectionsOpen == 1)
+    }
+
+    /// The text of a job's stream.
+    private func stream(_ bench: inout Bench) throws -> ConnectionID {
+        let upload = bench.connect()
+        bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: upload)
+        let token = try Script.member("authToken", of: bench[upload].text)
+        let path = try Script.member("sseUrl", of: bench[upload].text)
+        let stream = bench.connect()
+        bench.send(Script.get(path, token: token, .stream), on: stream)
+        bench.run(for: .seconds(1))
+        return stream
+    }
+
+    @Test func `the lines of a stream end as its server ends them, stamps and pings included`() throws {
+        var plain = Bench(ping: .milliseconds(20))
+        let stream = try self.stream(&plain)
+        let text = try self.body(plain[stream].bytes)
+        #expect(text.contains("event: ping\n") && text.contains(": t="))
+        for (ends, end) in [(BackendConfiguration.LineEnds.crlf, "\r\n"), (.cr, "\r")] {
+            var bench = Bench(ping: .milliseconds(20), lineEnds: ends)
+            let stream = try self.stream(&bench)
+            #expect(try self.body(bench[stream].bytes) == text.replacing("\n", with: end))
+        }
+    }
+
+    /// What a chunked answer carries.
+    private func body(_ bytes: [UInt8]) throws -> String {
+        var reader = ResponseReader()
+        var events: [ResponseEvent] = []
+        try reader.receive(bytes[...], into: &events)
+        return String(
+            decoding: events.flatMap { event -> [UInt8] in
+                if case .body(let piece) = event { Array(piece) } else { [] }
+            }, as: UTF8.self)
+    }
+
+    @Test func `a clean end inside an event completes the answer and not the event`() throws {
+        var bench = Bench(faults: [
+            .cut(.endCleanly(.insideEvent), on: .stream, after: .afterEvents(2...2))
+        ])
+        let stream = try self.stream(&bench)
+        #expect(bench[stream].cut == .close)
+        #expect(bench.firings.count == 1)
+        #expect(bench[stream].text.hasSuffix("\r\n0\r\n\r\n"))
+        let body = try self.body(bench[stream].bytes)
+        let blocks = body.components(separatedBy: "\n\n")
+        #expect(blocks.dropLast().count == 4, "a comment, the state and two events")
+        #expect(!body.hasSuffix("\n\n"))
+        #expect(bench.server.connectionsOpen == 1)
+    }
+
+    @Test func `a clean end at a moment completes the answer there`() throws {
+        var bench = Bench(
+            faults: [
+                .cut(
+                    .endCleanly(.betweenEvents), on: .stream,
+                    after: .afterTime(.milliseconds(500)...(.milliseconds(500))))
+            ], jobTime: .seconds(10))
+        let stream = try self.stream(&bench)
+        #expect(bench[stream].cut == .close)
+        #expect(bench[stream].text.hasSuffix("\r\n0\r\n\r\n"))
     }
 
     @Test func `a half-open connection says nothing and is let go when its peer has given up`() throws {

@@ -113,6 +113,8 @@ enum Kinds {
                 one("\(ending)-cleanup", kind(.betweenEvents, .reply), on: .cleanup),
             ]
         } + [
+            one("end-cleanly", .endCleanly(.insideEvent), on: .stream, after: .afterEvents(1...4)),
+            one("end-cleanly-between", .endCleanly(.betweenEvents), on: .stream, after: .afterEvents(1...4)),
             one("slice", .slice(bytes: 1...9), on: .stream, count: .eachAttempt),
             one(
                 "delay", .delay(by: .milliseconds(50)...(.milliseconds(200))), on: .link, count: .eachAttempt),

@@ -15,6 +15,10 @@ import VirtualWorld
         let cut = FaultKind.reset(.insideEvent, .reply)
         #expect(self.expected(Bench.fault(cut, on: .stream)) == [.resumed])
         #expect(self.expected(Bench.fault(cut, on: .upload)) == [.uploadRepeated, .jobOrphaned])
+        #expect(
+            self.expected(Bench.fault(.endCleanly(.insideEvent), on: .stream)) == [
+                .endWithoutTerminal, .resumed,
+            ])
         #expect(self.expected(Bench.fault(.stripBooks(.empty), on: .stream)) == [.resultsFetched])
     }
 

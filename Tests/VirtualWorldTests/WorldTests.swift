@@ -1,3 +1,4 @@
+import Backend
 import Faults
 import Ledger
 import Metrics
@@ -109,6 +110,24 @@ import Testing
             return try Bench.run(plan).observations.map(\.what)
         }
         #expect(try seen(splits: true) == seen(splits: false))
+    }
+
+    @Test(arguments: BackendConfiguration.LineEnds.allCases)
+    func `what ends the lines of a stream changes nothing, wherever it is split`(
+        ends: BackendConfiguration.LineEnds
+    ) throws {
+        func seen(_ ends: BackendConfiguration.LineEnds) throws -> [Sighting] {
+            var scenario = Bench.scenario(
+                faults: [Bench.fault(.slice(bytes: 1...3), on: .stream, count: .eachAttempt)])
+            scenario.server.backend.lineEnds = ends
+            let run = try Bench.run(scenario)
+            #expect(run.broken == [])
+            return run.observations.map(\.what)
+        }
+        func events(_ ends: BackendConfiguration.LineEnds) throws -> Int {
+            try seen(ends).count { if case .phone(.eventApplied) = $0 { true } else { false } }
+        }
+        #expect(try events(ends) == events(.lf))
     }
 
     // MARK: Kills

@@ -38,6 +38,22 @@ import Wire
                 == [event("x\ny")])
     }
 
+    @Test(arguments: SSELineEnd.allCases) func `what is written with another line end says the same`(
+        end: SSELineEnd
+    ) {
+        var lines: [UInt8] = []
+        SSEWriter.comment("hello", into: &lines)
+        SSEWriter.event(id: "7-a", type: "progress", data: "one", into: &lines)
+        let written = end.ending(lines)
+        let text = [SSELineEnd.lf: "\n", .crlf: "\r\n", .cr: "\r"][end] ?? ""
+        #expect(
+            String(decoding: written, as: UTF8.self)
+                == [": hello", "id: 7-a", "event: progress", "data: one", "", ""].joined(separator: text))
+        for size in [1, 3, 1_000] {
+            withPieces(of: written, size: size) { #expect(items($0) == items([lines])) }
+        }
+    }
+
     @Test func `line ends may be mixed in one event`() {
         #expect(items("data:test\r\ndata\ndata:test\r\n\r") == [event("test\n\ntest")])
         #expect(items("data: a\n\rdata: b\n\n") == [event("a"), event("b")])
