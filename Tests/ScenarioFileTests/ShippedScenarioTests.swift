@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import Plan
 import SimBase
 import Testing
@@ -23,6 +24,56 @@ struct ShippedScenarioTests {
                 #expect(count >= 10, "\(scenario.name): \(fault.id) is expected to fire \(count) times")
             }
         }
+    }
+
+    /// Where each invariant has something to judge, and by which moments a run shows that it came to it. What any run with a
+    /// scan comes to has none.
+    private static let reached: [(Invariant, scenario: String, moments: [Sometimes])] = [
+        (.scanCustody, "torn-writes", [.relaunched]),
+        (.scanRefusedForCause, "backend-degraded", [.scanRefused]),
+        (.bookNeverLost, "stripped-books", [.resultsFetched]),
+        (.bookNeverDoubleAdded, "torn-writes", [.bookRecognized]),
+        (.bookFaithful, "steady-load", []),
+        (.streamIDMonotone, "network-drops", [.resumed]),
+        (.streamNoGap, "hostile-stream", [.resumed, .replayed]),
+        (.streamTerminalOnce, "hostile-stream", [.eventIgnored]),
+        (.jobCleaned, "network-drops", [.cleanupRepeated]),
+        (.jobNotCleanedEarly, "torn-writes", [.cleanupRepeated]),
+        (.limitHonoured, "rate-limited", [.limited, .streamLimited, .resultsLimited, .cleanupLimited]),
+        (.slotsBounded, "long-jobs", [.slotsFull]),
+        (.serverAgrees, "steady-load", []),
+        (.scanOrder, "long-jobs", [.slotsFull]),
+        (.jobCleanedOnce, "network-drops", [.cleanupRepeated]),
+        (.jobEnded, "torn-writes", [.uploadRepeated]),
+        (.jobOrphansBounded, "network-drops", [.jobOrphaned]),
+        (.jobSilentAfterCleanup, "app-lifecycle", [.suspended]),
+        (.streamDeadDetected, "half-open", [.silenceFound]),
+        (.streamParseRobust, "network-drops", [.endWithoutTerminal]),
+        (.authNoStaleUse, "token-expiry", [.tokenRefused, .restarted]),
+        (.retryBudget, "outage", [.connectRefused]),
+        (.deviceNotStuck, "outage", [.pathLost]),
+        (.timersClean, "outage", [.pathLost]),
+        (.timeSane, "steady-load", []),
+        (.requestOneFate, "network-drops", [.jobOrphaned, .connectRefused]),
+        (.linkConserves, "network-drops", [.uploadRepeated]),
+        (.memoryBounded, "app-lifecycle", [.storageFull, .scanRefused]),
+        (.authNoLeak, "app-lifecycle", [.reinstalled]),
+        (.herdBounded, "outage", [.connectRefused, .pathLost]),
+        (.othersUnharmed, "outage", [.pathLost]),
+    ]
+
+    @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()
+        throws
+    {
+        #expect(Set(Self.reached.map(\.0)) == Set(Invariant.allCases))
+        let scenarios = try scenarios()
+        for (invariant, name, moments) in Self.reached {
+            let scenario = try #require(scenarios.first { $0.name == name }, "\(invariant.rawValue)")
+            #expect(
+                Set(moments.map(\.rawValue)).isSubset(of: scenario.moments), "\(invariant.rawValue): \(name)")
+        }
+        // No moment is there for nothing.
+        #expect(Set(scenarios.flatMap(\.moments)) == Set(Sometimes.allCases.map(\.rawValue)))
     }
 
     @Test func `flaky-network is 120 scans in about 20 seconds`() throws {
