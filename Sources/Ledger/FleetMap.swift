@@ -18,6 +18,9 @@ package struct FleetMap: Hashable, Sendable {
     /// Where nothing is to be told by group.
     package static let ungrouped = FleetMap(groups: [], groupOfDevice: [])
 
+    /// The number of its phones.
+    package var count: Int { self.places.count }
+
     /// Nil for a phone that belongs to no group: a foreign client, or a phone beyond the fleet.
     package func group(of device: DeviceNumber) -> Int? {
         let index = Int(device.raw)

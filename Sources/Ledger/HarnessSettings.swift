@@ -6,7 +6,7 @@ package struct HarnessSettings: Hashable, Sendable {
     package enum Server: Hashable, Sendable {
         /// A target that reports nothing.
         case none
-        /// A target behind the gateway: what the gateway does itself is known, why the target answers as it does is not.
+        /// A target behind the gateway, which reports nothing but its faults.
         case gateway
         /// The simulated backend, which does nothing without a reason.
         case simulated(SimulatedServer)

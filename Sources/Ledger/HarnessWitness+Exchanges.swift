@@ -212,7 +212,7 @@ extension HarnessWitness {
         case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .ofPhone, .unobserved:
             isSeen = true  // The phone sees it, later.
         }
-        guard !isSeen, self.server != nil || effect.isOfEveryServer else { return }
+        guard !isSeen, self.server != nil else { return }
         self.errors.add(
             "a fault fired (number \(fault + 1) of the list, \(operation.name), attempt \(attempt)) without its effect",
             device: device, scan: scan, at: self.now)
@@ -319,6 +319,12 @@ extension HarnessWitness {
                 "\(operation.name) was delayed by a fault, and took only \(took.nanoseconds) ns",
                 device: device, scan: scan, at: self.now)
         }
+        if let due = self.statusDue(exchange), due != status {
+            self.errors.add(
+                "a fault answered \(operation.name) with \(due), and the phone got \(status)",
+                device: device, scan: scan, at: self.now)
+            return
+        }
         guard self.server != nil, exchange.answered != status else { return }
         if exchange.answered != 0 {
             self.errors.add(
@@ -329,6 +335,24 @@ extension HarnessWitness {
                 operation, attempt, device, scan,
                 "the phone got \(status) for \(operation.name), which the backend never answered")
         }
+    }
+
+    /// What a fault has answered a request with; nil without one.
+    private func statusDue(_ exchange: Exchange) -> Int? {
+        guard exchange.fired != 0 else { return nil }
+        for fault in self.settings.faults.indices.prefix(Self.lastFaultBit)
+        where exchange.fired & (1 << UInt64(fault)) != 0 {
+            switch self.settings.faults[fault] {
+            case .limit: return 429
+            case .status(let status): return status
+            case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped,
+                .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal,
+                .replayFromStart, .eventsForgotten, .noPings, .latePings, .cut, .delayed, .refused,
+                .ofPhone, .unobserved:
+                continue
+            }
+        }
+        return nil
     }
 
     /// What a connection answers by itself: to what is no request, too much or too slow.
@@ -469,19 +493,6 @@ extension HarnessWitness {
             self.errors.add(
                 "a fault ended a stream at \(cutAt.nanoseconds) ns, and its phone never noticed",
                 device: self.phones[place].device, scan: exchange.scan, at: self.now)
-        }
-    }
-}
-
-extension FaultEffect {
-    /// Whether the gateway in front of a foreign target reports it as the simulated backend does.
-    fileprivate var isOfEveryServer: Bool {
-        switch self {
-        case .limit, .status: true
-        case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped, .resultsTruncated,
-            .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart, .eventsForgotten,
-            .noPings, .latePings, .cut, .delayed, .refused, .ofPhone, .unobserved:
-            false
         }
     }
 }

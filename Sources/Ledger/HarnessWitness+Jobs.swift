@@ -195,6 +195,7 @@ extension HarnessWitness {
                 .degraded, device, scan, needsFault: !self.phones[place].jobs[index].isDegraded)
         }
         if kind.isTerminal { self.note(.terminalWritten, device, scan) }
+        guard self.watches(device) else { return }
         guard self.phones[place].jobs[index].streams == 1 else {
             self.phones[place].jobs[index].next = nil
             self.phones[place].jobs[index].lastID = .min

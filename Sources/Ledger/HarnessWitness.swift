@@ -16,6 +16,10 @@ struct HarnessWitness: Sendable {
     /// A phone that has not noticed the end of its connection by then never will.
     static let noticeTime = Interval.seconds(5)
 
+    /// Of a larger fleet the events of every so many phones are followed: they are half of all that is observed.
+    static let watchedAllMax = 64
+    static let watchedShare: UInt32 = 8
+
     /// Something that the backend did at this instant and that a fault may have caused.
     struct Effect: Sendable {
         enum Kind: Hashable, Sendable {
@@ -69,6 +73,8 @@ struct HarnessWitness: Sendable {
     /// Nil for a backend of which it is not known why it answers as it does.
     let server: SimulatedServer?
     let hasQuotas: Bool
+    private let hasPingFaults: Bool
+    private let watchesAll: Bool
     var errors = HarnessErrors()
     var phones: [Phone] = []
     var jobsAlive = 0
@@ -92,6 +98,10 @@ struct HarnessWitness: Sendable {
         if case .simulated(let server) = settings.server { self.server = server } else { self.server = nil }
         let limits = settings.faults.contains { if case .limit = $0 { true } else { false } }
         self.hasQuotas = limits || self.server?.quota != nil
+        self.hasPingFaults = settings.faults.contains {
+            if case .latePings = $0 { true } else { $0 == .noPings }
+        }
+        self.watchesAll = settings.fleet.count <= Self.watchedAllMax
     }
 
     // MARK: Events
@@ -100,8 +110,10 @@ struct HarnessWitness: Sendable {
         let (device, scan, at) = (observation.device, observation.scan, observation.at)
         if let end = self.accountEnd, at > end { return }
         if at > self.now { self.pass(to: at) }
-        // To look into an observation copies it.
-        if observation.isRoutine, observation.side == .phone { return }
+        // To look into an observation copies it, and half of them are routine.
+        if observation.isRoutine {
+            guard observation.side == .backend, self.hasPingFaults || self.watches(device) else { return }
+        }
         guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
         let place = self.place(of: device)
         switch observation.what {
@@ -131,6 +143,9 @@ struct HarnessWitness: Sendable {
         // What was cut just now may be on its way.
         for place in self.phones.indices { self.lookForUnnoticed(place) }
     }
+
+    /// Whether every event that is written to this phone is followed.
+    func watches(_ device: DeviceNumber) -> Bool { self.watchesAll || device.raw % Self.watchedShare == 0 }
 
     // MARK: Time
 

@@ -24,6 +24,7 @@ final class BackendChild {
     private(set) var exit: ChildExit?
     /// The child's story is told to its end.
     private(set) var isToldOut = false
+    private var hasBegun = false
     /// What came of its account is not what it sent, or not all of it.
     private(set) var disorder: BackendReportReader.OutOfStep?
 
@@ -95,6 +96,7 @@ final class BackendChild {
     /// Tells the child which moment is the run's zero; it then listens and says so.
     func begin(clock: LoopClock, wallClockAtZero: Int64) {
         guard let number = self.zeroPipe?.number else { return }
+        self.hasBegun = true
         _ = DescriptorIO.write(number, Array("\(clock.zero) \(wallClockAtZero)\n".utf8)[...])
         self.zeroPipe = nil
     }
@@ -128,8 +130,11 @@ final class BackendChild {
         case .bytes: break
         case .wouldBlock: return
         case .end, .failed:
-            do throws(BackendReportReader.OutOfStep) { try self.reader.finish() } catch {
-                self.disorder = error
+            // One that was let go before it began has nothing to report, not even an end.
+            if self.hasBegun {
+                do throws(BackendReportReader.OutOfStep) { try self.reader.finish() } catch {
+                    self.disorder = error
+                }
             }
             self.stopListening()
             return

@@ -60,9 +60,13 @@ import Testing
             story(status: 503, by: 0).errors([.status(500)]) == [
                 Self.effectless(operation),
                 "\(operation.name) was answered with 503, and no fault and nothing else explains it",
+                "a fault answered \(operation.name) with 500, and the phone got 503",
             ])
         #expect(
-            story(status: 200, by: 0).errors([.status(503)]) == [Self.effectless(operation)])
+            story(status: 200, by: 0).errors([.status(503)]) == [
+                Self.effectless(operation),
+                "a fault answered \(operation.name) with 503, and the phone got 200",
+            ])
     }
 
     @Test func `a foreign backend answers as it likes, and the gateway's own faults do what they say`() {
@@ -71,7 +75,9 @@ import Testing
         }
         #expect(story(by: nil, 503).errors(server: .gateway) == [])
         #expect(story(by: 0, 503).errors([.status(503)], server: .gateway) == [])
-        #expect(story(by: 0, 202).errors([.status(503)], server: .gateway) == [Self.effectless(.upload)])
+        #expect(
+            story(by: 0, 202).errors([.status(503)], server: .gateway)
+                == ["a fault answered upload with 503, and the phone got 202"])
     }
 
     @Test func `a phone gets the status that was sent`() {

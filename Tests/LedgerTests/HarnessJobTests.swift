@@ -308,4 +308,18 @@ import Testing
         }
         #expect(story.errors() == [])
     }
+
+    @Test func `of a large fleet the events of every eighth phone are followed`() {
+        func errors(device: UInt32, phones: Int) -> Int {
+            HarnessStory {
+                $0.device = DeviceNumber(device)
+                $0.begin()
+                $0.pass()
+                $0.write(3)
+            }.errors(phones: phones).count
+        }
+        #expect(errors(device: 1, phones: 64) == 1)
+        #expect(errors(device: 1, phones: 65) == 0)
+        #expect(errors(device: 8, phones: 65) == 1)
+    }
 }

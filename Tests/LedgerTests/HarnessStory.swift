@@ -140,9 +140,9 @@ struct HarnessStory {
     /// What the harness is found to do wrong, without where and when.
     func errors(
         _ faults: [FaultEffect] = [], server: HarnessSettings.Server = .simulated(HarnessStory.server),
-        lostAfter: Instant? = nil, hasTunnels: Bool = false
+        lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2
     ) -> [String] {
-        let fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
+        let fleet = FleetMap(groups: ["all"], groupOfDevice: Array(repeating: 0, count: phones))
         var settings = LedgerSettings.embedded
         settings.fleet = fleet
         var ledger = Ledger(
