@@ -55,7 +55,9 @@ extension Device {
             // The upload that had succeeded is over; the next is due when the app is opened.
             self.journeys[index].scan.record.uploadDueUnixNs = nil
         }
-        self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
+        // What the server asked to wait holds for a job that is kept, too.
+        let floor = isDiscarded ? now : self.journeys[index].floor ?? now
+        self.requeue(scan, cause, .nextLaunch, floor: floor, at: now, into: &effects)
         if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
     }
 

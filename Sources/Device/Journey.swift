@@ -82,6 +82,14 @@ struct Journey: Sendable {
 }
 
 extension Journey {
+    /// Until when a server has asked to wait with the next request.
+    var floor: Instant? {
+        switch self.stage {
+        case .disconnected(_, let floor), .unfetched(_, let floor): floor
+        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        }
+    }
+
     /// What keeps it from going on, while it waits out a backoff; nil for what is nobody's failure.
     var trouble: WaitingCause? {
         switch self.stage {

@@ -35,6 +35,22 @@ struct RateLimitTests {
         #expect(wait(phone) == .milliseconds(1_234))
     }
 
+    @Test func `a wait for a stream outlives the background where its job is kept`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        phone.answer(.stream, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 9_000))
+        phone.tell(.pathLost)  // Without a path the job cannot be deleted.
+        phone.tell(.suspended)
+        phone.pass(.seconds(1))
+        phone.tell(.resumed)
+        phone.tell(.pathReturned)
+        phone.pass(.seconds(8) - .nanoseconds(1))
+        #expect(phone.request(.stream) == nil)
+        phone.pass(.nanoseconds(1))
+        #expect(phone.request(.stream) != nil)
+    }
+
     @Test func `without it the header counts, in seconds`() {
         #expect(wait(limited(nil, retryAfter: "9")) == .seconds(9))
         #expect(wait(limited(nil, retryAfter: " 9 ")) == .seconds(9))
