@@ -125,6 +125,7 @@ extension Refusal {
     func sighting(_ asking: Asking) -> BackendSighting {
         .problem(
             asking.operation, attempt: asking.caller.attempt, status: self.status,
+            job: Endpoint(path: asking.path)?.jobID,
             retryable: self.override?.retryable ?? self.code.retryable,
             retryAfter: self.retryAfterPlace == .neither ? nil : self.retryAfter)
     }

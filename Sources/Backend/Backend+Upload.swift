@@ -23,11 +23,6 @@ extension Backend {
         switch self.limit(asking, device, into: &effects) {
         case .success(let lines): headers = lines
         case .failure(let refusal):
-            if refusal.status == 429 {
-                effects.append(
-                    .observe(
-                        self.sighting(asking.caller, .limited(retryAfter: refusal.retryAfter ?? .zero))))
-            }
             self.refuse(asking, refusal, into: &effects)
             return
         }

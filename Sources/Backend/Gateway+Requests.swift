@@ -94,12 +94,9 @@ extension Gateway {
             guard case .limited(let free)? = self.limiters.update(fault.fault, { $0.ask(device, at: now) })
             else { continue }
             self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
-            let refusal = Refusal.limited(
+            return Refusal.limited(
                 quota, until: free, retryAfter: retryAfter ?? free - now,
                 wallClockAtZero: self.configuration.wallClockAtZero)
-            effects.append(
-                self.sighting(asking.caller, .limited(retryAfter: refusal.retryAfter ?? .zero)))
-            return refusal
         }
         return nil
     }

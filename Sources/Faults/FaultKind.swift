@@ -161,6 +161,16 @@ extension FaultKind {
 }
 
 extension FaultKind {
+    /// Whether it takes the rest of an answer, or leaves a stream open that no byte can pass any more.
+    package var cutsAnswers: Bool {
+        switch self {
+        case .reset, .close, .endCleanly, .silence: true
+        default: false
+        }
+    }
+}
+
+extension FaultKind {
     /// Whether what it delivers makes the client refuse a scan: a final answer to an upload, or a final event.
     package var refusesScans: Bool {
         switch self {

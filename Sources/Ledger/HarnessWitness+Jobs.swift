@@ -56,8 +56,10 @@ extension HarnessWitness {
             self.requested(operation, attempt, device, scan, place)
         case .answered(let operation, let attempt, let status):
             self.answered(operation, attempt, status, device, scan, place)
-        case .limited(let retryAfter):
-            if self.hasQuotas { self.uploadLimited(device, scan, retryAfter: retryAfter, place) }
+        case .problem(.upload, let attempt, status: 429, _, _, let retryAfter?):
+            if self.hasQuotas {
+                self.uploadLimited(device, scan, attempt: attempt, retryAfter: retryAfter, place)
+            }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, device, scan, place)
         case .connected, .problem, .failed: break
@@ -113,7 +115,7 @@ extension HarnessWitness {
         case .vanished(let job):
             _ = self.remove(job, place)
             self.note(.vanished, device, scan, needsFault: true)
-        case .connected, .requested, .answered, .problem, .failed, .limited, .streamEnded: break
+        case .connected, .requested, .answered, .problem, .failed, .streamEnded: break
         }
     }
 

@@ -100,9 +100,9 @@ extension HarnessWitness {
     }
 
     mutating func uploadLimited(
-        _ device: DeviceNumber, _ scan: ScanNumber, retryAfter: Interval, _ place: Int
+        _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32, retryAfter: Interval, _ place: Int
     ) {
-        guard let index = self.uploadIndex(place, where: { $0.scan == scan }) else {
+        guard let index = self.uploadIndex(place, where: { $0.scan == scan && $0.attempt == attempt }) else {
             return self.errors.add(
                 "an upload that did not come was limited", device: device, scan: scan, at: self.now)
         }

@@ -20,12 +20,16 @@ package struct LedgerSettings: Hashable, Sendable {
     package var faultsOffPath: [Int]
     /// Faults, by their places in the scenario's list, that deliver a final answer or event: they explain a refusal.
     package var faultsThatRefuse: [Int]
+    /// Faults, by their places in the scenario's list, that cut an exchange: of its answer not all was delivered, and its
+    /// stream has no living link.
+    package var faultsThatCut: [Int]
     /// How long a token is valid after the upload was accepted.
     package var tokenLifetime: Interval
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
         profiles: [ProfileExpectation], faultsOffPath: [Int] = [], faultsThatRefuse: [Int] = [],
+        faultsThatCut: [Int] = [],
         tokenLifetime: Interval = .hours(2)
     ) {
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
@@ -37,6 +41,7 @@ package struct LedgerSettings: Hashable, Sendable {
         self.profiles = profiles
         self.faultsOffPath = faultsOffPath
         self.faultsThatRefuse = faultsThatRefuse
+        self.faultsThatCut = faultsThatCut
         self.tokenLifetime = tokenLifetime
     }
 

@@ -13,6 +13,8 @@ extension PhoneAccount {
             return
         }
         self.tookPart = true
+        self.limits.saw(sighting, scan: scan)
+        self.streams.saw(sighting, scan: scan, at: at)
         switch sighting {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
@@ -107,7 +109,7 @@ extension PhoneAccount {
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, lastEventID: String?,
         at: Instant, rules: Rules, into findings: inout Findings
     ) {
-        self.checkLimit(operation, scan: scan, at: at, into: &findings)
+        self.checkLimit(operation, scan: scan, job: job, at: at, into: &findings)
         switch operation {
         case .upload:
             self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
@@ -134,6 +136,7 @@ extension PhoneAccount {
     private mutating func replied(
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
     ) {
+        if status == 429 { self.limits.delivered(operation, scan: scan, attempt: attempt, at: at) }
         guard status >= 400 || operation == .cleanup else { return }
         switch operation {
         case .upload:
@@ -158,7 +161,10 @@ extension PhoneAccount {
         switch sighting {
         case .accepted(let job, _):
             self.accepted(scan, job: job, at: at, into: &findings)
+        case .streamEnded(let job, let attempt, _):
+            self.streams.ended(job: job, scan: scan, attempt: attempt)
         case .streamOpened(let job, let attempt, let after):
+            self.streamOpened(scan, job: job, attempt: attempt, at: at, rules: rules, into: &findings)
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
         case .eventWritten(let job, let id, let position, let kind, _):
@@ -166,7 +172,10 @@ extension PhoneAccount {
         case .finished(let job, let kind, let books):
             self.finished(
                 scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
-        case .problem(let operation, let attempt, let status, let isRetryable, let retryAfter):
+        case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
+            if status == 429 {
+                self.limits.told(operation, scan: scan, attempt: attempt, job: job, wait: retryAfter)
+            }
             self.updateScan(scan) {
                 $0.problemAnswered(
                     operation,
@@ -186,7 +195,7 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .connected, .requested, .answered, .limited, .pingWritten, .streamEnded, .resultsServed:
+        case .connected, .requested, .answered, .pingWritten, .resultsServed:
             break  // Measured, not judged.
         }
     }
@@ -197,6 +206,9 @@ extension PhoneAccount {
             self.faultFired(operation, scan: scan, attempt: attempt)
             let refuses = rules.settings.faultsThatRefuse.contains(fault)
             self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
+            guard rules.settings.faultsThatCut.contains(fault) else { return }
+            self.limits.cut(operation, scan: scan, attempt: attempt)
+            if operation == .stream { self.streams.cut(scan: scan, attempt: attempt) }
         case .began(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultBegan(at: at)
@@ -214,8 +226,7 @@ extension BackendSighting {
     var isOfTheGatewayToo: Bool {
         switch self {
         case .tokenRevoked, .problem, .failed: true
-        case .connected, .requested, .answered, .accepted, .limited, .streamOpened, .eventWritten,
-            .pingWritten,
+        case .connected, .requested, .answered, .accepted, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished:
             false
         }

@@ -30,6 +30,7 @@ struct PhoneAccount: Sendable {
     var isStorageFull = false
     var slots = 0
     var limits = LimitAccount()
+    var streams = OpenStreams()
 
     init(device: DeviceNumber, group: Int) {
         self.device = device

@@ -98,9 +98,13 @@ package struct BackendReportWriter: Sendable {
             writer.byte(4)
             writer.text(job)
             writer.word(Int64(books))
-        case .limited(let retryAfter):
+        case .problem(let operation, let attempt, let status, let job, let retryable, let retryAfter):
             writer.byte(5)
-            writer.word(retryAfter.nanoseconds)
+            writer.operation(operation, attempt)
+            writer.word(Int64(status))
+            writer.text(job ?? "")
+            writer.byte(retryable ? 1 : 0)
+            writer.word(retryAfter?.nanoseconds ?? .min)
         case .streamOpened(let job, let attempt, let after):
             writer.byte(6)
             writer.text(job)
@@ -146,14 +150,8 @@ package struct BackendReportWriter: Sendable {
         case .vanished(let job):
             writer.byte(16)
             writer.text(job)
-        case .problem(let operation, let attempt, let status, let retryable, let retryAfter):
-            writer.byte(17)
-            writer.operation(operation, attempt)
-            writer.word(Int64(status))
-            writer.byte(retryable ? 1 : 0)
-            writer.word(retryAfter?.nanoseconds ?? .min)
         case .failed(let job, let code, let retryable):
-            writer.byte(18)
+            writer.byte(17)
             writer.text(job)
             writer.text(code)
             writer.byte(retryable ? 1 : 0)
@@ -336,7 +334,7 @@ private struct FieldReader {
                 self.word().map { .answered(operation, attempt: attempt, status: Int($0)) }
             }
         case 4: self.text().flatMap { job in self.word().map { .accepted(job: job, books: Int($0)) } }
-        case 5: self.word().map { .limited(retryAfter: Interval(nanoseconds: $0)) }
+        case 5: self.problem()
         case 6:
             self.text().flatMap { job in
                 self.count().flatMap { attempt in
@@ -366,8 +364,7 @@ private struct FieldReader {
         case 14: self.text().map { .canceled(job: $0) }
         case 15: self.text().map { .expired(job: $0) }
         case 16: self.text().map { .vanished(job: $0) }
-        case 17: self.problem()
-        case 18:
+        case 17:
             self.text().flatMap { job in
                 self.text().flatMap { code in
                     self.flag().map { .failed(job: job, code: code, retryable: $0) }
@@ -379,11 +376,11 @@ private struct FieldReader {
 
     private mutating func problem() -> BackendSighting? {
         guard let (operation, attempt) = self.operation(), let status = self.word(),
-            let retryable = self.flag(), let wait = self.word()
+            let job = self.text(), let retryable = self.flag(), let wait = self.word()
         else { return nil }
         return .problem(
-            operation, attempt: attempt, status: Int(status), retryable: retryable,
-            retryAfter: wait == .min ? nil : Interval(nanoseconds: wait))
+            operation, attempt: attempt, status: Int(status), job: job.isEmpty ? nil : job,
+            retryable: retryable, retryAfter: wait == .min ? nil : Interval(nanoseconds: wait))
     }
 
     private mutating func eventWritten() -> BackendSighting? {

@@ -203,16 +203,14 @@ struct ObservationFields: ~Copyable {
             self.backend("answered")
             self.exchange(operation, attempt)
             self.field("status", status)
-        case .problem(let operation, let attempt, let status, let retryable, let retryAfter):
+        case .problem(let operation, let attempt, let status, let job, let retryable, let retryAfter):
             self.backend("problem")
             self.exchange(operation, attempt)
             self.field("status", status)
+            self.text("job", job)
             self.field("retryable", retryable)
             self.field("retry_after_ns", retryAfter)
         case .accepted(let job, let books): self.backend("accepted", job, books: books)
-        case .limited(let retryAfter):
-            self.backend("limited")
-            self.field("retry_after_ns", retryAfter)
         case .streamOpened(let job, let attempt, let after):
             self.backend("stream-opened", job)
             self.field("attempt", attempt)

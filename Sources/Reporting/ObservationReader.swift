@@ -218,6 +218,22 @@ package struct ObservationReader: Sendable {
 
     // MARK: The backend's side
 
+    /// An older version wrote only the wait, and only of uploads that were answered 429.
+    private static func problem(_ what: String, _ line: FlatLine) -> BackendSighting? {
+        let wait = line.time("retry_after_ns")
+        if what == "limited" {
+            return wait.map {
+                .problem(.upload, attempt: 0, status: 429, job: nil, retryable: true, retryAfter: $0)
+            }
+        }
+        guard let (operation, attempt) = line.exchange, let status = line.count("status"),
+            let retryable = line.flag("retryable")
+        else { return nil }
+        return .problem(
+            operation, attempt: attempt, status: status, job: line.text("job"), retryable: retryable,
+            retryAfter: wait)
+    }
+
     private static func backend(_ what: String, _ line: FlatLine) -> BackendSighting? {
         switch what {
         case "connected":
@@ -230,14 +246,7 @@ package struct ObservationReader: Sendable {
             guard let (operation, attempt) = line.exchange, let status = line.count("status")
             else { return nil }
             return .answered(operation, attempt: attempt, status: status)
-        case "problem":
-            guard let (operation, attempt) = line.exchange, let status = line.count("status"),
-                let retryable = line.flag("retryable")
-            else { return nil }
-            return .problem(
-                operation, attempt: attempt, status: status, retryable: retryable,
-                retryAfter: line.time("retry_after_ns"))
-        case "limited": return line.time("retry_after_ns").map { .limited(retryAfter: $0) }
+        case "problem", "limited": return Self.problem(what, line)
         default: break
         }
         guard let job = line.text("job") else { return nil }

@@ -281,10 +281,11 @@ package enum BackendSighting: Hashable, Sendable {
     case requested(Operation, attempt: UInt32, connection: UInt64)
     case answered(Operation, attempt: UInt32, status: Int)
     /// Follows `answered` for an answer with a problem document: what it says of another try, and how long it asks to
-    /// wait before that, in whatever place.
-    case problem(Operation, attempt: UInt32, status: Int, retryable: Bool, retryAfter: Interval?)
+    /// wait before that, in whatever place and before it is rounded up there. `job`: that was asked for, nil for an
+    /// upload.
+    case problem(
+        Operation, attempt: UInt32, status: Int, job: String?, retryable: Bool, retryAfter: Interval?)
     case accepted(job: String, books: Int)
-    case limited(retryAfter: Interval)
     /// `after`: the position of the event that the stream goes on behind, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
     /// `position`: the event's place in the job's log, from 0.

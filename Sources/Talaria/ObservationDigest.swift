@@ -197,8 +197,11 @@ package struct ObservationDigest: Hashable, Sendable {
         case .accepted(let job, let books):
             self.tag(53, books)
             self.text(job)
-        case .limited(let retryAfter):
-            self.tag(54)
+        case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
+            self.tag(54, operation, attempt)
+            self.number(status)
+            self.text(job ?? "")
+            self.word(isRetryable ? 1 : 0)
             self.span(retryAfter)
         case .streamOpened(let job, let attempt, let after):
             self.tag(55, Int(attempt))
@@ -239,13 +242,8 @@ package struct ObservationDigest: Hashable, Sendable {
         case .vanished(let job):
             self.tag(65)
             self.text(job)
-        case .problem(let operation, let attempt, let status, let isRetryable, let retryAfter):
-            self.tag(66, operation, attempt)
-            self.number(status)
-            self.word(isRetryable ? 1 : 0)
-            self.span(retryAfter)
         case .failed(let job, let code, let isRetryable):
-            self.tag(67, isRetryable ? 1 : 0)
+            self.tag(66, isRetryable ? 1 : 0)
             self.text(job)
             self.text(code)
         }

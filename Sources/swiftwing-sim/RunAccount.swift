@@ -196,6 +196,9 @@ extension LedgerSettings {
             faultsThatRefuse: plan.scenario.faults.indices.filter {
                 plan.scenario.faults[$0].kind.refusesScans
             },
+            faultsThatCut: plan.scenario.faults.indices.filter {
+                plan.scenario.faults[$0].kind.cutsAnswers
+            },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
     }

@@ -34,7 +34,8 @@ import Testing
                 Self.seen(.backend(.answered(.upload, attempt: 1, status: 503))),
                 Self.seen(
                     .backend(
-                        .problem(.upload, attempt: 1, status: 503, retryable: true, retryAfter: nil))),
+                        .problem(
+                            .upload, attempt: 1, status: 503, job: nil, retryable: true, retryAfter: nil))),
             ])
         #expect(reply.status == 503)
         #expect(
@@ -124,12 +125,18 @@ import Testing
             faults: [.armed(limit, fault: 0), .armed(Self.error(500), fault: 1)])
         #expect(limited.verdict == "429 RATE_LIMIT_EXCEEDED")
         #expect(limited.faultSightings == [.fired(fault: 0, .upload, attempt: 1)])
-        #expect(limited.backendSightings.contains(.limited(retryAfter: .seconds(3))))
+        #expect(
+            limited.backendSightings.contains(
+                .problem(
+                    .upload, attempt: 1, status: 429, job: nil, retryable: true, retryAfter: .seconds(3))))
         let failed = bench.upload(
             faults: [.armed(Self.error(500), fault: 0), .armed(limit, fault: 1)])
         #expect(failed.verdict == "500 INTERNAL_ERROR")
         #expect(failed.faultSightings == [.fired(fault: 0, .upload, attempt: 1)])
-        #expect(!failed.backendSightings.contains { if case .limited = $0 { true } else { false } })
+        #expect(
+            failed.backendSightings.contains(
+                .problem(
+                    .upload, attempt: 1, status: 500, job: nil, retryable: false, retryAfter: nil)))
         let job = bench.job()
         let gone = bench.stream(
             job, faults: [.armed(.jobGone(status: 404), fault: 0), .armed(.expireToken, fault: 1)])
@@ -198,7 +205,9 @@ import Testing
                     .backend(.streamEnded(job: job.id, attempt: 1, byPeer: false)),
                     .backend(.answered(operation, attempt: 2, status: status)),
                     .backend(
-                        .problem(operation, attempt: 2, status: status, retryable: false, retryAfter: nil)),
+                        .problem(
+                            operation, attempt: 2, status: status, job: job.id, retryable: false,
+                            retryAfter: nil)),
                 ])
             #expect(bench.hasEnded(open))
             #expect(bench.backend.jobsAlive == 0)

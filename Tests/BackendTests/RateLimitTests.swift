@@ -72,10 +72,9 @@ import Testing
         #expect(
             third.backendSightings == [
                 .requested(.upload, attempt: 1, connection: 1),
-                .limited(retryAfter: .microseconds(12_500_600)),
                 .answered(.upload, attempt: 1, status: 429),
                 .problem(
-                    .upload, attempt: 1, status: 429, retryable: true,
+                    .upload, attempt: 1, status: 429, job: nil, retryable: true,
                     retryAfter: .microseconds(12_500_600)),
             ])
         #expect(third.faultSightings == [])
@@ -111,7 +110,10 @@ import Testing
         #expect(limited.bodyText.contains("\"retryAfterMs\":2000,"))
         #expect(limited.header("X-RateLimit-Limit") == "1")
         #expect(limited.faultSightings == [.fired(fault: 2, .upload, attempt: 1)])
-        #expect(limited.backendSightings.contains(.limited(retryAfter: .seconds(2))))
+        #expect(
+            limited.backendSightings.contains(
+                .problem(
+                    .upload, attempt: 1, status: 429, job: nil, retryable: true, retryAfter: .seconds(2))))
         // Another fault counts for itself, and an exchange without one is not asked.
         #expect(
             bench.upload(

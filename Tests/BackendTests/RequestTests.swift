@@ -76,7 +76,9 @@ import Testing
             effects.backendSightings == [
                 .requested(.results, attempt: 9, connection: 1),
                 .answered(.results, attempt: 9, status: 401),
-                .problem(.results, attempt: 9, status: 401, retryable: false, retryAfter: nil),
+                .problem(
+                    .results, attempt: 9, status: 401, job: "11111111-2222-4333-8444-555555555555",
+                    retryable: false, retryAfter: nil),
             ])
     }
 

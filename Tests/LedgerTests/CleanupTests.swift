@@ -23,7 +23,8 @@ import Testing
     ) {
         history.backend(
             .problem(
-                .cleanup, attempt: attempt, status: status, retryable: status >= 500, retryAfter: retryAfter))
+                .cleanup, attempt: attempt, status: status, job: history.job, retryable: status >= 500,
+                retryAfter: retryAfter))
         history.phone(.replied(.cleanup, attempt: attempt, status: status, took: .milliseconds(1)))
     }
 

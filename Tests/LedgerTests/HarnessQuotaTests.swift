@@ -40,9 +40,13 @@ import Testing
                 if !faults.isEmpty {
                     story.fault(.decided(fault: 0, .upload, attempt: 1, fires: isDecided))
                 }
-                if let wait = upload.wait { story.backend(.limited(retryAfter: wait)) }
                 let status = upload.wait == nil ? upload.status : 429
                 story.backend(.answered(.upload, attempt: 1, status: status))
+                if let wait = upload.wait {
+                    story.backend(
+                        .problem(
+                            .upload, attempt: 1, status: 429, job: nil, retryable: true, retryAfter: wait))
+                }
                 if upload.wait != nil, !faults.isEmpty {
                     story.fault(.fired(fault: 0, .upload, attempt: 1))
                 }

@@ -135,7 +135,8 @@ struct History {
     mutating func uploadProblem(_ status: Int, attempt: UInt32 = 1, retryable: Bool = false) {
         self.backend(.answered(.upload, attempt: attempt, status: status))
         self.backend(
-            .problem(.upload, attempt: attempt, status: status, retryable: retryable, retryAfter: nil))
+            .problem(
+                .upload, attempt: attempt, status: status, job: nil, retryable: retryable, retryAfter: nil))
         self.phone(.replied(.upload, attempt: attempt, status: status, took: .milliseconds(1)))
     }
 

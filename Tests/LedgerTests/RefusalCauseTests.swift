@@ -87,7 +87,9 @@ import Testing
             $0.phone(.suspended)
             $0.phone(.queued(.suspended))
             $0.send(.cleanup, job: $0.job)
-            $0.backend(.problem(.cleanup, attempt: 1, status: 422, retryable: false, retryAfter: nil))
+            $0.backend(
+                .problem(
+                    .cleanup, attempt: 1, status: 422, job: $0.job, retryable: false, retryAfter: nil))
             $0.phone(.replied(.cleanup, attempt: 1, status: 422, took: .milliseconds(1)))
             $0.phone(
                 .refused(
@@ -123,7 +125,8 @@ import Testing
             $0.launch()
             $0.capture()
             $0.send(.upload, job: nil)
-            $0.backend(.problem(.upload, attempt: 1, status: 500, retryable: true, retryAfter: nil))
+            $0.backend(
+                .problem(.upload, attempt: 1, status: 500, job: nil, retryable: true, retryAfter: nil))
             $0.phone(.replied(.upload, attempt: 1, status: 422, took: .milliseconds(3)))
             $0.refuse("HTTP_422", answer: 422)
         }

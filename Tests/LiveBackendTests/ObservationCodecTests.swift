@@ -8,7 +8,6 @@ import Testing
     private static let sightings: [Sighting] = [
         .backend(.connected(connection: 9)), .backend(.requested(.upload, attempt: 3, connection: 9)),
         .backend(.answered(.results, attempt: 1, status: 503)), .backend(.accepted(job: "j-1", books: 5)),
-        .backend(.limited(retryAfter: .milliseconds(1_500))),
         .backend(.streamOpened(job: "j", attempt: 2, after: nil)),
         .backend(.streamOpened(job: "j", attempt: 2, after: 0)),
         .backend(.eventWritten(job: "j", id: "17-progress", position: 4, kind: .progress, replayed: true)),
@@ -18,8 +17,11 @@ import Testing
         .backend(.canceled(job: "j")), .backend(.expired(job: "j")),
         .backend(.vanished(job: "j")), .backend(.failed(job: "j", code: "QUALITY_TOO_LOW", retryable: true)),
         .backend(
-            .problem(.upload, attempt: 2, status: 422, retryable: false, retryAfter: .milliseconds(1_500))),
-        .backend(.problem(.cleanup, attempt: 2, status: 503, retryable: true, retryAfter: nil)),
+            .problem(
+                .upload, attempt: 2, status: 422, job: nil, retryable: false,
+                retryAfter: .milliseconds(1_500))),
+        .backend(
+            .problem(.cleanup, attempt: 2, status: 503, job: "j", retryable: true, retryAfter: nil)),
         .fault(.decided(fault: 1, .stream, attempt: 2, fires: true)),
         .fault(.fired(fault: 1, .upload, attempt: 1)),
         .fault(.began(fault: 4)), .fault(.ended(fault: 4)),

@@ -53,6 +53,18 @@ import Testing
         #expect(seen?.what == .phone(.refused(code: "X", cause: nil)))
     }
 
+    @Test func `what an older version says of a limit is read as it was meant`() {
+        let line =
+            #"{"t":1,"device":7,"scan":2,"side":"backend","what":"limited","retry_after_ns":5000000000}"#
+        let seen = ObservationReader(faults: []).observation(Array(line.utf8)[...])
+        #expect(
+            seen?.what
+                == .backend(
+                    .problem(
+                        .upload, attempt: 0, status: 429, job: nil, retryable: true,
+                        retryAfter: .seconds(5))))
+    }
+
     @Test func `a line that is cut anywhere is no observation`() throws {
         var log = ObservationLog(isTracing: true, faults: [])
         let reader = ObservationReader(faults: [])
