@@ -138,7 +138,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .serverAgrees:
             "phones and backend tell the same story"
         case .scanOrder:
-            "scans are uploaded for the first time in the order of their capture"
+            "scans that wait for an upload are uploaded oldest first"
         case .jobCleanedOnce:
             "no job is deleted twice with effect"
         case .jobEnded:
@@ -154,7 +154,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .authNoStaleUse:
             "a token that was answered by 401 is not used again"
         case .retryBudget:
-            "no phone sends more requests in a second than its backoffs allow"
+            "every attempt after a failure waits for its backoff, drawn below a ceiling that doubles, and for what the server asked"
         case .deviceNotStuck:
             "once all trouble is over every phone settles what it has"
         case .timersClean:

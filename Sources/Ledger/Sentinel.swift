@@ -3,15 +3,30 @@ package import Talaria
 
 /// What a sentinel must know of a run.
 package struct SentinelSettings: Hashable, Sendable {
-    /// By the groups of the fleet map: how long a stream may be silent.
-    package var idleTimeouts: [Interval]
+    /// How long a stream may be silent by the contract, whatever the phones' profiles say.
+    package var idleTimeout: Interval
     /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
     package var isSettled: Bool
     /// In which the contract has phones spread what they try again when their path returns, whatever their profile does.
     package var herdTime: Interval
+    /// By the groups of the fleet map: how many streams a phone has at once. Without them as many as the contract allows.
+    package var streamsMax: [Int]
+    /// The contract's backoff: full jitter below min(cap, base x 2^n).
+    package var backoffBase: Interval
+    package var backoffCap: Interval
+    /// The `retry:` of the server's streams, which raises the base.
+    package var retryField: Interval?
 
-    package init(idleTimeouts: [Interval], isSettled: Bool, herdTime: Interval) {
-        self.idleTimeouts = idleTimeouts
+    package init(
+        idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
+        backoffBase: Interval = .milliseconds(500), backoffCap: Interval = .seconds(30),
+        retryField: Interval? = nil, streamsMax: [Int] = []
+    ) {
+        self.streamsMax = streamsMax
+        self.backoffBase = backoffBase
+        self.backoffCap = backoffCap
+        self.retryField = retryField
+        self.idleTimeout = idleTimeout
         self.isSettled = isSettled
         self.herdTime = herdTime
     }
@@ -64,8 +79,6 @@ package struct Sentinel: Sendable {
         var cleaned: [UInt64] = []
         /// Jobs that the phone has asked for, as long as their scans may be.
         var jobs: [SentJob] = []
-        /// Scans that have a durable record and were never uploaded.
-        var fresh: [ScanNumber] = []
         var isOver: [ScanNumber] = []
         /// Scans of which a stream met a fault.
         var troubled: [ScanNumber] = []
@@ -94,9 +107,15 @@ package struct Sentinel: Sendable {
     private let fleet: FleetMap
     private var phones = DevicePlaces()
     private var states: [Phone] = []
+    /// By their places.
+    private var devices: [DeviceNumber] = []
     private var now = Instant.zero
     private let slotsMax: Int
+    private let faultsThatCut: [Int]
     private var herds: HerdWatch
+    private var silences: SilenceWatch
+    private var order = UploadOrder()
+    private var backoffs: BackoffWatch
     /// The phone that was the last to come back to something.
     private var lastBack: DeviceNumber?
     /// Jobs that were accepted and have not ended, by their ids.
@@ -110,6 +129,9 @@ package struct Sentinel: Sendable {
         self.fleet = ledger.fleet
         self.slotsMax = ledger.slotsMax
         self.herds = HerdWatch(time: settings.herdTime, slots: ledger.slotsMax)
+        self.silences = SilenceWatch(limit: settings.idleTimeout)
+        self.backoffs = BackoffWatch(settings)
+        self.faultsThatCut = ledger.faultsThatCut
         self.findings = Findings(settings: ledger)
     }
 
@@ -129,20 +151,44 @@ package struct Sentinel: Sendable {
                 "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
         }
         self.now = max(self.now, observation.at)
-        guard self.awaitsAnswers || !observation.isRoutine else { return }
+        if self.silences.isPending { self.judgeSilences(before: observation.at) }
+        guard self.awaitsAnswers || !observation.isRoutine else {
+            // An event ends the failures of its stream.
+            if self.backoffs.streamChains > 0, case .phone(let sighting) = observation.what {
+                let place = self.place(of: observation.device)
+                self.backoffs.saw(sighting, scan: observation.scan, at: observation.at, place: place)
+            }
+            return
+        }
         switch observation.what {
         case .phone(let sighting):
             self.phone(sighting, observation, self.place(of: observation.device))
         case .backend(let sighting): self.backend(sighting, observation)
-        case .fault(.fired(_, let operation, _)):
+        case .fault(.fired(let fault, let operation, let attempt)):
+            let place = self.place(of: observation.device)
+            if self.faultsThatCut.contains(fault) {
+                self.backoffs.cut(operation, scan: observation.scan, attempt: attempt, place: place)
+            }
             guard operation == .stream else { return }
-            self.states[self.place(of: observation.device)].troubled.append(observation.scan)
+            self.states[place].troubled.append(observation.scan)
         case .fault, .network: break
         }
     }
 
     /// The run was interrupted: what is found from this moment on counts for nothing.
     package mutating func interrupted(at moment: Instant) { self.findings.bounds.interruption = moment }
+
+    /// What the world's links saw of an open stream.
+    package mutating func heard(_ silence: StreamSilence) { self.silences.heard(silence) }
+
+    private mutating func judgeSilences(before moment: Instant) {
+        let phones = self.phones
+        for complaint in self.silences.complaints(before: moment, place: { phones[$0] }) {
+            self.findings.violate(
+                .streamDeadDetected, device: complaint.silence.device, scan: complaint.silence.scan,
+                at: complaint.silence.to, complaint.text)
+        }
+    }
 
     /// What the world found out about itself.
     package mutating func heard(_ finding: WorldFinding) {
@@ -153,6 +199,14 @@ package struct Sentinel: Sendable {
     package mutating func finish(_ remains: WorldRemains) {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true
+        self.judgeSilences(before: .distantFuture)
+        for complaint in self.backoffs.end(at: self.now) {
+            self.findings.violate(
+                complaint.invariant, device: nil, scan: .none, at: self.now, complaint.text)
+        }
+        for (place, overtaking) in self.order.overtakings() {
+            self.tell(overtaking, of: self.devices[place])
+        }
         self.tell(self.herds.end(), at: self.now)
         for place in self.states.indices {
             guard let unanswered = self.states[place].unanswered else { continue }
@@ -184,6 +238,11 @@ package struct Sentinel: Sendable {
     private mutating func place(of device: DeviceNumber) -> Int {
         if let place = self.phones[device] { return place }
         self.states.append(Phone())
+        self.devices.append(device)
+        let streamsMax = self.fleet.group(of: device).flatMap { group in
+            group < self.settings.streamsMax.count ? self.settings.streamsMax[group] : nil
+        }
+        self.backoffs.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.phones[device] = self.states.count - 1
         return self.states.count - 1
     }
@@ -196,6 +255,15 @@ package struct Sentinel: Sendable {
 
     private mutating func phone(_ sighting: PhoneSighting, _ seen: Observation, _ place: Int) {
         if let unanswered = self.states[place].unanswered { self.answered(unanswered, sighting, seen, place) }
+        self.silences.saw(sighting, scan: seen.scan, at: seen.at, place: place)
+        for overtaking in self.order.overtakings(of: place, before: seen.at) {
+            self.tell(overtaking, of: seen.device)
+        }
+        self.order.saw(sighting, scan: seen.scan, at: seen.at, place: place)
+        self.backoffs.saw(sighting, scan: seen.scan, at: seen.at, place: place)
+        for complaint in self.backoffs.takeComplaints() {
+            self.violate(complaint.invariant, seen, complaint.text)
+        }
         switch sighting {
         case .storageFilled:
             self.states[place].isFull = true
@@ -203,10 +271,6 @@ package struct Sentinel: Sendable {
         case .storageFreed: self.states[place].isFull = false
         case .captured:
             if self.states[place].isFull { self.states[place].unanswered = (seen.device, seen.scan, seen.at) }
-        case .queued(let cause):
-            guard cause == .captured, !self.states[place].uploads.contains(where: { $0.scan == seen.scan })
-            else { return }
-            self.states[place].fresh.append(seen.scan)
         case .requestSent(let operation, let attempt, let job, _):
             self.sent(operation, attempt, job, seen, place)
         case .replied(let operation, let attempt, let status, let took):
@@ -225,15 +289,6 @@ package struct Sentinel: Sendable {
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, place)
         case .eventApplied(_, _, _, let latency?, _):
             if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
-        case .streamLost(_, _, .silence, let silence?):
-            guard let group = self.fleet.group(of: seen.device), group < self.settings.idleTimeouts.count
-            else { return }
-            let limit = self.settings.idleTimeouts[group]
-            guard silence > limit + .milliseconds(1) else { return }
-            self.violate(
-                .streamDeadDetected, seen,
-                "noticed after \(silence.wholeMilliseconds) ms of silence; \(limit.wholeMilliseconds) ms are enough"
-            )
         case .rateLimited(.upload, let retryAfter):
             self.released(at: seen.at + retryAfter, place)
         case .pathReturned: self.comesBack(seen, place)
@@ -338,12 +393,13 @@ package struct Sentinel: Sendable {
             self.states[place].uploads[index].count += 1
         } else {
             self.states[place].uploads.append((seen.scan, 1))
-            if let first = self.states[place].fresh.min(), first < seen.scan {
-                self.violate(
-                    .scanOrder, seen, "uploaded before scan \(first.raw), which waited for it longer")
-            }
         }
-        self.states[place].fresh.removeAll { $0 == seen.scan }
+    }
+
+    private mutating func tell(_ overtaking: UploadOrder.Overtaking, of device: DeviceNumber) {
+        self.findings.violate(
+            .scanOrder, device: device, scan: overtaking.newer, at: overtaking.at,
+            "uploaded before scan \(overtaking.older.raw), which is older and waited")
     }
 
     private mutating func asked(_ operation: Operation, _ job: String, _ seen: Observation, _ place: Int) {
@@ -402,7 +458,6 @@ package struct Sentinel: Sendable {
     }
 
     private mutating func settled(_ scan: ScanNumber, _ place: Int) {
-        self.states[place].fresh.removeAll { $0 == scan }
         self.states[place].troubled.removeAll { $0 == scan }
         self.states[place].uploads.removeAll { $0.scan == scan }
         self.states[place].loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
@@ -417,8 +472,8 @@ package struct Sentinel: Sendable {
 
     /// Requests, jobs and scans of all phones that it still remembers: it must not grow with a run.
     package var remembered: Int {
-        self.states.reduce(0) {
-            $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.fresh.count + $1.isOver.count
+        self.states.reduce(self.order.remembered + self.backoffs.remembered) {
+            $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.isOver.count
                 + $1.troubled.count + $1.uploads.count + $1.cleaned.count
         }
     }
@@ -449,6 +504,12 @@ package struct Sentinel: Sendable {
             if self.states[place].cleaned.count > 16 { self.states[place].cleaned.removeFirst() }
         case .canceled(let job), .expired(let job), .vanished(let job):
             self.alive[job] = nil
+        case .problem(let operation, let attempt, let status, _, _, let wait?):
+            let place = self.place(of: seen.device)
+            self.backoffs.told(
+                operation, scan: seen.scan, attempt: attempt, wait: wait, status: status, place: place)
+            guard operation == .upload, status != 429 else { return }
+            self.order.told(wait, scan: seen.scan, place: place)
         default: break
         }
     }

@@ -44,6 +44,8 @@ package struct RunPlan: Sendable {
     package let random: KeyedRandom
     /// How many phones there are; their numbers are 0 and up.
     package let devices: Int
+    /// How long a stream may be silent by the contract.
+    package let idleTimeout: Interval
     /// What the scenario states, and what every run is held to.
     package let objectives: [SLO]
 
@@ -52,13 +54,16 @@ package struct RunPlan: Sendable {
         self.random = KeyedRandom(seed: scenario.seed)
         self.devices = scenario.devices
         self.objectives = scenario.objectives(against: target)
+        let idleTimeout =
+            target == .embedded
+            ? scenario.server.ping * Self.idlePings.halves / Self.idlePings.of
+            : ClientProfile.contract.idleTimeout
+        self.idleTimeout = idleTimeout
         var groups: [PlannedGroup] = []
         var first: UInt32 = 0
         for group in scenario.groups {
             var profile = group.profile
-            if target == .embedded, group.idleTimeout == .automatic {
-                profile.idleTimeout = scenario.server.ping * Self.idlePings.halves / Self.idlePings.of
-            }
+            if target == .embedded, group.idleTimeout == .automatic { profile.idleTimeout = idleTimeout }
             groups.append(PlannedGroup(spec: group, first: DeviceNumber(first), profile: profile))
             first += UInt32(group.devices)
         }

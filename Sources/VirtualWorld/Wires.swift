@@ -2,6 +2,7 @@ import Device
 import Ledger
 import Serving
 import SimBase
+import Talaria
 import Wire
 
 /// One connection from a phone to the server: what each side knows of it.
@@ -33,6 +34,8 @@ struct WireState: Sendable {
     var serverSide = ServerSide.unknown
     /// The exchange that it carries.
     var request: RequestID?
+    /// The stream that it carries, once the phone has its 200.
+    var stream: StreamOnWire?
     /// It has carried one before.
     var isReused = false
     /// Something of the answer has come.
@@ -66,6 +69,15 @@ struct WireState: Sendable {
     }
 
     fileprivate func answer<Result>(_ question: (borrowing WireState) -> Result) -> Result { question(self) }
+}
+
+/// An event stream as its phone gets it.
+struct StreamOnWire: Sendable {
+    let scan: ScanNumber
+    var isOpen = false
+    var lastByteAt = Instant.zero
+
+    init(scan: ScanNumber) { self.scan = scan }
 }
 
 /// Bytes of a wire that nobody can account for.

@@ -1,6 +1,7 @@
 import Device
 import Handset
 package import Ledger
+import Plan
 package import Serving
 import SimBase
 import Talaria
@@ -15,6 +16,32 @@ extension World {
         }
         defer { self.findings = [] }
         return self.findings
+    }
+
+    /// Silences of open streams since the last time.
+    package mutating func takeSilences() -> [StreamSilence] {
+        defer { if !self.silences.isEmpty { self.silences = [] } }
+        return self.silences
+    }
+
+    /// A stream is over for its phone, or goes on after a silence.
+    mutating func fellSilent(_ phone: Int, _ scan: ScanNumber, since: Instant, isGivenUp: Bool) {
+        self.silences.append(
+            StreamSilence(
+                device: self.phones[phone].handset.number, scan: scan, from: since, to: self.now,
+                isGivenUp: isGivenUp))
+    }
+
+    /// The wire carries no stream from here on.
+    mutating func endStream(on wire: WireID, isGivenUp: Bool) {
+        let ended = self.wires.update(wire) { state -> (phone: Int, stream: StreamOnWire)? in
+            guard let stream = state.stream else { return nil }
+            state.stream = nil
+            return stream.isOpen ? (state.phone, stream) : nil
+        }
+        guard let (phone, stream) = ended ?? nil else { return }
+        guard isGivenUp || self.now - stream.lastByteAt > self.plan.run.idleTimeout else { return }
+        self.fellSilent(phone, stream.scan, since: stream.lastByteAt, isGivenUp: isGivenUp)
     }
 
     /// Bytes that did not arrive, by their causes.
@@ -88,6 +115,9 @@ extension World {
 
     /// At the end of a run: the wires that are still there, and what is on its way to the link, counted where it waits.
     package mutating func closeBooks() {
+        for phone in self.phones.indices {
+            for wire in self.phones[phone].wires { self.endStream(on: wire, isGivenUp: false) }
+        }
         for wire in self.wires.all {
             for (leg, flow, underway) in wire.legs where !flow.isConserved(underway: underway) {
                 self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: wire.phone)

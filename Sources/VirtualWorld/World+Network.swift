@@ -125,13 +125,17 @@ extension World {
         if let idle = self.phones[phone].wires.first(where: { self.wires.ask($0) { $0.isIdle } ?? false }) {
             self.wires.update(idle) { state in
                 state.request = request.id
+                state.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
                 state.isReused = true
                 state.hasAnswer = false
             }
             return idle
         }
         let wire = self.wires.make(phone: phone)
-        self.wires.update(wire) { $0.request = request.id }
+        self.wires.update(wire) {
+            $0.request = request.id
+            $0.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
+        }
         self.phones[phone].wires.append(wire)
         self.schedule(.connect(wire), at: self.now + WorldTime.hop)
         return wire
@@ -163,6 +167,7 @@ extension World {
         guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
             return
         }
+        self.endStream(on: wire, isGivenUp: true)
         self.close(wire)
     }
 
@@ -181,6 +186,7 @@ extension World {
     /// Leaves every wire open and unread.
     mutating func park(_ phone: Int) {
         for wire in self.phones[phone].wires {
+            self.endStream(on: wire, isGivenUp: false)
             self.wires.update(wire) { state in
                 state.phoneSide = .parked
                 state.request = nil
@@ -318,6 +324,8 @@ extension World {
             events.clear()
             swap(&events, &self.responseEvents)
         }
+        let (now, limit) = (self.now, self.plan.run.idleTimeout)
+        var broken: StreamOnWire?
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
             guard case .open = state.phoneSide, let request = state.request else {
                 state.down.destroyed += bytes.count
@@ -325,6 +333,10 @@ extension World {
             }
             state.down.delivered += bytes.count
             state.hasAnswer = true
+            if let stream = state.stream, stream.isOpen {
+                if now - stream.lastByteAt > limit { broken = stream }
+                state.stream?.lastByteAt = now
+            }
             do throws(ResponseError) {
                 try state.reader.receive(bytes, into: &events)
                 return (state.phone, request, true)
@@ -334,6 +346,9 @@ extension World {
         }
         guard let (phone, request, isReadable) = read ?? nil else {
             return self.lose(bytes.count, on: wire)  // Nobody reads it.
+        }
+        if let broken {
+            self.fellSilent(phone, broken.scan, since: broken.lastByteAt, isGivenUp: false)
         }
         for place in events.indices {
             // The phone may have given the request up meanwhile.
@@ -356,6 +371,13 @@ extension World {
     ) {
         switch event {
         case .head(let status, let headers):
+            if status == 200 {
+                let now = self.now
+                self.wires.update(wire) { state in
+                    state.stream?.isOpen = true
+                    state.stream?.lastByteAt = now
+                }
+            }
             self.tell(
                 phone,
                 .replyHead(
@@ -366,6 +388,7 @@ extension World {
                         retryAfter: headers[HeaderName.retryAfter])))
         case .body(let piece): self.tell(phone, .replyBytes(request, piece))
         case .end:
+            self.endStream(on: wire, isGivenUp: false)
             if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
                 self.wires.update(wire) { $0.request = nil }
             } else {
@@ -377,6 +400,7 @@ extension World {
 
     /// The server is done with a wire: FIN or RST.
     private mutating func serverEnded(_ wire: WireID, by ending: CutEnding) {
+        self.endStream(on: wire, isGivenUp: false)
         self.wires.update(wire) { $0.serverSide = .over }
         guard let phone = self.wires.ask(wire, { $0.isOpenToPhone ? $0.phone : nil }) ?? nil else { return }
         let request = self.request(on: wire)

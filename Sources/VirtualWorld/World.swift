@@ -37,6 +37,8 @@ package struct World: Sendable {
     /// What the world found out about itself, and the bytes that did not arrive.
     var findings: [WorldFinding] = []
     var lost = LostBytes()
+    /// Silences of open streams that somebody has to judge.
+    var silences: [StreamSilence] = []
 
     // Reused.
     var serverEffects: [ServerEffect] = []

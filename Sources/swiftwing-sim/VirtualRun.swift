@@ -1,3 +1,4 @@
+import Backend
 import Device
 import EventLoop
 import Faults
@@ -74,9 +75,13 @@ final class VirtualRun {
             intervalsOfALength: Self.intervalsOfALength)
         self.sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
+                idleTimeout: self.plan.idleTimeout,
                 isSettled: request.plan.settle != nil,
-                herdTime: ClientProfile.contract.pathReturnJitter),
+                herdTime: ClientProfile.contract.pathReturnJitter,
+                backoffBase: ClientProfile.contract.backoff.base,
+                backoffCap: ClientProfile.contract.backoff.cap,
+                retryField: scenario.server.backend.retryField,
+                streamsMax: self.plan.groups.map(\.profile.streamsMax)),
             ledger: settings)
         self.sometimes = SometimesTable(
             expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },
@@ -148,6 +153,7 @@ final class VirtualRun {
     /// Has judged, measured and logged what was seen since the last time.
     private func listen() {
         for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
+        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
         self.world.take(&self.batch)
         Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
         if let trouble = self.directory.takeTrouble() {
@@ -191,6 +197,7 @@ final class VirtualRun {
         let ended = self.world.now
         self.world.closeBooks()
         for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
+        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
         var driver = MetricSet()
         let arrivals = self.arrivals
         driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)

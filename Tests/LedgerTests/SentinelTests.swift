@@ -14,7 +14,7 @@ import Testing
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
         for observation in history.observations { sentinel.saw(observation) }
         sentinel.finish(WorldRemains(stuck: stuck, restless: restless, broken: broken))
         return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
@@ -70,7 +70,7 @@ import Testing
             settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
             var sentinel = Sentinel(
                 SentinelSettings(
-                    idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
                 ledger: settings)
             for observation in history.observations { sentinel.saw(observation) }
             return sentinel.remembered
@@ -78,20 +78,108 @@ import Testing
         #expect(remembered(afterScans: 40) == remembered(afterScans: 160))
     }
 
-    @Test func `an older scan that was never uploaded comes first`() {
-        func history(first: UInt32) -> History {
-            History {
+    /// Two scans wait, each for a cause of its own; after what the script does one of them is uploaded.
+    private func order(
+        older: WaitingCause, newer: WaitingCause, first: UInt32, then: UInt32? = nil,
+        _ script: (inout History) -> Void = { _ in }
+    ) -> [Invariant] {
+        let history = History {
+            $0.launch()
+            for (scan, cause) in [(UInt32(1), older), (2, newer)] {
+                $0.scan = ScanNumber(scan)
+                $0.phone(.captured(scheduled: $0.now))
+                $0.phone(.queued(.captured))
+                if cause != .captured { $0.phone(.queued(cause)) }
+            }
+            $0.pass(.seconds(2))
+            script(&$0)
+            $0.scan = ScanNumber(first)
+            $0.send(.upload, attempt: 2, job: nil)
+            if let then {
+                $0.pass(.milliseconds(-1))
+                $0.scan = ScanNumber(then)
+                $0.send(.upload, attempt: 2, job: nil)
+            }
+            $0.pass(.milliseconds(5))
+            $0.phone(.pathChanged)
+        }
+        return self.broken(history)
+    }
+
+    @Test func `an older scan that waits comes first, for whatever reason it waits`() {
+        for cause in [WaitingCause.captured, .offline, .rateLimited, .suspended, .interrupted] {
+            #expect(self.order(older: cause, newer: cause, first: 2) == [.scanOrder], "\(cause)")
+            #expect(self.order(older: cause, newer: cause, first: 1) == [], "\(cause)")
+        }
+    }
+
+    @Test func `a scan that serves a backoff is overtaken until its time is over`() {
+        let overtaken = self.order(older: .serverError, newer: .captured, first: 2)
+        #expect(overtaken == [])
+        let justBefore = self.order(older: .serverError, newer: .captured, first: 2) {
+            $0.pass(.seconds(27))
+        }
+        #expect(justBefore == [])
+        let over = self.order(older: .serverError, newer: .captured, first: 2) { $0.pass(.seconds(29)) }
+        #expect(over == [.scanOrder])
+        let released = self.order(older: .transport, newer: .captured, first: 2) {
+            $0.phone(.pathReturned)
+        }
+        #expect(released == [.scanOrder])
+    }
+
+    @Test func `a scan that a server told to wait is overtaken until that wait is over, path or not`() {
+        func broken(after time: Interval) -> [Invariant] {
+            let history = History {
                 $0.launch()
-                for scan in [1, 2] {
-                    $0.scan = ScanNumber(UInt32(scan))
-                    $0.capture()
+                for scan in [UInt32(1), 2] {
+                    $0.scan = ScanNumber(scan)
+                    $0.phone(.captured(scheduled: $0.now))
+                    $0.phone(.queued(.captured))
                 }
-                $0.scan = ScanNumber(first)
+                $0.scan = ScanNumber(1)
+                $0.send(.upload, job: nil)
+                $0.backend(
+                    .problem(
+                        .upload, attempt: 1, status: 503, job: nil, retryable: true, retryAfter: .seconds(60))
+                )
+                Self.answered(&$0, .upload, 503)
+                $0.phone(.queued(.serverError))
+                $0.phone(.pathReturned)
+                $0.pass(time)
+                $0.scan = ScanNumber(2)
                 $0.send(.upload, job: nil)
             }
+            return self.broken(history)
         }
-        #expect(self.broken(history(first: 2)) == [.scanOrder])
-        #expect(self.broken(history(first: 1)) == [])
+        #expect(broken(after: .seconds(60)) == [])
+        #expect(broken(after: .seconds(61)) == [.scanOrder])
+    }
+
+    @Test func `uploads that begin at one moment have no order`() {
+        #expect(self.order(older: .offline, newer: .offline, first: 2, then: 1) == [])
+    }
+
+    @Test func `a scan whose job was accepted once is not one that waits for its first`() {
+        let accepted = self.order(older: .offline, newer: .offline, first: 2) {
+            $0.scan = ScanNumber(1)
+            $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))
+            $0.phone(.queued(.offline))
+        }
+        #expect(accepted == [])
+    }
+
+    @Test func `after a relaunch what waits is what is told anew`() {
+        func broken(isToldAnew: Bool) -> [Invariant] {
+            self.order(older: .offline, newer: .offline, first: 2) {
+                $0.phone(.killed)
+                $0.launch(restored: 2)
+                $0.scan = ScanNumber(1)
+                if isToldAnew { $0.phone(.queued(.offline)) }
+            }
+        }
+        #expect(broken(isToldAnew: false) == [])
+        #expect(broken(isToldAnew: true) == [.scanOrder])
     }
 
     @Test func `a second DELETE has no effect`() {
@@ -148,16 +236,115 @@ import Testing
         #expect(self.broken(history) == [.jobSilentAfterCleanup])
     }
 
-    @Test func `a silence is noticed when the idle timeout is over`() {
-        func history(_ silence: Interval) -> History {
-            History {
+    /// The link's word of the scan's stream, once the history is over.
+    private func broken(
+        _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool
+    ) -> [Invariant] {
+        var sentinel = Sentinel(
+            SentinelSettings(
+                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
+            ledger: .embedded)
+        sentinel.heard(
+            StreamSilence(
+                device: history.device, scan: history.scan, from: to - silent, to: to, isGivenUp: isGivenUp))
+        for observation in history.observations { sentinel.saw(observation) }
+        sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
+        return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test func `a silence is given up when the contract's time is over, whatever the phone says`() {
+        func kept(_ silence: Interval, says: Interval? = nil) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
                 Self.journey(&$0)
-                $0.clean()
-                $0.phone(.streamLost(job: $0.job, attempt: 1, .silence, silence: silence))
+                $0.pass(.seconds(5))
+                end = $0.now
+                if let says {
+                    $0.phone(.streamLost(job: $0.job, attempt: 1, .silence, silence: says))
+                }
+                $0.phone(.pathChanged)
             }
+            var earlier = history
+            earlier.pass(.seconds(1))
+            return self.broken(
+                Self.withoutTerminal(earlier), silent: silence, endingAt: end, isGivenUp: says != nil)
         }
-        #expect(self.broken(history(.milliseconds(2_500))) == [.streamDeadDetected])
-        #expect(self.broken(history(.seconds(2))) == [])
+        #expect(kept(.milliseconds(2_001)) == [])
+        #expect(kept(.milliseconds(2_002)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(2_500), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.seconds(2), says: .seconds(2)) == [])
+        // Bytes came, and the phone says that none did.
+        #expect(kept(.milliseconds(300), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_998), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_999), says: .seconds(2)) == [])
+        // Given up for another reason, at whatever time.
+        #expect(kept(.milliseconds(300)) == [])
+    }
+
+    private static func withoutTerminal(_ history: History) -> History {
+        var other = History()
+        for observation in history.observations {
+            if case .phone(.terminalApplied) = observation.what { continue }
+            guard case .phone(let sighting) = observation.what else { continue }
+            other.pass(observation.at - other.now)
+            other.phone(sighting)
+        }
+        return other
+    }
+
+    @Test func `a silence counts only while its phone could notice it`() {
+        func kept(_ script: (inout History) -> Void) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                $0.pass(.seconds(1))
+                script(&$0)
+                end = $0.now
+                $0.phone(.pathChanged)
+            }
+            return self.broken(
+                history, silent: end - .zero - .milliseconds(20), endingAt: end, isGivenUp: false)
+        }
+        #expect(kept { $0.pass(.milliseconds(800)) } == [])
+        #expect(kept { $0.pass(.milliseconds(1_200)) } == [.streamDeadDetected])
+        let absences: [(PhoneSighting, PhoneSighting)] = [
+            (.suspended, .resumed), (.pathLost, .pathReturned), (.killed, .launched(restored: 1)),
+        ]
+        for (leaves, returns) in absences {
+            let away = kept {
+                $0.phone(leaves)
+                $0.pass(.seconds(60))
+            }
+            #expect(away == [], "\(leaves)")
+            func back(for time: Interval) -> [Invariant] {
+                kept {
+                    $0.phone(leaves)
+                    $0.pass(.seconds(60))
+                    $0.phone(returns)
+                    $0.pass(time)
+                }
+            }
+            #expect(back(for: .milliseconds(1_900)) == [], "\(returns)")
+            #expect(back(for: .milliseconds(2_100)) == [.streamDeadDetected], "\(returns)")
+        }
+    }
+
+    @Test func `a stream that has had its terminal event owes nothing more`() {
+        func broken(isOver: Bool) -> [Invariant] {
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                if isOver { $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books")) }
+                $0.pass(.seconds(9))
+            }
+            return self.broken(
+                history, silent: .seconds(8), endingAt: .zero + .seconds(9), isGivenUp: true)
+        }
+        #expect(broken(isOver: true) == [])
+        #expect(broken(isOver: false) == [.streamDeadDetected])
     }
 
     @Test func `what no fault has touched can be read`() {
@@ -259,7 +446,7 @@ import Testing
     private func told(_ what: WorldFinding.What, of device: DeviceNumber? = DeviceNumber(3)) -> [String] {
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
         )
         sentinel.heard(
             WorldFinding(device: device, scan: .none, at: .zero + .seconds(1), what: what))
@@ -295,7 +482,7 @@ import Testing
         func standing(of device: DeviceNumber?) -> Verdict.Standing? {
             var sentinel = Sentinel(
                 SentinelSettings(
-                    idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
                 ledger: settings)
             sentinel.heard(WorldFinding(device: device, scan: .none, at: .zero, what: .overLimit(bound)))
             return sentinel.verdicts.first { $0.invariant == .memoryBounded }?.standing
@@ -380,7 +567,7 @@ import Testing
     private func judged(_ phones: Int, _ wait: (Int) -> Int64) -> [Verdict] {
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: [.seconds(2)], isSettled: true, herdTime: .milliseconds(500)),
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
             ledger: .embedded)
         func see(_ device: Int, _ at: Instant, _ what: PhoneSighting) {
             sentinel.saw(
@@ -436,7 +623,7 @@ import Testing
     @Test func `a run that is not settled says nothing of an end in peace`() {
         let sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: [.seconds(2)], isSettled: false, herdTime: .milliseconds(500)),
+                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
             ledger: .embedded)
         let judged = sentinel.verdicts.map(\.invariant)
         #expect(

@@ -218,11 +218,12 @@ import Testing
             })
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeouts: plan.run.groups.map(\.profile.idleTimeout), isSettled: plan.settle != nil,
+                idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
                 herdTime: ClientProfile.contract.pathReturnJitter), ledger: settings)
         var world = World(plan)
         var batch: [Observation] = []
         while try world.step() {
+            for silence in world.takeSilences() { sentinel.heard(silence) }
             world.take(&batch)
             for observation in batch { sentinel.saw(observation) }
         }

@@ -1,0 +1,206 @@
+import SimBase
+import Talaria
+
+/// How the waits of a fleet between failed attempts are distributed, held against full jitter: each wait is drawn uniformly
+/// from zero to its ceiling, so that the share of the waits that are over after a part of the ceiling is that part.
+///
+/// Every wait counts that began with nothing else holding its phone back. Of one that something interrupts nobody knows how
+/// long it would have been: where the waits are too short it counts as a long one, where they are too long as a short one.
+/// To leave such waits out would favour the short ones, which are over before anything can interrupt them.
+///
+/// A count of `k` of `n` is held against the binomial distribution by Chernoff's bound: `P <= exp(-n D(k/n || p))`, with D
+/// the relative entropy. How many waits a run has depends on how long they are, which makes the bound `e x ln(n)` times as
+/// large for an exponent of x. With x = 34 and a million waits a count is wrong by chance once in 10^11 runs, and at most 200
+/// are judged, each once, at the end of a run: less than one false alarm in 1,000 million runs.
+struct BackoffSamples: Sendable {
+    /// Parts of the ceiling, in eighths.
+    static let eighths: [Int64] = [1, 2, 4, 6, 7]
+    /// Failures in a row: one, two, three, or more.
+    static let depths = 4
+    /// In units of 2^-32.
+    static let exponentMin = NaturalLogarithm.units(34)
+
+    static let operations: [Operation] = [.upload, .stream, .results, .cleanup]
+
+    struct Finding: Hashable, Sendable {
+        /// Nil for all operations together.
+        var operation: Operation?
+        /// From 0; the last one stands for all from there on.
+        var depth: Int
+        var eighths: Int64
+        var waits: Int
+        var over: Int
+        /// Before they could be over.
+        var interrupted: Int
+
+        var text: String {
+            let what = self.operation?.name ?? "all requests"
+            let order = ["first", "second", "third", "fourth or a later"][self.depth]
+            let rest = self.interrupted == 0 ? "" : " and \(self.interrupted) interrupted before"
+            return
+                "\(what): of \(self.waits) waits after the \(order) failure in a row, \(self.over) were over within \(self.eighths)/8 of the longest\(rest); full jitter makes that about \(Int64(self.waits) * self.eighths / 8)"
+        }
+    }
+
+    private struct Count: Sendable {
+        var waits = 0
+        var over = 0
+        var interrupted = 0
+    }
+
+    /// By operation (the last: all of them), depth and part.
+    private var counts = [Count](repeating: Count(), count: 5 * Self.depths * Self.eighths.count)
+
+    private static func index(_ operation: Int, _ depth: Int, _ part: Int) -> Int {
+        (operation * Self.depths + depth) * Self.eighths.count + part
+    }
+
+    /// `wait`: how long it was; nil where something else interrupted it after `watched`.
+    mutating func add(
+        _ operation: Operation, failures: Int, ceiling: Interval, wait: Interval?, watched: Interval
+    ) {
+        guard let row = Self.operations.firstIndex(of: operation), ceiling > .zero else { return }
+        let depth = min(max(0, failures - 1), Self.depths - 1)
+        for (part, eighths) in Self.eighths.enumerated() {
+            let limit = Interval(nanoseconds: ceiling.nanoseconds / 8 * eighths)
+            let isOver = wait.map { $0 <= limit } ?? false
+            let isInterrupted = wait == nil && watched < limit
+            for row in [row, Self.operations.count] {
+                let index = Self.index(row, depth, part)
+                self.counts[index].waits += 1
+                if isOver { self.counts[index].over += 1 }
+                if isInterrupted { self.counts[index].interrupted += 1 }
+            }
+        }
+    }
+
+    /// The worst count of each operation that full jitter does not explain; of all together only where none alone is.
+    var findings: [Finding] {
+        let single = Self.operations.indices.compactMap { self.worst(of: $0) }
+        return single.isEmpty ? self.worst(of: Self.operations.count).map { [$0] } ?? [] : single
+    }
+
+    private func worst(of row: Int) -> Finding? {
+        var worst: (exponent: Int128, finding: Finding)?
+        for depth in 0..<Self.depths {
+            for (part, eighths) in Self.eighths.enumerated() {
+                let count = self.counts[Self.index(row, depth, part)]
+                let exponent = max(
+                    Self.exponent(tooMany: count.over, of: count.waits, eighths: eighths),
+                    Self.exponent(
+                        tooFew: count.over + count.interrupted, of: count.waits, eighths: eighths))
+                guard exponent > max(Self.exponentMin, worst?.exponent ?? 0) else { continue }
+                worst = (
+                    exponent,
+                    Finding(
+                        operation: row < Self.operations.count ? Self.operations[row] : nil, depth: depth,
+                        eighths: eighths, waits: count.waits, over: count.over,
+                        interrupted: count.interrupted)
+                )
+            }
+        }
+        return worst?.finding
+    }
+
+    static func exponent(tooMany over: Int, of waits: Int, eighths: Int64) -> Int128 {
+        Int64(over) * 8 > Int64(waits) * eighths ? Self.exponent(over, of: waits, eighths: eighths) : 0
+    }
+
+    static func exponent(tooFew over: Int, of waits: Int, eighths: Int64) -> Int128 {
+        Int64(over) * 8 < Int64(waits) * eighths ? Self.exponent(over, of: waits, eighths: eighths) : 0
+    }
+
+    /// n D(k/n || p) in nats, in units of 2^-32.
+    static func exponent(_ over: Int, of waits: Int, eighths: Int64) -> Int128 {
+        guard waits > 0 else { return 0 }
+        let rest = waits - over
+        let all = Int128(NaturalLogarithm.of(waits))
+        let (inside, outside) = (NaturalLogarithm.of(Int(eighths)), NaturalLogarithm.of(Int(8 - eighths)))
+        let eight = Int128(NaturalLogarithm.of(8))
+        var exponent: Int128 = 0
+        if over > 0 {
+            exponent += Int128(over) * (Int128(NaturalLogarithm.of(over)) + eight - all - Int128(inside))
+        }
+        if rest > 0 {
+            exponent += Int128(rest) * (Int128(NaturalLogarithm.of(rest)) + eight - all - Int128(outside))
+        }
+        return exponent
+    }
+}
+
+/// Whether phones that failed together come back together, although each draws its wait for itself.
+///
+/// Of each wait that begins, a share is expected in each window up to its ceiling. A window holds more than independent
+/// draws explain when Chernoff's bound for that many, `exp(-(k ln(k/m) - k + m))`, is below exp(-41): of a million windows
+/// one is called wrong with a chance below 1e-11.
+struct RetryHerdWatch: Sendable {
+    struct Herd: Hashable, Sendable {
+        let count: Int
+        let expected: Int
+    }
+
+    static let window = Interval.milliseconds(10)
+    /// In units of 2^-32.
+    static let exponentMin = NaturalLogarithm.units(41)
+    /// So few are no herd.
+    static let few = 10
+    /// Windows in the longest backoff, and some.
+    private static let windows = 4_096
+
+    private var current: Int64 = 0
+    /// What is added to the expectation with each window, in a ring and in units of 2^-32.
+    private var changes = [Int64](repeating: 0, count: Self.windows)
+    private var expected: Int64 = 0
+    private var lastChange: Int64 = 0
+    private var returned = 0
+
+    /// A wait has begun.
+    mutating func began(ceiling: Interval, at now: Instant) -> Herd? {
+        let herd = self.advance(to: now)
+        let count = max(1, min(ceiling.nanoseconds / Self.window.nanoseconds, Int64(Self.windows) - 3))
+        let share = (Int64(1) << Int64(NaturalLogarithm.fractionBits)) / count
+        // The first and the last window are not whole, and counted as if they were.
+        self.expected += share
+        let last = self.current + count + 1
+        self.changes[Int(last % Int64(Self.windows))] -= share
+        self.lastChange = max(self.lastChange, last)
+        return herd
+    }
+
+    /// A wait that nothing else has held up is over.
+    mutating func ended(at now: Instant) -> Herd? {
+        let herd = self.advance(to: now)
+        self.returned += 1
+        return herd
+    }
+
+    /// The window that is the last.
+    mutating func end() -> Herd? {
+        defer { self.returned = 0 }
+        guard self.returned > Self.few else { return nil }
+        let count = NaturalLogarithm.units(self.returned)
+        let expected = max(1, self.expected)
+        guard count > Int128(expected) else { return nil }
+        let ratio =
+            Int128(NaturalLogarithm.of(self.returned)) - Int128(NaturalLogarithm.of(Int(expected)))
+            + Int128(NaturalLogarithm.of(1 << NaturalLogarithm.fractionBits))
+        guard Int128(self.returned) * ratio - count + Int128(expected) > Self.exponentMin else { return nil }
+        let rounded = (expected + (1 << 32) - 1) >> 32
+        return Herd(count: self.returned, expected: Int(rounded))
+    }
+
+    private mutating func advance(to now: Instant) -> Herd? {
+        let next = max(self.current, now.nanoseconds / Self.window.nanoseconds)
+        guard next > self.current else { return nil }
+        let herd = self.end()
+        while self.current < next, self.current < self.lastChange {
+            self.current += 1
+            let place = Int(self.current % Int64(Self.windows))
+            self.expected += self.changes[place]
+            self.changes[place] = 0
+        }
+        if self.current >= self.lastChange { self.expected = 0 }
+        self.current = next
+        return herd
+    }
+}

@@ -1,0 +1,145 @@
+package import SimBase
+import Talaria
+
+/// A stretch in which no byte of an open stream reached its phone, as the link saw it: from the last byte to the next, or
+/// to the moment at which the stream was over for the phone.
+package struct StreamSilence: Hashable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var from: Instant
+    package var to: Instant
+    /// The phone closed the stream.
+    package var isGivenUp: Bool
+
+    package init(device: DeviceNumber, scan: ScanNumber, from: Instant, to: Instant, isGivenUp: Bool) {
+        self.device = device
+        self.scan = scan
+        self.from = from
+        self.to = to
+        self.isGivenUp = isGivenUp
+    }
+}
+
+/// stream.dead-detected: holds what the link saw of each stream against the contract's idle timeout, whatever the phone
+/// says and whatever it is set to.
+///
+/// A phone that is away or has no path cannot notice anything: that time does not count.
+struct SilenceWatch: Sendable {
+    struct Complaint: Sendable {
+        let silence: StreamSilence
+        let text: String
+    }
+
+    private struct Phone: Sendable {
+        var isRunning = false
+        var isOnScreen = true
+        var hasPath = true
+        /// Since when it could notice a silence, and since when it cannot any more.
+        var presentSince = Instant.zero
+        var absentSince: Instant? = .zero
+        /// Streams that it has called silent at this moment.
+        var calledSilent: [(scan: ScanNumber, at: Instant)] = []
+        /// Streams that have had their terminal event: what comes after it is only their end.
+        var over: [(scan: ScanNumber, at: Instant)] = []
+
+        mutating func changed(at moment: Instant) {
+            let isPresent = self.isRunning && self.isOnScreen && self.hasPath
+            if isPresent, self.absentSince != nil {
+                self.absentSince = nil
+                self.presentSince = moment
+            } else if !isPresent, self.absentSince == nil {
+                self.absentSince = moment
+            }
+        }
+    }
+
+    /// What a phone is allowed beyond the idle timeout.
+    static let tick = Interval.milliseconds(1)
+    private static let overMax = 64
+
+    private let limit: Interval
+    private var phones: [Phone] = []
+    /// In the order of their ends. Judged once everything of that moment was seen.
+    private var pending: [StreamSilence] = []
+    private var judged = 0
+
+    init(limit: Interval) { self.limit = limit }
+
+    mutating func heard(_ silence: StreamSilence) { self.pending.append(silence) }
+
+    var isPending: Bool { self.judged < self.pending.count }
+
+    /// What is wrong with the silences that ended before a moment.
+    mutating func complaints(
+        before moment: Instant, place: (DeviceNumber) -> Int?
+    ) -> [Complaint] {
+        var complaints: [Complaint] = []
+        while self.isPending, self.pending[self.judged].to < moment {
+            let silence = self.pending[self.judged]
+            self.judged += 1
+            guard let place = place(silence.device), place < self.phones.count,
+                let text = self.judge(silence, of: self.phones[place])
+            else { continue }
+            complaints.append(Complaint(silence: silence, text: text))
+        }
+        if !self.isPending {
+            self.pending.removeAll(keepingCapacity: true)
+            self.judged = 0
+        }
+        return complaints
+    }
+
+    private func judge(_ silence: StreamSilence, of phone: Phone) -> String? {
+        guard !phone.over.contains(where: { $0.scan == silence.scan && $0.at <= silence.from }) else {
+            return nil
+        }
+        if silence.isGivenUp,
+            phone.calledSilent.contains(where: { $0.scan == silence.scan && $0.at == silence.to }),
+            silence.to - silence.from < self.limit - Self.tick
+        {
+            return
+                "given up as silent \((silence.to - silence.from).wholeMilliseconds) ms after its last byte; \(self.limit.wholeMilliseconds) ms are allowed"
+        }
+        let from = max(silence.from, phone.presentSince)
+        let to = min(silence.to, phone.absentSince ?? silence.to)
+        guard to - from > self.limit + Self.tick else { return nil }
+        return
+            "held open through \((to - from).wholeMilliseconds) ms of silence; \(self.limit.wholeMilliseconds) ms are enough"
+    }
+
+    mutating func saw(_ sighting: PhoneSighting, scan: ScanNumber, at: Instant, place: Int) {
+        switch sighting {
+        case .launched:
+            self.change(place, at) {
+                $0.isRunning = true
+                $0.isOnScreen = true
+                $0.hasPath = true  // Else it says so.
+            }
+        case .killed, .reinstalled: self.change(place, at) { $0.isRunning = false }
+        case .suspended: self.change(place, at) { $0.isOnScreen = false }
+        case .resumed: self.change(place, at) { $0.isOnScreen = true }
+        case .pathLost: self.change(place, at) { $0.hasPath = false }
+        case .pathReturned: self.change(place, at) { $0.hasPath = true }
+        case .streamLost(_, _, .silence, _):
+            self.change(place, at) { phone in
+                phone.calledSilent.removeAll { $0.at < at }
+                phone.calledSilent.append((scan, at))
+            }
+        case .requestSent(.stream, _, _, _):
+            guard place < self.phones.count, !self.phones[place].over.isEmpty else { return }
+            self.phones[place].over.removeAll { $0.scan == scan }
+        case .terminalApplied:
+            self.change(place, at) { phone in
+                if phone.over.count == Self.overMax { phone.over.removeFirst() }
+                phone.over.append((scan, at))
+            }
+        default: break
+        }
+    }
+
+    private mutating func change(_ place: Int, _ at: Instant, _ change: (inout Phone) -> Void) {
+        while self.phones.count <= place { self.phones.append(Phone()) }
+        change(&self.phones[place])
+        self.phones[place].changed(at: at)
+    }
+}
