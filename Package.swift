@@ -127,7 +127,10 @@ let package = Package(
         tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
         tests(
             "LedgerTests",
-            ["Ledger", "SimBase", "Talaria", "Metrics", "Device", "Backend", "Faults", "SimTestSupport"]),
+            [
+                "Ledger", "SimBase", "Talaria", "Metrics", "Device", "Backend", "Faults", "Plan",
+                "ScenarioFile", "VirtualWorld", "SimTestSupport",
+            ]),
         tests(
             "VirtualWorldTests",
             [

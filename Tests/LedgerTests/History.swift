@@ -132,11 +132,14 @@ struct History {
     }
 
     /// An upload is answered with a problem, as both sides see it.
-    mutating func uploadProblem(_ status: Int, attempt: UInt32 = 1, retryable: Bool = false) {
+    mutating func uploadProblem(
+        _ status: Int, attempt: UInt32 = 1, retryable: Bool = false, retryAfter: Interval? = nil
+    ) {
         self.backend(.answered(.upload, attempt: attempt, status: status))
         self.backend(
             .problem(
-                .upload, attempt: attempt, status: status, job: nil, retryable: retryable, retryAfter: nil))
+                .upload, attempt: attempt, status: status, job: nil, retryable: retryable,
+                retryAfter: retryAfter))
         self.phone(.replied(.upload, attempt: attempt, status: status, took: .milliseconds(1)))
     }
 
@@ -194,6 +197,22 @@ struct History {
     }
 
     static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
+
+    /// The same, after what has happened to the phone before; its app runs on. A whole number of seconds lies between them.
+    func following(_ earlier: History) -> History {
+        var whole = earlier
+        let start = Interval.seconds(earlier.now.nanoseconds / 1_000_000_000 + 10)
+        let launch = self.observations.firstIndex { $0.what == .phone(.launched(restored: 0)) }
+        for (place, observation) in self.observations.enumerated() where place != launch {
+            var later = observation
+            later.at = observation.at + start
+            whole.observations.append(later)
+        }
+        whole.waiting += self.waiting
+        whole.now = self.now + start
+        (whole.device, whole.scan, whole.job) = (self.device, self.scan, self.job)
+        return whole
+    }
 
     // MARK: Judgment
 

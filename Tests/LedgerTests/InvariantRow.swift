@@ -1,0 +1,195 @@
+import SimBase
+import Talaria
+
+@testable import Ledger
+
+/// What shows of an invariant that it can be broken, that it need not be, and how far each of its excuses reaches.
+struct InvariantRow: Sendable {
+    /// A history that breaks it.
+    let broken: Example
+    /// Those that the same history breaks besides, because they say the same of it.
+    var besides: [Invariant] = []
+    /// A history much like it that breaks nothing.
+    let kept: Example
+    let excuses: [Excuse]
+    /// A shipped scenario in which what the invariant speaks of happens.
+    let scenario: ShippedScenario
+}
+
+/// What excuses a phone, with a history just inside of it that breaks nothing and one just outside that breaks the invariant.
+struct Excuse: Sendable {
+    let name: String
+    let inside: Example
+    let outside: Example
+}
+
+/// A history with its name, and with what its world said besides.
+struct Example: Sendable {
+    let name: String
+    private let script: @Sendable (inout History) -> Void
+    private let tokenLifetime: Interval
+    private let remains: WorldRemains
+    private let finding: WorldFinding.What?
+    private let silence: Silence?
+
+    /// What the link says of the scan's stream, whose last byte came so long before the last that is seen.
+    struct Silence: Sendable {
+        let length: Interval
+        let isGivenUp: Bool
+    }
+
+    init(
+        _ name: String, tokenLifetime: Interval = .hours(2),
+        remains: WorldRemains = .none, finding: WorldFinding.What? = nil, silence: Silence? = nil,
+        _ script: @escaping @Sendable (inout History) -> Void = { _ in }
+    ) {
+        self.name = name
+        self.script = script
+        self.tokenLifetime = tokenLifetime
+        self.remains = remains
+        self.finding = finding
+        self.silence = silence
+    }
+
+    /// What it breaks, by whoever judges `invariant`: the ledger, or the sentinel of the virtual world. `earlier` is what
+    /// happened to the phone before.
+    func broken(judging invariant: Invariant, after earlier: History? = nil) -> [Invariant] {
+        var history = History(self.script)
+        if let earlier { history = history.following(earlier) }
+        if Invariant.everywhere.contains(invariant) {
+            return history.broken {
+                $0.tokenLifetime = self.tokenLifetime
+                $0.faultsThatCut = [Fault.cuts]
+            }
+        }
+        return self.sentinel(history).verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    private func sentinel(_ history: History) -> Sentinel {
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        var sentinel = Sentinel(
+            SentinelSettings(
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
+            ledger: settings)
+        if let silence, let end = history.observations.last?.at {
+            sentinel.heard(
+                StreamSilence(
+                    device: history.device, scan: history.scan, from: end - silence.length, to: end,
+                    isGivenUp: silence.isGivenUp))
+        }
+        for observation in history.observations { sentinel.saw(observation) }
+        if let finding {
+            sentinel.heard(
+                WorldFinding(device: history.device, scan: .none, at: history.now, what: finding))
+        }
+        sentinel.finish(self.remains)
+        return sentinel
+    }
+}
+
+/// The places of the faults in the lists of the examples' scenarios.
+enum Fault {
+    /// An answer, or an act of the phone.
+    static let answers = 0
+    /// What it hits is cut: of an answer not all comes, and a stream has no link any more.
+    static let cuts = 1
+}
+
+extension WorldRemains {
+    static let none = WorldRemains(stuck: [], restless: [], broken: [])
+}
+
+/// What may befall a phone and be over: DESIGN.md 11.4.
+enum Accident: String, CaseIterable {
+    case kill
+    case background = "time in the background"
+    case fault = "fired fault"
+    case path = "stretch without a path"
+    case unauthorized = "401"
+
+    /// All of them, as a list in text.
+    static var list: String {
+        let names = Self.allCases.map(\.rawValue)
+        return names.dropLast().joined(separator: ", a ") + " or a \(names.last ?? "")"
+    }
+
+    /// Another scan of the phone that the accident hits, and that is completed all the same.
+    var history: History {
+        History {
+            $0.scan = ScanNumber(900)
+            $0.job = "job-900"
+            $0.launch()
+            $0.capture()
+            Self.upload(&$0)
+            Self.open(&$0)
+            $0.event(0)
+            $0.event(1)
+            self.befall(&$0)
+        }
+    }
+
+    private func befall(_ history: inout History) {
+        switch self {
+        case .kill:
+            history.kill(keeping: history.job, after: History.id(1))
+            history.launch(restored: 1)
+            history.phone(.queued(.interrupted))
+            Self.resume(&history)
+        case .background:
+            history.phone(.suspended)
+            history.phone(.queued(.suspended))
+            history.clean()
+            history.pass(.seconds(20))
+            history.phone(.resumed)
+            Self.beginAgain(&history)
+        case .fault:
+            history.fault(.began(fault: Fault.answers))
+            history.fault(.fired(fault: Fault.cuts, .stream, attempt: 1))
+            history.phone(.streamLost(job: history.job, attempt: 1, .reset, silence: nil))
+            history.phone(.requestFailed(.stream, attempt: 1, .reset, took: .milliseconds(9)))
+            history.fault(.ended(fault: Fault.answers))
+            Self.resume(&history)
+        case .path:
+            history.phone(.pathLost)
+            history.phone(.streamLost(job: history.job, attempt: 1, .offline, silence: nil))
+            history.pass(.seconds(20))
+            history.phone(.pathReturned)
+            Self.resume(&history)
+        case .unauthorized:
+            history.backend(.tokenRevoked(job: history.job))
+            history.phone(.streamLost(job: history.job, attempt: 1, .reset, silence: nil))
+            history.phone(.requestFailed(.stream, attempt: 1, .reset, took: .milliseconds(9)))
+            history.send(.stream, attempt: 2, job: history.job, after: History.id(1))
+            history.phone(.replied(.stream, attempt: 2, status: 401, took: .milliseconds(1)))
+            history.phone(.jobAbandoned(job: history.job, cause: "token-expired"))
+            history.phone(.queued(.tokenExpired))
+            history.backend(.expired(job: history.job))
+            Self.beginAgain(&history)
+        }
+    }
+
+    private static func upload(_ history: inout History, attempt: UInt32 = 1) {
+        history.upload(attempt: attempt)
+        history.phone(.replied(.upload, attempt: attempt, status: 202, took: .milliseconds(1)))
+    }
+
+    private static func open(
+        _ history: inout History, attempt: UInt32 = 1, after: String? = nil, serverAfter: Int? = nil
+    ) {
+        history.open(attempt: attempt, after: after, serverAfter: serverAfter)
+        history.phone(.replied(.stream, attempt: attempt, status: 200, took: .milliseconds(1)))
+    }
+
+    private static func resume(_ history: inout History) {
+        Self.open(&history, attempt: 2, after: History.id(1), serverAfter: 1)
+        history.ending(2)
+    }
+
+    private static func beginAgain(_ history: inout History) {
+        history.job = "job-901"
+        Self.upload(&history, attempt: 2)
+        Self.open(&history, attempt: 3)
+        history.ending(0)
+    }
+}
