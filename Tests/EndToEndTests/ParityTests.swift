@@ -131,6 +131,8 @@ private struct Script {
         ("slice", "do: slice, on: stream, bytes: 1..9"), ("delay", "do: delay, on: link, by: 20ms..40ms"),
         ("bandwidth", "do: bandwidth, on: upload, rate: 4Mbps"), ("loss", "do: loss, on: link, share: 5%"),
         ("refuse-upload", "do: refuse, on: upload"), ("refuse-stream", "do: refuse, on: stream"),
+        ("end-cleanly-inside", "do: end-cleanly, after: 2 events"),
+        ("end-cleanly-between", "do: end-cleanly, after: 2 events, cut: between-events"),
     ].map { Script(name: $0.0, faults: [$0.1]) }
 
     /// Between two steps of the first job, which are a second apart there.
