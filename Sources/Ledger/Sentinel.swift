@@ -3,8 +3,10 @@ package import Talaria
 
 /// What a sentinel must know of a run.
 package struct SentinelSettings: Hashable, Sendable {
-    /// How long a stream may be silent by the contract, whatever the phones' profiles say.
+    /// How long a stream may be silent by the contract.
     package var idleTimeout: Interval
+    /// By the groups of the fleet map: how long where the scenario has a timeout of its own. Without them the contract's.
+    package var idleTimeouts: [Interval]
     /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
     package var isSettled: Bool
     /// In which the contract has phones spread what they try again when their path returns, whatever their profile does.
@@ -20,8 +22,9 @@ package struct SentinelSettings: Hashable, Sendable {
     package init(
         idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
         backoffBase: Interval = .milliseconds(500), backoffCap: Interval = .seconds(30),
-        retryField: Interval? = nil, streamsMax: [Int] = []
+        retryField: Interval? = nil, idleTimeouts: [Interval] = [], streamsMax: [Int] = []
     ) {
+        self.idleTimeouts = idleTimeouts
         self.streamsMax = streamsMax
         self.backoffBase = backoffBase
         self.backoffCap = backoffCap
@@ -129,7 +132,7 @@ package struct Sentinel: Sendable {
         self.fleet = ledger.fleet
         self.slotsMax = ledger.slotsMax
         self.herds = HerdWatch(time: settings.herdTime, slots: ledger.slotsMax)
-        self.silences = SilenceWatch(limit: settings.idleTimeout)
+        self.silences = SilenceWatch()
         self.backoffs = BackoffWatch(settings)
         self.faultsThatCut = ledger.faultsThatCut
         self.findings = Findings(settings: ledger)
@@ -182,8 +185,15 @@ package struct Sentinel: Sendable {
     package mutating func heard(_ silence: StreamSilence) { self.silences.heard(silence) }
 
     private mutating func judgeSilences(before moment: Instant) {
-        let phones = self.phones
-        for complaint in self.silences.complaints(before: moment, place: { phones[$0] }) {
+        let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
+        let complaints = self.silences.complaints(before: moment) { device in
+            phones[device].map { place in
+                let group = fleet.group(of: device) ?? settings.idleTimeouts.count
+                let isOwn = group < settings.idleTimeouts.count
+                return (place, isOwn ? settings.idleTimeouts[group] : settings.idleTimeout)
+            }
+        }
+        for complaint in complaints {
             self.findings.violate(
                 .streamDeadDetected, device: complaint.silence.device, scan: complaint.silence.scan,
                 at: complaint.silence.to, complaint.text)

@@ -20,8 +20,8 @@ package struct StreamSilence: Hashable, Sendable {
     }
 }
 
-/// stream.dead-detected: holds what the link saw of each stream against the contract's idle timeout, whatever the phone
-/// says and whatever it is set to.
+/// stream.dead-detected: holds what the link saw of each stream against the idle timeout of the contract or of the scenario,
+/// whatever the phone says.
 ///
 /// A phone that is away or has no path cannot notice anything: that time does not count.
 struct SilenceWatch: Sendable {
@@ -57,28 +57,27 @@ struct SilenceWatch: Sendable {
     static let tick = Interval.milliseconds(1)
     private static let overMax = 64
 
-    private let limit: Interval
     private var phones: [Phone] = []
     /// In the order of their ends. Judged once everything of that moment was seen.
     private var pending: [StreamSilence] = []
     private var judged = 0
-
-    init(limit: Interval) { self.limit = limit }
 
     mutating func heard(_ silence: StreamSilence) { self.pending.append(silence) }
 
     var isPending: Bool { self.judged < self.pending.count }
 
     /// What is wrong with the silences that ended before a moment.
+    ///
+    /// - Parameter phone: The place of a phone, and how long its streams may be silent.
     mutating func complaints(
-        before moment: Instant, place: (DeviceNumber) -> Int?
+        before moment: Instant, phone: (DeviceNumber) -> (place: Int, limit: Interval)?
     ) -> [Complaint] {
         var complaints: [Complaint] = []
         while self.isPending, self.pending[self.judged].to < moment {
             let silence = self.pending[self.judged]
             self.judged += 1
-            guard let place = place(silence.device), place < self.phones.count,
-                let text = self.judge(silence, of: self.phones[place])
+            guard let (place, limit) = phone(silence.device), place < self.phones.count,
+                let text = Self.judge(silence, of: self.phones[place], limit)
             else { continue }
             complaints.append(Complaint(silence: silence, text: text))
         }
@@ -89,22 +88,22 @@ struct SilenceWatch: Sendable {
         return complaints
     }
 
-    private func judge(_ silence: StreamSilence, of phone: Phone) -> String? {
+    private static func judge(_ silence: StreamSilence, of phone: Phone, _ limit: Interval) -> String? {
         guard !phone.over.contains(where: { $0.scan == silence.scan && $0.at <= silence.from }) else {
             return nil
         }
         if silence.isGivenUp,
             phone.calledSilent.contains(where: { $0.scan == silence.scan && $0.at == silence.to }),
-            silence.to - silence.from < self.limit - Self.tick
+            silence.to - silence.from < limit - Self.tick
         {
             return
-                "given up as silent \((silence.to - silence.from).wholeMilliseconds) ms after its last byte; \(self.limit.wholeMilliseconds) ms are allowed"
+                "given up as silent \((silence.to - silence.from).wholeMilliseconds) ms after its last byte, before its idle timeout of \(limit.wholeMilliseconds) ms"
         }
         let from = max(silence.from, phone.presentSince)
         let to = min(silence.to, phone.absentSince ?? silence.to)
-        guard to - from > self.limit + Self.tick else { return nil }
+        guard to - from > limit + Self.tick else { return nil }
         return
-            "held open through \((to - from).wholeMilliseconds) ms of silence; \(self.limit.wholeMilliseconds) ms are enough"
+            "held open through \((to - from).wholeMilliseconds) ms of silence, past its idle timeout of \(limit.wholeMilliseconds) ms"
     }
 
     mutating func saw(_ sighting: PhoneSighting, scan: ScanNumber, at: Instant, place: Int) {

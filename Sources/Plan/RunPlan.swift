@@ -46,6 +46,8 @@ package struct RunPlan: Sendable {
     package let devices: Int
     /// How long a stream may be silent by the contract.
     package let idleTimeout: Interval
+    /// The shortest silence at which a phone may give up a stream.
+    package let idleTimeoutMin: Interval
     /// What the scenario states, and what every run is held to.
     package let objectives: [SLO]
 
@@ -68,6 +70,7 @@ package struct RunPlan: Sendable {
             first += UInt32(group.devices)
         }
         self.groups = groups
+        self.idleTimeoutMin = groups.reduce(idleTimeout) { min($0, $1.profile.idleTimeout) }
     }
 
     /// The group of a phone; the number must be one of the fleet's.

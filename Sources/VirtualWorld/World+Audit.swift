@@ -40,7 +40,7 @@ extension World {
             return stream.isOpen ? (state.phone, stream) : nil
         }
         guard let (phone, stream) = ended ?? nil else { return }
-        guard isGivenUp || self.now - stream.lastByteAt > self.plan.run.idleTimeout else { return }
+        guard isGivenUp || self.now - stream.lastByteAt > self.plan.run.idleTimeoutMin else { return }
         self.fellSilent(phone, stream.scan, since: stream.lastByteAt, isGivenUp: isGivenUp)
     }
 

@@ -324,7 +324,7 @@ extension World {
             events.clear()
             swap(&events, &self.responseEvents)
         }
-        let (now, limit) = (self.now, self.plan.run.idleTimeout)
+        let (now, limit) = (self.now, self.plan.run.idleTimeoutMin)
         var broken: StreamOnWire?
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
             guard case .open = state.phoneSide, let request = state.request else {

@@ -81,6 +81,7 @@ final class VirtualRun {
                 backoffBase: ClientProfile.contract.backoff.base,
                 backoffCap: ClientProfile.contract.backoff.cap,
                 retryField: scenario.server.backend.retryField,
+                idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
                 streamsMax: self.plan.groups.map(\.profile.streamsMax)),
             ledger: settings)
         self.sometimes = SometimesTable(

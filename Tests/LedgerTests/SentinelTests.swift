@@ -238,12 +238,15 @@ import Testing
 
     /// The link's word of the scan's stream, once the history is over.
     private func broken(
-        _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool
+        _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool, own: Interval? = nil
     ) -> [Invariant] {
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
-            ledger: .embedded)
+                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500),
+                idleTimeouts: own.map { [$0] } ?? []),
+            ledger: settings)
         sentinel.heard(
             StreamSilence(
                 device: history.device, scan: history.scan, from: to - silent, to: to, isGivenUp: isGivenUp))
@@ -253,7 +256,7 @@ import Testing
     }
 
     @Test func `a silence is given up when the contract's time is over, whatever the phone says`() {
-        func kept(_ silence: Interval, says: Interval? = nil) -> [Invariant] {
+        func kept(_ silence: Interval, says: Interval? = nil, own: Interval? = nil) -> [Invariant] {
             var end = Instant.zero
             let history = History {
                 Self.journey(&$0)
@@ -267,7 +270,8 @@ import Testing
             var earlier = history
             earlier.pass(.seconds(1))
             return self.broken(
-                Self.withoutTerminal(earlier), silent: silence, endingAt: end, isGivenUp: says != nil)
+                Self.withoutTerminal(earlier), silent: silence, endingAt: end, isGivenUp: says != nil,
+                own: own)
         }
         #expect(kept(.milliseconds(2_001)) == [])
         #expect(kept(.milliseconds(2_002)) == [.streamDeadDetected])
@@ -279,6 +283,10 @@ import Testing
         #expect(kept(.milliseconds(1_999), says: .seconds(2)) == [])
         // Given up for another reason, at whatever time.
         #expect(kept(.milliseconds(300)) == [])
+        // The scenario says what the timeout is.
+        #expect(kept(.milliseconds(2_500), says: .milliseconds(2_500), own: .milliseconds(2_500)) == [])
+        #expect(kept(.seconds(2), says: .seconds(2), own: .milliseconds(2_500)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_502), own: .milliseconds(1_500)) == [.streamDeadDetected])
     }
 
     private static func withoutTerminal(_ history: History) -> History {
