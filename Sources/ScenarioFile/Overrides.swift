@@ -26,6 +26,15 @@ struct Overrides {
         return self.set(Self.keys(of: path), value, in: root, isRoot: true, place) ?? root
     }
 
+    /// Whether a run goes otherwise than the scenario says, so that the moments that it names may not come; not where an
+    /// override names moments itself.
+    static func changeWhatHappens(_ options: [String]) -> Bool {
+        let sections = options.map { String($0.prefix { $0 != "." && $0 != "=" }) }
+        return !sections.contains("sometimes") && sections.contains { Self.happenings.contains($0) }
+    }
+
+    private static let happenings = ["fleet", "server", "faults", "duration"]
+
     private static func keys(of path: String) -> [String] {
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return keys.first == "slo" && keys.count > 2

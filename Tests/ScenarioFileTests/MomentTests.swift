@@ -27,6 +27,21 @@ import Testing
         #expect(scenario.scaled(devices: 7).moments == [])
     }
 
+    @Test func `of a run that is changed nothing of the kind is asked, unless the change says so`() throws {
+        let text = minimal + "sometimes: [slots-full]\n"
+        func moments(_ overrides: String...) throws -> [String] {
+            try load(text, set: overrides).moments
+        }
+        for change in ["fleet.phones.devices=2", "server.ping=3s", "faults=[]", "duration=1m"] {
+            #expect(try moments(change) == [], "\(change)")
+            #expect(try moments(change, "sometimes=[path-lost]") == ["path-lost"], "\(change)")
+        }
+        for change in ["seed=7", "slo.scans.lost=count == 0", "drain=1m", "name=other"] {
+            #expect(try moments(change) == ["slots-full"], "\(change)")
+        }
+        #expect(try moments("sometimes=[]") == [])
+    }
+
     @Test func `what is no moment is a mistake with its place`() {
         #expect(
             self.complaint("[slots-ful]") == [
