@@ -47,8 +47,9 @@ profile: packages ## records anew which ways a simulation takes, for the optimiz
 
 test: packages test-tools lint purity unit ## installs what is missing, then format, purity and every test
 
-lint: ## checks the formatting
+lint: ## checks the formatting, and that every bug of Tests/Mutants can still be planted
 	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Mutants/mutants.py --list > /dev/null
 
 # The pure targets once more, without the concurrency module: a `Task` or a clock in them does not compile here.
 purity: packages ## proves that the pure targets have no way to time, tasks or clocks
