@@ -64,7 +64,8 @@ package struct Sentinel: Sendable {
     private struct SentJob: Sendable {
         var id: String
         var scan: ScanNumber
-        var isRefused = false
+        /// When a 401 said that its token is over.
+        var refusedAt: Instant?
         var isDeleted = false
     }
 
@@ -89,8 +90,9 @@ package struct Sentinel: Sendable {
         /// Requests of this second, by the number of the second.
         var second: Int64 = -1
         var sent = 0
-        /// Its storage has no room.
+        /// Its storage has no room, and when it had room again.
         var isFull = false
+        var freedAt = Instant.zero
         /// When it last was let go: its limit ended, its path returned, its app was opened.
         var releasedAt: Instant?
         /// It has asked for nothing since its path returned.
@@ -104,6 +106,9 @@ package struct Sentinel: Sendable {
     package static let requestsPerSecondMax = 60
     /// How long after it was let go a phone is watched.
     static let releaseTime = Interval.seconds(1)
+
+    /// In which a phone writes down what an answer said.
+    static let recordTime = Interval.seconds(1)
 
     private let settings: SentinelSettings
     private var findings: Findings
@@ -278,7 +283,9 @@ package struct Sentinel: Sendable {
         case .storageFilled:
             self.states[place].isFull = true
             self.awaitsAnswers = true
-        case .storageFreed: self.states[place].isFull = false
+        case .storageFreed:
+            self.states[place].isFull = false
+            self.states[place].freedAt = seen.at
         case .captured:
             if self.states[place].isFull { self.states[place].unanswered = (seen.device, seen.scan, seen.at) }
         case .requestSent(let operation, let attempt, let job, _):
@@ -289,7 +296,7 @@ package struct Sentinel: Sendable {
             guard status == 401 else { return }
             for index in self.states[place].jobs.indices
             where self.states[place].jobs[index].scan == seen.scan && operation != .cleanup {
-                self.states[place].jobs[index].isRefused = true
+                self.states[place].jobs[index].refusedAt = seen.at
             }
         case .requestFailed(let operation, let attempt, _, let took):
             self.ended(operation, attempt, isAnswer: false, seen, place)
@@ -315,6 +322,14 @@ package struct Sentinel: Sendable {
         case .killed:
             self.states[place].requests = []
             self.states[place].loose = []
+        case .recordKept(let job?, _, decided: false):
+            // The next process cannot know of a 401 that there was no time or no room to write down.
+            guard let index = self.states[place].jobs.lastIndex(where: { $0.id == job }),
+                let refusedAt = self.states[place].jobs[index].refusedAt,
+                self.states[place].isFull
+                    || max(refusedAt, self.states[place].freedAt) + Self.recordTime >= seen.at
+            else { return }
+            self.states[place].jobs[index].refusedAt = nil
         case .reinstalled:
             let isFull = self.states[place].isFull
             self.states[place] = Phone()
@@ -419,7 +434,7 @@ package struct Sentinel: Sendable {
             return
         }
         let known = self.states[place].jobs[index]
-        if known.isRefused {
+        if known.refusedAt != nil {
             self.violate(
                 .authNoStaleUse, seen, "\(operation.name) with a token that was answered by 401")
         }

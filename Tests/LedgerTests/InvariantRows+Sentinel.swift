@@ -39,6 +39,24 @@ extension History {
         self.phone(.pathChanged)
     }
 
+    /// A 401, what happens then, a kill, and a next process that goes on with what the storage holds.
+    fileprivate mutating func askedAgainAfterKill(
+        in time: Interval, _ between: (inout History) -> Void = { _ in }
+    ) {
+        self.launch()
+        self.capture()
+        self.upload()
+        self.answer(.upload, 202)
+        self.open()
+        self.answer(.stream, 401)
+        self.backend(.expired(job: self.job))
+        between(&self)
+        self.pass(time)
+        self.kill(keeping: self.job)
+        self.launch(restored: 1)
+        self.send(.stream, attempt: 2, job: self.job)
+    }
+
     /// A stream that is lost, and asked for again when the wait is over.
     fileprivate mutating func loseStream(
         before: (inout History) -> Void = { _ in }, wait: Interval,
@@ -405,7 +423,24 @@ extension InvariantRow {
             $0.backend(.expired(job: $0.job))
             $0.send(.stream, attempt: 2, job: "job-2")
         },
-        excuses: [],
+        excuses: [
+            Excuse(
+                name: "kill within 1 s, before the 401 was written down",
+                inside: Example("killed after 1 s") { $0.askedAgainAfterKill(in: .milliseconds(990)) },
+                outside: Example("after 1.1 s") { $0.askedAgainAfterKill(in: .milliseconds(1_100)) }),
+            Excuse(
+                name: "storage-full, until 1 s after it",
+                inside: Example("killed while there was no room") {
+                    $0.askedAgainAfterKill(in: .seconds(9)) { $0.phone(.storageFilled) }
+                },
+                outside: Example("1.1 s after there was room again") {
+                    $0.askedAgainAfterKill(in: .milliseconds(1_100)) {
+                        $0.phone(.storageFilled)
+                        $0.pass(.seconds(9))
+                        $0.phone(.storageFreed)
+                    }
+                }),
+        ],
         scenario: ShippedScenario(name: "token-expiry"))
 
     fileprivate static let retryBudget = InvariantRow(
