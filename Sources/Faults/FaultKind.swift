@@ -171,6 +171,16 @@ extension FaultKind {
 }
 
 extension FaultKind {
+    /// Whether it writes something on a stream that nobody can read. What others do leaves the events whole, or leaves them out.
+    package var garblesEvents: Bool {
+        switch self {
+        case .badJSON, .noMessage: true
+        default: false
+        }
+    }
+}
+
+extension FaultKind {
     /// Whether what it delivers makes the client refuse a scan: a final answer to an upload, or a final event.
     package var refusesScans: Bool {
         switch self {

@@ -23,13 +23,15 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Faults, by their places in the scenario's list, that cut an exchange: of its answer not all was delivered, and its
     /// stream has no living link.
     package var faultsThatCut: [Int]
+    /// Faults, by their places in the scenario's list, that write on a stream what nobody can read.
+    package var faultsThatGarble: [Int]
     /// How long a token is valid after the upload was accepted.
     package var tokenLifetime: Interval
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
         profiles: [ProfileExpectation], faultsOffPath: [Int] = [], faultsThatRefuse: [Int] = [],
-        faultsThatCut: [Int] = [],
+        faultsThatCut: [Int] = [], faultsThatGarble: [Int] = [],
         tokenLifetime: Interval = .hours(2)
     ) {
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
@@ -42,6 +44,7 @@ package struct LedgerSettings: Hashable, Sendable {
         self.faultsOffPath = faultsOffPath
         self.faultsThatRefuse = faultsThatRefuse
         self.faultsThatCut = faultsThatCut
+        self.faultsThatGarble = faultsThatGarble
         self.tokenLifetime = tokenLifetime
     }
 

@@ -84,7 +84,7 @@ package struct Sentinel: Sendable {
         /// Jobs that the phone has asked for, as long as their scans may be.
         var jobs: [SentJob] = []
         var isOver: [ScanNumber] = []
-        /// Scans of which a stream met a fault.
+        /// Scans on whose stream a fault wrote what cannot be read.
         var troubled: [ScanNumber] = []
         var uploads: [(scan: ScanNumber, count: Int)] = []
         /// Requests of this second, by the number of the second.
@@ -120,6 +120,7 @@ package struct Sentinel: Sendable {
     private var now = Instant.zero
     private let slotsMax: Int
     private let faultsThatCut: [Int]
+    private let faultsThatGarble: [Int]
     private var herds: HerdWatch
     private var silences: SilenceWatch
     private var order = UploadOrder()
@@ -140,6 +141,7 @@ package struct Sentinel: Sendable {
         self.silences = SilenceWatch()
         self.backoffs = BackoffWatch(settings)
         self.faultsThatCut = ledger.faultsThatCut
+        self.faultsThatGarble = ledger.faultsThatGarble
         self.findings = Findings(settings: ledger)
     }
 
@@ -177,7 +179,7 @@ package struct Sentinel: Sendable {
             if self.faultsThatCut.contains(fault) {
                 self.backoffs.cut(operation, scan: observation.scan, attempt: attempt, place: place)
             }
-            guard operation == .stream else { return }
+            guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
             self.states[place].troubled.append(observation.scan)
         case .fault, .network: break
         }

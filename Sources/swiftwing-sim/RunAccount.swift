@@ -199,6 +199,9 @@ extension LedgerSettings {
             faultsThatCut: plan.scenario.faults.indices.filter {
                 plan.scenario.faults[$0].kind.cutsAnswers
             },
+            faultsThatGarble: plan.scenario.faults.indices.filter {
+                plan.scenario.faults[$0].kind.garblesEvents
+            },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
     }

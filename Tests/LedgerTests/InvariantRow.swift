@@ -68,6 +68,7 @@ struct Example: Sendable {
     private func sentinel(_ history: History) -> Sentinel {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        settings.faultsThatGarble = [Fault.garbles]
         var sentinel = Sentinel(
             SentinelSettings(
                 idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
@@ -94,6 +95,8 @@ enum Fault {
     static let answers = 0
     /// What it hits is cut: of an answer not all comes, and a stream has no link any more.
     static let cuts = 1
+    /// It writes on a stream what cannot be read.
+    static let garbles = 2
 }
 
 extension WorldRemains {

@@ -386,14 +386,14 @@ extension InvariantRow {
         },
         excuses: [
             Excuse(
-                name: "fired fault on a stream of the scan",
-                inside: .journey("on its stream") {
-                    $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                name: "fired fault that writes on the scan's stream what cannot be read",
+                inside: .journey("it has fired") {
+                    $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1))
                     $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
                     $0.clean()
                 },
-                outside: .journey("on its upload") {
-                    $0.fault(.fired(fault: 0, .upload, attempt: 1))
+                outside: .journey("one that cuts has") {
+                    $0.fault(.fired(fault: Fault.cuts, .stream, attempt: 1))
                     $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
                     $0.clean()
                 })

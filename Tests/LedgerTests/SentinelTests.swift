@@ -12,6 +12,7 @@ import Testing
     ) -> [Invariant] {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        settings.faultsThatGarble = [Fault.garbles]
         var sentinel = Sentinel(
             SentinelSettings(
                 idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
@@ -359,7 +360,7 @@ import Testing
         func history(isTouched: Bool) -> History {
             History {
                 Self.journey(&$0)
-                if isTouched { $0.fault(.fired(fault: 0, .stream, attempt: 1)) }
+                if isTouched { $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1)) }
                 $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
                 $0.clean()
             }
