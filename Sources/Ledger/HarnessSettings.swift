@@ -15,13 +15,19 @@ package struct HarnessSettings: Hashable, Sendable {
     package var server: Server
     /// By their places in the scenario's list.
     package var faults: [FaultEffect]
+    /// Of the same faults; empty where nothing is known of whom they may hit.
+    package var rules: [FaultRule]
     package var fleet: FleetMap
     /// Phones lose their paths by the ways they take, too.
     package var hasTunnels: Bool
 
-    package init(server: Server, faults: [FaultEffect], fleet: FleetMap, hasTunnels: Bool = false) {
+    package init(
+        server: Server, faults: [FaultEffect], rules: [FaultRule] = [], fleet: FleetMap,
+        hasTunnels: Bool = false
+    ) {
         self.server = server
         self.faults = faults
+        self.rules = rules
         self.fleet = fleet
         self.hasTunnels = hasTunnels
     }

@@ -22,6 +22,15 @@ extension HarnessWitness {
         var hasEnded = false
         var eventsAdded = 0
         var eventsIgnored = 0
+        let sentAt: Instant
+        /// New to the phone, of phones whose events are followed.
+        var eventsNew = 0
+        /// A cut lets no more of them through.
+        var eventsMax: Int?
+        var hasIDs = false
+        /// To the stream and from it; nil where it is not known to which stream of the job a ping was written.
+        var pingsWritten: Int? = 0
+        var pingsSeen = 0
     }
 
     /// More are never open at a phone.
@@ -30,7 +39,7 @@ extension HarnessWitness {
     /// Between two readings of one clock in a live run.
     static let clockSlack = Interval.milliseconds(5)
 
-    private func exchangeIndex(
+    func exchangeIndex(
         _ operation: Talaria.Operation, _ scan: ScanNumber, _ attempt: UInt32, _ place: Int
     ) -> Int? {
         self.phones[place].exchanges.lastIndex {
@@ -145,6 +154,7 @@ extension HarnessWitness {
         _ scan: ScanNumber, _ place: Int
     ) {
         guard self.settings.faults.indices.contains(fault) else { return }
+        self.holdToRule(fault, device, scan, place)
         let effect = self.settings.faults[fault]
         let index = self.exchangeIndex(operation, scan, attempt, place)
         if let index {
@@ -166,6 +176,12 @@ extension HarnessWitness {
             if operation == .upload { self.limitFired(fault, scan, attempt: attempt, place) }
             isSeen = self.explain(device, scan, where: isAnswered(status))
         case .tokenRevoked:
+            if self.server == nil, let job = index.flatMap({ self.phones[place].exchanges[$0].job }) {
+                if self.phones[place].revoked.count == Self.exchangesMax {
+                    self.phones[place].revoked.removeFirst()
+                }
+                self.phones[place].revoked.append((job, self.now))
+            }
             _ = self.explain(device, scan, where: isAnswered(401))
             isSeen = self.explain(device, scan, where: is_(.tokenRevoked))
         case .jobGone(let status):
@@ -199,7 +215,11 @@ extension HarnessWitness {
             if let index { self.phones[place].exchanges[index].eventsAdded += 1 }
             isSeen = true
         case .cut:
-            if let index { self.phones[place].exchanges[index].cutAt = self.now }
+            if let index {
+                self.phones[place].exchanges[index].cutAt = self.now
+                self.phones[place].exchanges[index].eventsMax = self.rule(of: fault)?.eventsMax
+                self.judgeCut(index, place)
+            }
             isSeen = true
         case .refused:
             // The phone's side refuses a request as it is sent, and faults are observed before phones.
@@ -246,8 +266,14 @@ extension HarnessWitness {
             self.streamLost(attempt, cause, device, scan, place)
         case .eventIgnored(_, _, let name, _):
             if name != "id-only" { self.eventIgnored(name, device, scan, place) }
-        case .eventApplied(let job, _, .enrichmentDegraded, _, _):
-            self.degradedApplied(job: job, device, scan, place)
+        case .eventApplied(let job, let id, let kind, let latency, let isReplayed):
+            if kind == .enrichmentDegraded { self.degradedApplied(job: job, device, scan, place) }
+            self.eventApplied(
+                job: job, id: id, kind, latency: latency, isReplayed: isReplayed, device, scan, place)
+        case .ping:
+            if let index = self.streamIndex(scan, place) {
+                self.phones[place].exchanges[index].pingsSeen += 1
+            }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(job: job, kind, inline: inline, device, scan, place)
         case .resultsDecoded(let job, let books, _):
@@ -271,8 +297,7 @@ extension HarnessWitness {
             self.ofLife(sighting, device, scan, place)
         case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
             .bookAdded, .bookRepeated, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsGivenUp,
-            .streamOpened, .firstEvent, .eventApplied, .ping, .reconnected, .reconnectGivenUp,
-            .reconnectSuperseded, .recordKept:
+            .streamOpened, .firstEvent, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .recordKept:
             break
         }
     }
@@ -288,7 +313,8 @@ extension HarnessWitness {
         if self.phones[place].exchanges.count >= Self.exchangesMax {
             self.phones[place].exchanges.removeFirst()
         }
-        var exchange = Exchange(operation: operation, scan: scan, attempt: attempt, job: job)
+        var exchange = Exchange(
+            operation: operation, scan: scan, attempt: attempt, job: job, sentAt: self.now)
         for refusal in self.refusals
         where refusal.device == device && refusal.scan == scan && refusal.operation == operation
             && refusal.attempt == attempt
@@ -310,6 +336,15 @@ extension HarnessWitness {
             self.errors.add(
                 "\(operation.name) was answered with \(status) though its connection was refused",
                 device: device, scan: scan, at: self.now)
+        }
+        if (200...299).contains(status), let job = exchange.job,
+            self.phones[place].revoked.contains(where: {
+                $0.job == job && $0.at + Self.clockSlack < exchange.sentAt
+            })
+        {
+            self.errors.add(
+                "\(operation.name) was served with a token that a fault had revoked", device: device,
+                scan: scan, at: self.now)
         }
         let isEarly = self.hasFired(exchange) {
             if case .delayed(let by) = $0 { took + Self.clockSlack < by } else { false }
@@ -453,11 +488,49 @@ extension HarnessWitness {
                 "books came with an event from which a fault had taken them", device: device, scan: scan,
                 at: self.now)
         }
+        if let written = exchange.pingsWritten, exchange.pingsSeen < written, self.watches(device) {
+            self.errors.add(
+                "\(written) pings were written to a stream, and \(exchange.pingsSeen) came", device: device,
+                scan: scan, at: self.now)
+        }
         if exchange.eventsIgnored < exchange.eventsAdded {
             self.errors.add(
                 "faults added \(exchange.eventsAdded) events to a stream, and \(exchange.eventsIgnored) came",
                 device: device, scan: scan, at: self.now)
         }
+    }
+
+    private mutating func eventApplied(
+        job id: String, id eventID: String?, _ kind: EventKind, latency: Interval?, isReplayed: Bool,
+        _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
+    ) {
+        if isReplayed, let eventID, let latency {
+            self.replayed(job: id, id: eventID, after: latency, device, scan, place)
+        }
+        guard let index = self.streamIndex(scan, place) else { return }
+        let exchange = self.phones[place].exchanges[index]
+        if eventID == nil, exchange.hasIDs, kind == .completed,
+            self.hasFired(exchange, { $0 == .booksStripped })
+        {
+            self.errors.add(
+                "an event that a fault has changed came without its id", device: device, scan: scan,
+                at: self.now)
+        }
+        if eventID != nil { self.phones[place].exchanges[index].hasIDs = true }
+        if !isReplayed {
+            self.phones[place].exchanges[index].eventsNew += 1
+            self.judgeCut(index, place)
+        }
+    }
+
+    /// A cut behind so many events lets no other through.
+    private mutating func judgeCut(_ index: Int, _ place: Int) {
+        let exchange = self.phones[place].exchanges[index]
+        guard let most = exchange.eventsMax, exchange.eventsNew > most else { return }
+        self.phones[place].exchanges[index].eventsMax = nil
+        self.errors.add(
+            "\(exchange.eventsNew) new events came through a stream that was to be cut behind \(most)",
+            device: self.phones[place].device, scan: exchange.scan, at: self.now)
     }
 
     private mutating func resultsDecoded(

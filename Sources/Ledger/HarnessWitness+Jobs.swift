@@ -28,6 +28,8 @@ struct WitnessedJob: Sendable {
     var isReplaying = false
     var lastID: Int64 = .min
     var mutedAttempt: UInt32?
+    /// When the latest events were first written, by the times in their ids.
+    var written: [(milliseconds: Int64, at: Instant)] = []
     var pingDue: (attempt: UInt32, at: Instant)?
 
     init(id: String, scan: ScanNumber, books: Int, acceptedAt: Instant) {
@@ -197,6 +199,12 @@ extension HarnessWitness {
                 .degraded, device, scan, needsFault: !self.phones[place].jobs[index].isDegraded)
         }
         if kind.isTerminal { self.note(.terminalWritten, device, scan) }
+        if !isReplayed, kind != .progress || self.watches(device) {
+            if self.phones[place].jobs[index].written.count == Self.writtenKept {
+                self.phones[place].jobs[index].written.removeFirst()
+            }
+            self.phones[place].jobs[index].written.append((Self.milliseconds(eventID), self.now))
+        }
         guard self.watches(device) else { return }
         guard self.phones[place].jobs[index].streams == 1 else {
             self.phones[place].jobs[index].next = nil
@@ -220,8 +228,33 @@ extension HarnessWitness {
         self.phones[place].jobs[index].lastID = milliseconds
     }
 
+    /// Of one job.
+    static let writtenKept = 4
+    /// Between an event and its first piece on the link.
+    static let writingTime = Interval.milliseconds(250)
+
+    /// A replay says when its event was new.
+    mutating func replayed(
+        job id: String, id eventID: String, after latency: Interval, _ device: DeviceNumber,
+        _ scan: ScanNumber,
+        _ place: Int
+    ) {
+        guard self.server != nil, let index = self.jobIndex(id, place) else { return }
+        let milliseconds = Self.milliseconds(eventID)
+        guard
+            let written = self.phones[place].jobs[index].written.last(where: {
+                $0.milliseconds == milliseconds
+            })
+        else { return }
+        let due = self.now - written.at
+        guard latency + Self.writingTime < due || due + Self.writingTime < latency else { return }
+        self.error(
+            "a replayed event was \(latency.wholeMilliseconds) ms old by its stamp, and \(due.wholeMilliseconds) ms by its first writing",
+            device, scan)
+    }
+
     /// What an id begins with.
-    private static func milliseconds(_ id: String) -> Int64 {
+    static func milliseconds(_ id: String) -> Int64 {
         var number: Int64 = 0
         for digit in id.utf8 {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { break }
@@ -233,10 +266,18 @@ extension HarnessWitness {
     private mutating func pingWritten(
         job id: String, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int
     ) {
-        guard let index = self.jobIndex(id, place), self.phones[place].jobs[index].streams == 1 else {
+        guard let index = self.jobIndex(id, place) else { return }
+        guard self.phones[place].jobs[index].streams == 1 else {
+            for exchange in self.phones[place].exchanges.indices
+            where self.phones[place].exchanges[exchange].job == id {
+                self.phones[place].exchanges[exchange].pingsWritten = nil
+            }
             return
         }
         let attempt = self.phones[place].jobs[index].attempt
+        if let exchange = self.exchangeIndex(.stream, scan, attempt, place) {
+            self.phones[place].exchanges[exchange].pingsWritten? += 1
+        }
         if self.phones[place].jobs[index].mutedAttempt == attempt {
             self.error("a ping was written to a stream that a fault had made silent", device, scan)
         }

@@ -66,6 +66,9 @@ struct HarnessWitness: Sendable {
         var exchanges: [Exchange] = []
         var jobs: [WitnessedJob] = []
         var quotas = QuotaAccount()
+        var firings: [Firings] = []
+        /// Of a target behind the gateway: jobs whose tokens a fault has revoked, the latest.
+        var revoked: [(job: String, at: Instant)] = []
         var life = WitnessedLife()
     }
 
@@ -112,7 +115,7 @@ struct HarnessWitness: Sendable {
         if at > self.now { self.pass(to: at) }
         // To look into an observation copies it, and half of them are routine.
         if observation.isRoutine {
-            guard observation.side == .backend, self.hasPingFaults || self.watches(device) else { return }
+            guard self.watches(device) || observation.side == .backend && self.hasPingFaults else { return }
         }
         guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
         let place = self.place(of: device)
@@ -122,7 +125,9 @@ struct HarnessWitness: Sendable {
             self.fired(fault, operation, attempt, device, scan, place)
         case .fault(.decided(let fault, .upload, let attempt, fires: true)):
             if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, place) }
-        case .fault(.began(let fault)): self.began(fault, device, place)
+        case .fault(.began(let fault)):
+            self.holdToScope(fault, device, scan)
+            self.began(fault, device, place)
         case .fault(.ended(let fault)): self.ended(fault, place)
         case .fault: break
         case .phone(let sighting): self.phone(sighting, device, scan, place)

@@ -23,6 +23,7 @@ package struct WaitingRecord: Hashable, Sendable {
 /// no check depends on a phone being ahead of the backend within an instant.
 package struct Ledger: Sendable {
     private let rules: Rules
+    var hasBackendView: Bool { self.rules.settings.hasBackendView }
     private var findings: Findings
     private var places = DevicePlaces()
     /// In the order of their first observation.

@@ -43,6 +43,22 @@ package struct SampleWitness: Sendable {
     /// Scans by group, those of no group last.
     private var captured: [Int]
     private var completed: [Int]
+    private var jobs: [JobCount]
+    private var books: [BookCount]
+
+    /// Of one group, as both sides said it.
+    private struct JobCount: Sendable {
+        var accepted = 0
+        var cleaned = 0
+        var expired = 0
+        /// 202 answers that phones have read.
+        var known = 0
+    }
+
+    private struct BookCount: Sendable {
+        var added = 0
+        var repeated = 0
+    }
 
     package init(fleet: FleetMap = .ungrouped) {
         self.fleet = fleet
@@ -50,6 +66,8 @@ package struct SampleWitness: Sendable {
             repeating: 0, count: (fleet.groups.count + 1) * LatencyMetric.allCases.count)
         self.captured = Array(repeating: 0, count: fleet.groups.count + 1)
         self.completed = self.captured
+        self.jobs = Array(repeating: JobCount(), count: fleet.groups.count + 1)
+        self.books = Array(repeating: BookCount(), count: fleet.groups.count + 1)
     }
 
     // MARK: Events
@@ -57,7 +75,8 @@ package struct SampleWitness: Sendable {
     package mutating func saw(_ observation: borrowing Observation) {
         switch observation.side {
         case .phone, .network: break
-        case .backend, .fault: return
+        case .backend: if observation.isRoutine { return }
+        case .fault: return
         }
         let group = self.fleet.group(of: observation.device)
         switch observation.what {
@@ -67,6 +86,9 @@ package struct SampleWitness: Sendable {
             self.add(sighting.connect, to: .netConnectTime, group)
             self.add(sighting.tls, to: .netTLSTime, group)
             self.add(sighting.firstByte, to: .netFirstByteTime, group)
+        case .backend(.accepted): self.jobs[group ?? self.fleet.groups.count].accepted += 1
+        case .backend(.cleaned(_, effective: true)): self.jobs[group ?? self.fleet.groups.count].cleaned += 1
+        case .backend(.expired): self.jobs[group ?? self.fleet.groups.count].expired += 1
         case .backend, .fault: break
         }
     }
@@ -78,7 +100,10 @@ package struct SampleWitness: Sendable {
         case .completed(let took):
             self.completed[group ?? self.fleet.groups.count] += 1
             self.add(took, to: .scanTime, group)
+        case .bookAdded: self.books[group ?? self.fleet.groups.count].added += 1
+        case .bookRepeated: self.books[group ?? self.fleet.groups.count].repeated += 1
         case .uploadAccepted(_, let took, let service):
+            self.jobs[group ?? self.fleet.groups.count].known += 1
             self.add(took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
@@ -92,7 +117,7 @@ package struct SampleWitness: Sendable {
             if cause == .silence { self.add(silence, to: .sseDetectTime, group) }
         case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .queued, .slotTaken, .slotGiven,
-            .bookAdded, .bookRepeated, .refused, .requestSent, .replied, .requestFailed, .recordKept,
+            .refused, .requestSent, .replied, .requestFailed, .recordKept,
             .badAnswer, .found, .rateLimited, .resultsGivenUp, .jobAbandoned, .eventIgnored,
             .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             break
@@ -150,6 +175,7 @@ package struct SampleWitness: Sendable {
                     "scans.captured: \(totals.scans.captured) in \(name), and \(self.captured[place]) was seen"
                 )
             }
+            differences += self.differences(totals, in: name, place, ledger)
             if totals.scans.completed > self.completed[place] {
                 differences.append(
                     "scans.completed: \(totals.scans.completed) in \(name), and \(self.completed[place]) was seen"
@@ -158,6 +184,33 @@ package struct SampleWitness: Sendable {
         }
         if sum != ledger.totals {
             differences.append("the totals of the ledger are not the sum of its groups")
+        }
+        return differences
+    }
+
+    /// Jobs and books of one group.
+    private func differences(
+        _ totals: LedgerTotals, in name: String, _ place: Int, _ ledger: Ledger
+    ) -> [String] {
+        let (jobs, books) = (self.jobs[place], self.books[place])
+        var differences: [String] = []
+        func compare(_ what: String, _ count: Int, _ seen: Int, isMost: Bool = false) {
+            guard isMost ? count > seen : count != seen else { return }
+            differences.append("\(what): \(count) in \(name), and \(seen) was seen")
+        }
+        compare("books.repeated", totals.books.repeated, books.repeated)
+        // What earlier runs have stored nobody sees.
+        if totals.scans.restored == 0 {
+            compare("books.received", totals.books.received, books.added, isMost: true)
+        }
+        if ledger.hasBackendView {
+            compare("jobs.accepted", totals.jobs.accepted, jobs.accepted)
+            compare("jobs.cleaned", totals.jobs.cleaned, jobs.cleaned, isMost: true)
+            compare("jobs.expired", totals.jobs.expired, jobs.expired, isMost: true)
+            let parts = totals.books.received + totals.books.pending + totals.books.missing
+            compare("books.expected", totals.books.expected, parts)
+        } else {
+            compare("jobs.accepted", totals.jobs.accepted, jobs.known, isMost: true)
         }
         return differences
     }

@@ -1,5 +1,6 @@
 package import Metrics
 import SimBase
+import Talaria
 
 /// Holds the measurements of a run against the sums of their parts: of the intervals that went to the files, and of the groups.
 package struct SumWitness: Sendable {
@@ -56,6 +57,33 @@ package struct SumWitness: Sendable {
             guard case .measured(let histogram) = whole.histogram(metric, of: .fleet) else { continue }
             compare(metric.rawValue, "count", histogram.total, self.values[metric.ordinal])
             compare(metric.rawValue, "sum", histogram.sum, self.times[metric.ordinal])
+        }
+        return differences
+    }
+
+    /// Operations that ended well have each left a time: of these rates and latencies one is told by the other.
+    private static let timed: [(RateMetric, LatencyMetric)] = [
+        (.preprocessFailed, .preprocessTime), (.uploadFailed, .uploadTime),
+        (.sseReconnectFailed, .sseReconnectTime), (.resultsFailed, .resultsTime),
+    ]
+
+    /// What rates and disconnections of a run say that its latencies do not.
+    package static func differences(in whole: MetricTable, _ disconnections: Disconnections) -> [String] {
+        var differences: [String] = []
+        for (rate, latency) in Self.timed {
+            guard case .measured(let operations) = whole.rate(rate, of: .fleet),
+                case .measured(let histogram) = whole.histogram(latency, of: .fleet)
+            else { continue }
+            let succeeded = operations.total - operations.failed
+            guard succeeded != histogram.total else { continue }
+            differences.append(
+                "\(rate.rawValue): \(succeeded) operations ended well, and \(latency.rawValue) has \(histogram.total)"
+            )
+        }
+        for row in disconnections.rows where row.unresolved < 0 {
+            differences.append(
+                "disconnections by \(row.cause.rawValue): \(row.count), and \(row.count - row.unresolved) came to an end"
+            )
         }
         return differences
     }

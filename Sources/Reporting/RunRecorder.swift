@@ -100,6 +100,7 @@ package struct RunRecorder {
         var differences = self.samples.differences(from: self.table)
         differences += self.samples.differences(from: self.ledger)
         differences += self.sums.differences(from: measured)
+        differences += SumWitness.differences(in: self.table, self.disconnections)
         guard let first = differences.first else { return nil }
         return Self.text("the measurements are not what was observed", first, of: differences.count)
     }

@@ -14,10 +14,12 @@ extension HarnessSettings {
             quota: backend.rateLimit.map { AdmissionQuota($0) }, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         let faults = plan.scenario.faults
+        let fleet = FleetMap(plan)
         self.init(
             server: hasBackendView ? .simulated(simulated) : .gateway,
             faults: faults.indices.map { FaultEffect(faults[$0], behind: faults[..<$0]) },
-            fleet: FleetMap(plan), hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty })
+            rules: faults.map { FaultRule($0, fleet) }, fleet: fleet,
+            hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty })
     }
 }
 
@@ -68,6 +70,24 @@ extension FaultEffect {
         case .clockSkew: self = .ofPhone(.clockSkew)
         case .storageFull: self = .ofPhone(.storageFull)
         case .noMessage, .slice, .bandwidth, .loss: self = .unobserved
+        }
+    }
+}
+
+extension FaultRule {
+    init(_ spec: FaultSpec, _ fleet: FleetMap) {
+        self.init(from: .zero + spec.window.at)
+        if case .group(let name) = spec.scope { self.group = fleet.groups.firstIndex(of: name) }
+        switch spec.count {
+        case .oncePerScan: self.firingsMax = 1
+        case .perScan(let most): self.firingsMax = most
+        case .eachAttempt: break
+        }
+        guard case .afterEvents(let range) = spec.trigger, let cutting = spec.kind.cutting else { return }
+        switch cutting.cut {
+        case .betweenEvents, .insideEvent: self.eventsMax = range.upperBound
+        // In the line end of an event it may be whole, and a later event is waited for.
+        case .insideUTF8, .insideLineEnd, .afterBytes: break
         }
     }
 }

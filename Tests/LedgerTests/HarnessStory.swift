@@ -139,16 +139,18 @@ struct HarnessStory {
 
     /// What the harness is found to do wrong, without where and when.
     func errors(
-        _ faults: [FaultEffect] = [], server: HarnessSettings.Server = .simulated(HarnessStory.server),
+        _ faults: [FaultEffect] = [], rules: [FaultRule] = [],
+        server: HarnessSettings.Server = .simulated(HarnessStory.server), groups: [UInt16]? = nil,
         lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2
     ) -> [String] {
-        let fleet = FleetMap(groups: ["all"], groupOfDevice: Array(repeating: 0, count: phones))
+        let fleet = FleetMap(
+            groups: ["all", "others"], groupOfDevice: groups ?? Array(repeating: 0, count: phones))
         var settings = LedgerSettings.embedded
         settings.fleet = fleet
         var ledger = Ledger(
             shelf: History.shelf, settings: settings,
             harness: HarnessSettings(
-                server: server, faults: faults, fleet: fleet, hasTunnels: hasTunnels))
+                server: server, faults: faults, rules: rules, fleet: fleet, hasTunnels: hasTunnels))
         var isLost = false
         for observation in self.observations {
             if let lostAfter, observation.at > lostAfter, !isLost {

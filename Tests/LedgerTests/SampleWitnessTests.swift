@@ -136,4 +136,39 @@ import Testing
         #expect(differences(seen: 3, counted: 2) == ["scans.captured: 2 in no group, and 3 was seen"])
         #expect(differences(seen: 2, counted: 3) == ["scans.captured: 3 in no group, and 2 was seen"])
     }
+
+    @Test func `jobs and books that are counted otherwise than they were seen are told`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.upload()
+            $0.open()
+            $0.terminal(0)
+            $0.addBooks()
+            $0.phone(.bookRepeated(ordinal: 0))
+            $0.complete()
+            $0.clean()
+        }
+        func differences(unseen: (Sighting) -> Bool = { _ in false }) -> [String] {
+            var witness = SampleWitness()
+            var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+            for observation in history.observations {
+                if !unseen(observation.what) { witness.saw(observation) }
+                ledger.saw(observation)
+            }
+            ledger.finish(waitingOnDisk: [], at: history.now)
+            return witness.differences(from: ledger)
+        }
+        #expect(differences() == [])
+        let accepted = differences { if case .backend(.accepted) = $0 { true } else { false } }
+        #expect(accepted == ["jobs.accepted: 1 in no group, and 0 was seen"])
+        let cleaned = differences { if case .backend(.cleaned) = $0 { true } else { false } }
+        #expect(cleaned == ["jobs.cleaned: 1 in no group, and 0 was seen"])
+        let repeated = differences { if case .phone(.bookRepeated) = $0 { true } else { false } }
+        #expect(repeated == ["books.repeated: 1 in no group, and 0 was seen"])
+        let added = differences {
+            if case .phone(.bookAdded(ordinal: 0, _)) = $0 { true } else { false }
+        }
+        #expect(added.count == 1 && added[0].hasPrefix("books.received: "))
+    }
 }

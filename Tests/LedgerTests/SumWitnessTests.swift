@@ -48,4 +48,44 @@ import Testing
                 "scan.time: sum 11000000, and 10000000 in the intervals",
             ])
     }
+
+    @Test func `an operation that ended well has left a time`() {
+        func differences(ended: Int, failed: Int, timed: Int) -> [String] {
+            var table = MetricTable(groups: Self.groups)
+            for place in 0..<(ended + failed) {
+                table.record(.uploadFailed, failed: place < failed, in: MetricGroup(index: 0))
+            }
+            for _ in 0..<timed { table.record(.uploadTime, .seconds(1), in: MetricGroup(index: 0)) }
+            return SumWitness.differences(in: table, Disconnections())
+        }
+        #expect(differences(ended: 3, failed: 0, timed: 3) == [])
+        #expect(differences(ended: 3, failed: 2, timed: 3) == [])
+        #expect(
+            differences(ended: 3, failed: 2, timed: 2) == [
+                "upload.failed: 3 operations ended well, and upload.time has 2"
+            ])
+        #expect(differences(ended: 1, failed: 2, timed: 3).count == 1)
+    }
+
+    @Test func `no more streams come back than were lost`() {
+        func differences(lost: Int) -> [String] {
+            var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                $0.open()
+                for _ in 0..<lost {
+                    $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+                }
+                $0.phone(
+                    .reconnected(
+                        job: $0.job, .reset, attempts: 1, resumed: true, took: .milliseconds(9)))
+            }
+            for observation in history.observations { tally.saw(observation) }
+            return SumWitness.differences(in: MetricTable(groups: []), tally.measured.disconnections)
+        }
+        #expect(differences(lost: 1) == [])
+        #expect(differences(lost: 0) == ["disconnections by reset: 0, and 1 came to an end"])
+    }
 }

@@ -1,0 +1,189 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import Ledger
+
+/// Whom faults may hit, how often and when, and what passes a stream that they touch.
+@Suite struct HarnessRuleTests {
+    private static let refuses = FaultEffect.status(503)
+
+    @Test func `a fault fires for a scan as often as the scenario says`() {
+        func story(times: UInt32, scans: Int = 1) -> HarnessStory {
+            HarnessStory {
+                for scan in 1...scans {
+                    ($0.scan, $0.job) = (ScanNumber(UInt32(scan)), "job-\(scan)")
+                    for attempt in 1...times { $0.exchange(.upload, attempt: attempt, 503, by: 0) }
+                }
+            }
+        }
+        let (once, twice) = (FaultRule(firingsMax: 1), FaultRule(firingsMax: 2))
+        #expect(story(times: 1, scans: 3).errors([Self.refuses], rules: [once]) == [])
+        #expect(
+            story(times: 2).errors([Self.refuses], rules: [once]) == [
+                "a fault fired 2 times for one scan (number 1 of the list, at most 1)"
+            ])
+        #expect(story(times: 2).errors([Self.refuses], rules: [twice]) == [])
+        #expect(story(times: 3).errors([Self.refuses], rules: [twice]).count == 1)
+        #expect(story(times: 9).errors([Self.refuses], rules: [FaultRule()]) == [])
+    }
+
+    @Test func `a fault hits its group, and no other`() {
+        func story(_ device: UInt32) -> HarnessStory {
+            HarnessStory {
+                $0.device = DeviceNumber(device)
+                $0.exchange(.upload, 503, by: 0)
+            }
+        }
+        let rule = FaultRule(group: 1)
+        #expect(story(1).errors([Self.refuses], rules: [rule], groups: [0, 1]) == [])
+        #expect(
+            story(0).errors([Self.refuses], rules: [rule], groups: [0, 1]) == [
+                "a fault hit a phone of another group (number 1 of the list)"
+            ])
+        let act = HarnessStory {
+            $0.phone(.launched(restored: 0))
+            $0.pass()
+            $0.fault(.began(fault: 0))
+            $0.phone(.storageFilled)
+        }
+        #expect(act.errors([.ofPhone(.storageFull)], rules: [FaultRule(group: 0)], groups: [0, 1]) == [])
+        #expect(
+            act.errors([.ofPhone(.storageFull)], rules: [rule], groups: [0, 1]) == [
+                "a fault hit a phone of another group (number 1 of the list)"
+            ])
+    }
+
+    @Test func `a fault sleeps until its time`() {
+        func story(_ time: Interval) -> HarnessStory {
+            HarnessStory {
+                $0.pass(time - .milliseconds(2))
+                $0.exchange(.upload, 503, by: 0)
+            }
+        }
+        let rule = FaultRule(from: .zero + .seconds(5))
+        #expect(story(.seconds(5)).errors([Self.refuses], rules: [rule]) == [])
+        #expect(
+            story(.milliseconds(4_999)).errors([Self.refuses], rules: [rule]) == [
+                "a fault fired before its time (number 1 of the list)"
+            ])
+    }
+
+    @Test func `a cut behind so many events lets no other through`() {
+        func story(_ events: Int, replayed: Int = 0, cutAfter: Int = 2) -> HarnessStory {
+            HarnessStory {
+                $0.upload()
+                $0.open()
+                for position in 0..<(replayed + events) {
+                    let isReplay = position < replayed
+                    $0.pass()
+                    $0.write(position, replayed: isReplay)
+                    if position == replayed + cutAfter - 1 {
+                        $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                    }
+                    $0.pass()
+                    $0.phone(
+                        .eventApplied(
+                            job: $0.job, id: "\(100 + position)-progress", kind: .progress, latency: nil,
+                            replayed: isReplay))
+                }
+                $0.pass()
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            }
+        }
+        let rule = FaultRule(eventsMax: 2)
+        #expect(story(2).errors([.cut(.reset)], rules: [rule]) == [])
+        #expect(story(2, replayed: 3).errors([.cut(.reset)], rules: [rule]) == [])
+        let text = "3 new events came through a stream that was to be cut behind 2"
+        #expect(story(3).errors([.cut(.reset)], rules: [rule]) == [text])
+        #expect(story(3, cutAfter: 3).errors([.cut(.reset)], rules: [rule]) == [text])
+        #expect(story(3).errors([.cut(.reset)], rules: [FaultRule()]) == [])
+    }
+
+    @Test func `the pings that were written to a stream come before its end`() {
+        func story(written: Int, seen: Int, isReopened: Bool = false) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                if isReopened { $0.open(attempt: 2, after: 1) }
+                for ping in 0..<written {
+                    $0.pass()
+                    $0.backend(.pingWritten(job: $0.job))
+                    if ping < seen { $0.phone(.ping(id: nil, gap: nil)) }
+                }
+                $0.end(2, attempt: isReopened ? 2 : 1)
+                $0.apply()
+            }
+        }
+        #expect(story(written: 3, seen: 3).errors() == [])
+        #expect(
+            story(written: 3, seen: 2).errors() == ["3 pings were written to a stream, and 2 came"])
+        // To which of two streams they were written is not known.
+        #expect(story(written: 3, seen: 2, isReopened: true).errors() == [])
+    }
+
+    @Test func `a replay says when its event was new`() {
+        func story(_ stamped: Interval, id: String = "101-progress") -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+                $0.pass(.seconds(3))
+                $0.open(attempt: 2, after: 0)
+                $0.write(1, replayed: true)
+                $0.phone(
+                    .eventApplied(job: $0.job, id: id, kind: .progress, latency: stamped, replayed: true))
+            }
+        }
+        // It was written 3.003 s ago.
+        #expect(story(.milliseconds(3_003)).errors() == [])
+        #expect(story(.milliseconds(2_760)).errors() == [])
+        #expect(
+            story(.milliseconds(2)).errors() == [
+                "a replayed event was 2 ms old by its stamp, and 3003 ms by its first writing"
+            ])
+        #expect(story(.milliseconds(3_260)).errors().count == 1)
+        // Of an event that was not seen when it was new nothing is known.
+        #expect(story(.milliseconds(2), id: "77-progress").errors() == [])
+    }
+
+    @Test func `behind the gateway a token that a fault revoked is good no more`() {
+        func story(_ status: Int, after time: Interval = .milliseconds(10)) -> HarnessStory {
+            HarnessStory {
+                $0.ask(.stream)
+                $0.get(.stream, 200)
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                $0.pass(time)
+                $0.ask(.stream, attempt: 2)
+                $0.get(.stream, attempt: 2, status)
+            }
+        }
+        let text = "stream was served with a token that a fault had revoked"
+        #expect(story(401).errors([.tokenRevoked], server: .gateway) == [])
+        #expect(story(200).errors([.tokenRevoked], server: .gateway) == [text])
+        // What was under way as it was revoked may pass.
+        #expect(story(200, after: .milliseconds(2)).errors([.tokenRevoked], server: .gateway) == [])
+    }
+
+    @Test func `an event that loses its books keeps its id`() {
+        func story(_ id: String?, first: String? = "1-progress") -> HarnessStory {
+            HarnessStory {
+                $0.ask(.stream)
+                $0.get(.stream, 200)
+                $0.phone(
+                    .eventApplied(
+                        job: $0.job, id: first, kind: .progress, latency: nil, replayed: false))
+                $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                $0.pass()
+                $0.phone(
+                    .eventApplied(job: $0.job, id: id, kind: .completed, latency: nil, replayed: false))
+            }
+        }
+        #expect(story("2-completed").errors([.booksStripped], server: .gateway) == [])
+        #expect(
+            story(nil).errors([.booksStripped], server: .gateway) == [
+                "an event that a fault has changed came without its id"
+            ])
+        // A target without ids has none there either.
+        #expect(story(nil, first: nil).errors([.booksStripped], server: .gateway) == [])
+        #expect(story(nil).errors([.unobserved], server: .gateway) == [])
+    }
+}
