@@ -5,6 +5,9 @@ Every file of phone/ and harness/ is one bug: what it is, and the lines that it 
 one copy of the program and switched on by a variable of the environment; with none on, the copy must do what the program does.
 With each in turn the scenarios are simulated until an invariant breaks. What no check finds, users would have to find.
 
+A bug of the phone is caught by an invariant and by nothing else. One of the harness is caught by an invariant, too, or by a
+check of the harness on itself: exit code 70, with the sentence that says what contradicts what.
+
   mutants.py                            every bug
   mutants.py no-delete-after-relaunch   that one
   mutants.py --list                     names them, and builds nothing
@@ -33,6 +36,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "../.."))
 WORK = os.path.join(ROOT, ".build/mutants")
 SIDES = ("phone", "harness")
+# How a run shows that something is wrong, the surest first, and what catches a bug of each side.
+KINDS = {
+    "invariant": "found by an invariant", "check": "found by the harness's checks of itself",
+    "objective": "found by an objective only", "exit": "found by an exit code only"}
+CATCHES = {"phone": ("invariant",), "harness": ("invariant", "check")}
 SWITCH = "SWIFTWING_SIM_PLANTED"
 # Long, or large.
 LARGE = ("crowd", "day", "hour")
@@ -97,7 +105,7 @@ def parsed():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for one simulated run (60)")
     parser.add_argument("--json", metavar="FILE", help="keep what was found here, and do not look for it again")
-    parser.add_argument("--phone-min", type=float, default=0.95, metavar="SHARE", help="of the phone's bugs to be found")
+    parser.add_argument("--phone-min", type=float, default=0.95, metavar="SHARE", help="of the phone's bugs to be caught")
     parser.add_argument("--harness-min", type=float, default=0.93, metavar="SHARE", help="of the harness's")
     parser.add_argument("--binary", default=os.path.join(ROOT, ".build/release/swiftwing-sim"), help="without any bug")
     options = parser.parse_args()
@@ -328,6 +336,7 @@ class Outcome:
 
     def __init__(self, code, summary):
         self.code = code
+        self.failure = summary.get("failure") if code == 70 else None
         invariants = summary.get("invariants", [])
         self.broken = [
             verdict["id"] for verdict in invariants
@@ -346,6 +355,8 @@ class Outcome:
         broken = [name for name in self.broken if name not in healthy.broken]
         if broken:
             return "invariant", broken
+        if self.failure and self.failure != healthy.failure:
+            return "check", [self.failure if len(self.failure) <= 100 else self.failure[:99] + "…"]
         missed = [name for name in self.missed if name not in healthy.missed]
         if missed:
             return "objective", missed
@@ -467,7 +478,7 @@ class Session:
                         copy.number, described(run), ", ".join(keys), outcome.digest, healthy.digest))
 
     def look(self, bug):
-        """Runs one bug until an invariant finds it."""
+        """Runs one bug until it is caught."""
         first, broken, missed, count, changed = {}, collections.Counter(), collections.Counter(), 0, 0
         for run in runs(self.options, bug.world):
             count += 1
@@ -480,11 +491,11 @@ class Session:
             kind, names = found
             if run.world != "virtual" and names == ["exit 98"]:
                 continue  # A busy machine, and no bug.
-            (broken if kind == "invariant" else missed).update(names)
+            (broken if kind == "invariant" else missed).update([kind] if kind == "check" else names)
             first.setdefault(kind, {"names": names, "run": described(run), "runs": count})
-            if kind == "invariant" and not self.options.exhaustive:
+            if kind in CATCHES[bug.side] and not self.options.exhaustive:
                 break
-        kind = next((kind for kind in ("invariant", "objective", "exit") if kind in first), "escaped")
+        kind = next((kind for kind in KINDS if kind in first), "escaped")
         result = {
             "side": bug.side, "what": bug.what, "by": kind, **first.get(kind, {}), "runs_made": count,
             "runs_changed": changed if bug.world == "virtual" else None, "invariants": dict(broken),
@@ -534,10 +545,7 @@ class Session:
 
     def report(self):
         is_enough = True
-        kinds = [
-            ("invariant", "found by an invariant"), ("objective", "found by an objective only"),
-            ("exit", "found by an exit code only"), ("escaped", "escaped")]
-        for kind, title in kinds:
+        for kind, title in {**KINDS, "escaped": "escaped"}.items():
             named = [bug for bug in self.bugs if self.results[bug.name]["by"] == kind]
             if named:
                 print("\n%s:" % title)
@@ -552,12 +560,11 @@ class Session:
             of = [self.results[bug.name]["by"] for bug in self.bugs if bug.side == side]
             if not of:
                 continue
-            found = len(of) - of.count("escaped")
-            is_enough = is_enough and found >= least * len(of)
-            print("%-8s %d of %d found (%.0f %%; at least %.0f %%): %d by an invariant, %d by an objective only, "
-                  "%d by an exit code only" % (
-                      side, found, len(of), 100 * found / len(of), 100 * least, of.count("invariant"),
-                      of.count("objective"), of.count("exit")))
+            caught = sum(of.count(kind) for kind in CATCHES[side])
+            is_enough = is_enough and caught >= least * len(of)
+            print("%-8s %d of %d caught (%.0f %%; at least %.0f %%): %s" % (
+                side, caught, len(of), 100 * caught / len(of), 100 * least,
+                ", ".join("%d %s" % (of.count(kind), title) for kind, title in KINDS.items() if kind in of)))
         print("%d runs in %.0f s" % (
             sum(self.results[bug.name]["runs_made"] for bug in self.bugs), time.monotonic() - self.began))
         return 0 if is_enough else 1
