@@ -9,10 +9,11 @@ struct HarnessErrors: Sendable {
     private(set) var texts: [String] = []
 
     mutating func add(
-        _ text: @autoclosure () -> String, device: DeviceNumber, scan: ScanNumber, at moment: Instant
+        _ text: @autoclosure () -> String, device: DeviceNumber?, scan: ScanNumber, at moment: Instant
     ) {
         self.count += 1
         guard self.texts.count < Self.textsMax else { return }
-        self.texts.append("\(text()) (device \(device.raw), scan \(scan.raw), at \(moment.nanoseconds) ns)")
+        let place = device.map { " (device \($0.raw), scan \(scan.raw), at \(moment.nanoseconds) ns)" }
+        self.texts.append(text() + (place ?? ""))
     }
 }

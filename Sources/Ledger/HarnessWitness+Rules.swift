@@ -7,6 +7,8 @@ import Talaria
 package struct FaultRule: Hashable, Sendable {
     /// The place of the one group that it may hit; nil where it may hit others.
     package var group: Int?
+    /// The share of the phones, in millionths, that it may hit; nil where it may hit all.
+    package var share: Int?
     /// How often it may fire for one scan; nil without a limit.
     package var firingsMax: Int?
     /// When it wakes up.
@@ -14,8 +16,12 @@ package struct FaultRule: Hashable, Sendable {
     /// For a cut of a stream: no more new events than these come through; nil where the place of the cut is not told by events.
     package var eventsMax: Int?
 
-    package init(group: Int? = nil, firingsMax: Int? = nil, from: Instant = .zero, eventsMax: Int? = nil) {
+    package init(
+        group: Int? = nil, share: Int? = nil, firingsMax: Int? = nil, from: Instant = .zero,
+        eventsMax: Int? = nil
+    ) {
         self.group = group
+        self.share = share
         self.firingsMax = firingsMax
         self.from = from
         self.eventsMax = eventsMax
@@ -65,10 +71,47 @@ extension HarnessWitness {
                 "a fault hit a phone of another group (number \(fault + 1) of the list)", device: device,
                 scan: scan, at: self.now)
         }
+        if rule.share != nil { self.noteHit(fault, self.place(of: device)) }
         if self.now < rule.from {
             self.errors.add(
                 "a fault fired before its time (number \(fault + 1) of the list)", device: device, scan: scan,
                 at: self.now)
         }
+    }
+
+    private mutating func noteHit(_ fault: Int, _ place: Int) {
+        guard fault < Self.lastFaultBit, self.phones[place].hitBy & (1 << UInt64(fault)) == 0 else { return }
+        self.phones[place].hitBy |= 1 << UInt64(fault)
+        while self.hits.count <= fault { self.hits.append(0) }
+        self.hits[fault] += 1
+    }
+
+    /// The end of the run: who is hit is drawn for each phone, so that the number of those hit is binomial.
+    mutating func judgeShares() {
+        for (fault, hit) in self.hits.enumerated() {
+            guard let share = self.rule(of: fault)?.share, hit > 0,
+                Self.exponent(hit, of: self.settings.fleet.count, share: share) > Self.exponentMin
+            else { continue }
+            self.errors.add(
+                "a fault (number \(fault + 1) of the list) is for \(share) in a million phones, and hit \(hit) of \(self.settings.fleet.count)",
+                device: nil, scan: .none, at: self.now)
+        }
+    }
+
+    /// The same bound as for backoff (BackoffSamples): wrong by chance less than once in 10^14 runs.
+    private static let exponentMin = NaturalLogarithm.units(34)
+
+    /// Of Chernoff's bound: more than so many of so many happen by chance once in e^exponent times. 0 where they are no more
+    /// than are due.
+    private static func exponent(_ hit: Int, of phones: Int, share: Int) -> Int128 {
+        let million = 1_000_000
+        guard hit <= phones, hit * million > phones * share, share > 0 else { return 0 }
+        func ln(_ number: Int) -> Int128 { Int128(NaturalLogarithm.of(number)) }
+        var exponent = Int128(hit) * (ln(hit) + ln(million) - ln(phones) - ln(share))
+        let spared = phones - hit
+        if spared > 0, share < million {
+            exponent += Int128(spared) * (ln(spared) + ln(million) - ln(phones) - ln(million - share))
+        }
+        return exponent
     }
 }

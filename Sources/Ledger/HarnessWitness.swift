@@ -67,6 +67,8 @@ struct HarnessWitness: Sendable {
         var jobs: [WitnessedJob] = []
         var quotas = QuotaAccount()
         var firings: [Firings] = []
+        /// The faults that have a share, a bit for each.
+        var hitBy: UInt64 = 0
         /// Of a target behind the gateway: jobs whose tokens a fault has revoked, the latest.
         var revoked: [(job: String, at: Instant)] = []
         var life = WitnessedLife()
@@ -93,6 +95,8 @@ struct HarnessWitness: Sendable {
     /// Requests that were refused at the present instant, and that their phones have not reported yet.
     var refusals: [Refusal] = []
     var doubts: [Doubt] = []
+    /// Phones that each fault has hit, of those that have a share.
+    var hits: [Int] = []
     /// Nothing behind this moment is known of the backend.
     private var accountEnd: Instant?
 
@@ -145,6 +149,7 @@ struct HarnessWitness: Sendable {
         self.settleInstant()
         for doubt in self.doubts { self.report(doubt) }
         self.doubts = []
+        self.judgeShares()
         // What was cut just now may be on its way.
         for place in self.phones.indices { self.lookForUnnoticed(place) }
     }
@@ -183,7 +188,7 @@ struct HarnessWitness: Sendable {
         self.errors.add(doubt.text, device: doubt.device, scan: doubt.scan, at: doubt.at)
     }
 
-    private mutating func place(of device: DeviceNumber) -> Int {
+    mutating func place(of device: DeviceNumber) -> Int {
         if let place = self.places[device] { return place }
         self.phones.append(Phone(device: device))
         self.places[device] = self.phones.count - 1

@@ -77,7 +77,11 @@ extension FaultEffect {
 extension FaultRule {
     init(_ spec: FaultSpec, _ fleet: FleetMap) {
         self.init(from: .zero + spec.window.at)
-        if case .group(let name) = spec.scope { self.group = fleet.groups.firstIndex(of: name) }
+        switch spec.scope {
+        case .everyone: break
+        case .group(let name): self.group = fleet.groups.firstIndex(of: name)
+        case .share(let odds): self.share = Int(odds.perMillion)
+        }
         switch spec.count {
         case .oncePerScan: self.firingsMax = 1
         case .perScan(let most): self.firingsMax = most

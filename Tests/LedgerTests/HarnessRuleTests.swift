@@ -54,6 +54,27 @@ import Testing
             ])
     }
 
+    @Test func `a fault for a share of the phones spares the others, but for chance`() {
+        func errors(hit: UInt32, of phones: Int, share: Int) -> [String] {
+            HarnessStory {
+                for device in 0..<hit {
+                    ($0.device, $0.job) = (DeviceNumber(device), "job-\(device)")
+                    for attempt in 1...2 { $0.exchange(.upload, attempt: UInt32(attempt), 503, by: 0) }
+                }
+            }.errors([Self.refuses], rules: [FaultRule(share: share)], phones: phones)
+        }
+        #expect(errors(hit: 40, of: 40, share: 1_000_000) == [])
+        #expect(
+            errors(hit: 40, of: 40, share: 300_000) == [
+                "a fault (number 1 of the list) is for 300000 in a million phones, and hit 40 of 40"
+            ])
+        // 40 x ln(1 / 0.3) is 48, and 28 x ln(1 / 0.3) is 33.7.
+        #expect(errors(hit: 28, of: 28, share: 300_000) == [])
+        #expect(errors(hit: 29, of: 29, share: 300_000).count == 1)
+        #expect(errors(hit: 24, of: 60, share: 300_000) == [])
+        #expect(errors(hit: 50, of: 60, share: 300_000).count == 1)
+    }
+
     @Test func `a fault sleeps until its time`() {
         func story(_ time: Interval) -> HarnessStory {
             HarnessStory {

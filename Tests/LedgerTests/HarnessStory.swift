@@ -161,7 +161,8 @@ struct HarnessStory {
         }
         ledger.finish(waitingOnDisk: [], at: self.now)
         return ledger.harnessErrors.texts.map { text in
-            text.lastIndex(of: "(").map { String(text[..<$0].dropLast()) } ?? text
+            text.hasSuffix(" ns)")
+                ? text.lastIndex(of: "(").map { String(text[..<$0].dropLast()) } ?? text : text
         }
     }
 }

@@ -99,7 +99,7 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these bugs")
     parser.add_argument("--list", action="store_true", help="name the bugs, and see that their places are there")
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="simulate with the seeds 1 to N (3)")
+    parser.add_argument("--seeds", type=int, default=12, metavar="N", help="simulate with the seeds 1 to N (12)")
     parser.add_argument("--all", action="store_true", help="also simulate " + ", ".join(LARGE))
     parser.add_argument("--exhaustive", action="store_true", help="make every run of every bug, and name all that broke")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
