@@ -26,6 +26,9 @@ package struct DurableState: Sendable {
         self.records[scan].map { $0.completed || $0.refusal != nil } ?? false
     }
 
+    /// The job of an unsettled scan.
+    package func job(of scan: ScanNumber) -> String? { self.records[scan]?.job?.jobId }
+
     package mutating func apply(_ change: StoreChange) {
         switch change {
         case .put(let record):

@@ -249,6 +249,14 @@ package struct Handset: Sendable {
         }
     }
 
+    /// Whether its storage would give a fresh process the scan with that job; nil for a handset that does not remember.
+    package func holds(job: String, of scan: ScanNumber) -> Bool? {
+        self.storage?.holds(job: job, of: scan)
+    }
+
+    /// Whether its storage takes what is written, and nothing waits for it to do so.
+    package var hasRoom: Bool { self.timesFull == 0 && self.held.isEmpty }
+
     /// What its storage would give a fresh process; nil for a handset that does not remember.
     package var stored: [DurableScan]? { self.storage?.scans }
 }

@@ -1,5 +1,6 @@
 import Device
 import SimBase
+import Talaria
 
 /// What a phone has stored, and what it has written that is not known to be durable.
 ///
@@ -18,6 +19,9 @@ struct Storage: Sendable {
 
     /// Whether the outcome of the scan is durable, as a fresh process would find it.
     func isDecided(_ scan: ScanNumber) -> Bool { self.durable.isDecided(scan) }
+
+    /// Whether a fresh process would find the scan with that job.
+    func holds(job: String, of scan: ScanNumber) -> Bool { self.durable.job(of: scan) == job }
 
     mutating func write(_ change: StoreChange, _ ticket: StoreTicket) {
         self.unflushed.append(PhoneWrite(change: change, ticket: ticket))

@@ -44,6 +44,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case authNoLeak = "auth.no-leak"
     case herdBounded = "herd.bounded"
     case othersUnharmed = "others-unharmed"
+    case requestWellFormed = "request.well-formed"
 
     /// From 0, in the order of `allCases`.
     var ordinal: Int {
@@ -79,6 +80,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .authNoLeak: 28
         case .herdBounded: 29
         case .othersUnharmed: 30
+        case .requestWellFormed: 31
         }
     }
 
@@ -88,7 +90,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
             .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
             .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded:
+            .memoryBounded, .authNoLeak, .herdBounded, .requestWellFormed:
             .always
         case .streamDeadDetected, .deviceNotStuck, .othersUnharmed: .eventually
         case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
@@ -144,11 +146,11 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .jobEnded:
             "every job that was accepted is deleted, or expires"
         case .jobOrphansBounded:
-            "a scan has no more jobs than it has uploads"
+            "a scan has no more jobs than it has uploads, and asks for a stream once its record names the job"
         case .jobSilentAfterCleanup:
             "after its DELETE nothing is asked of a job"
         case .streamDeadDetected:
-            "a silent stream is given up when its idle timeout is over"
+            "a silent stream is given up when its idle timeout is over, and no other"
         case .streamParseRobust:
             "what no fault has touched can be read, wherever its bytes are split"
         case .authNoStaleUse:
@@ -160,9 +162,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .timersClean:
             "no phone that is done wants to be woken"
         case .timeSane:
-            "nothing is seen before what brought it about"
+            "nothing is seen before what brought it about, nor sooner than its link lets it pass"
         case .requestOneFate:
-            "each request is answered, fails, or goes with its app or its path, and only once"
+            "each request is answered, fails, or goes with its app or its path, and only once; it times out when no byte of it has moved"
         case .linkConserves:
             "bytes sent are delivered, in flight, or destroyed by a cause that has a name"
         case .memoryBounded:
@@ -173,6 +175,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "after a limit or an outage no phone asks for more at once than it has slots, and the fleet no faster than jitter lets it"
         case .othersUnharmed:
             "phones that stay broken keep no healthy one from settling"
+        case .requestWellFormed:
+            "each request has the form that the contract names for it, under the phone's own identity"
         }
     }
 
@@ -184,7 +188,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed:
+            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed:
             true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:

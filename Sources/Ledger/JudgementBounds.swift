@@ -37,7 +37,8 @@ extension Invariant {
             .jobCleaned, .limitHonoured, .slotsBounded, .serverAgrees, .scanOrder, .jobCleanedOnce,
             .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup, .streamDeadDetected, .streamParseRobust,
             .authNoStaleUse, .retryBudget, .deviceNotStuck, .timersClean, .timeSane, .requestOneFate,
-            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed:
+            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
+            .requestWellFormed:
             false
         }
     }

@@ -18,6 +18,13 @@ package struct SentinelSettings: Hashable, Sendable {
     package var backoffCap: Interval
     /// The `retry:` of the server's streams, which raises the base.
     package var retryField: Interval?
+    /// How long a request goes on without a byte that moves; by the groups of the fleet map where these have their own. A
+    /// stream is opened within the time that a connection may take.
+    package var requestTimeout = Interval.seconds(30)
+    package var requestTimeouts: [Interval] = []
+    package var connectTimeout = Interval.seconds(10)
+    /// By the groups of the fleet map: the `format=` of their results. Without them the contract's.
+    package var resultsFormats: [String] = []
 
     package init(
         idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
@@ -107,6 +114,8 @@ package struct Sentinel: Sendable {
     /// How long after it was let go a phone is watched.
     static let releaseTime = Interval.seconds(1)
 
+    /// What a small request takes to leave on a slow link.
+    static let timeoutSlack = Interval.seconds(2)
     /// In which a phone writes down what an answer said.
     static let recordTime = Interval.seconds(1)
 
@@ -123,6 +132,9 @@ package struct Sentinel: Sendable {
     private let faultsThatGarble: [Int]
     private var herds: HerdWatch
     private var silences: SilenceWatch
+    private var forms = FormWatch()
+    /// Requests that were given up at this moment.
+    private var givenUp: [RequestGivenUp] = []
     private var order = UploadOrder()
     private var backoffs: BackoffWatch
     /// The phone that was the last to come back to something.
@@ -161,7 +173,11 @@ package struct Sentinel: Sendable {
                 "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
         }
         self.now = max(self.now, observation.at)
+        if let first = self.givenUp.first, first.at < observation.at {
+            self.givenUp.removeAll { $0.at < observation.at }
+        }
         if self.silences.isPending { self.judgeSilences(before: observation.at) }
+        if self.forms.isPending { self.judgeForms(before: observation.at) }
         guard self.awaitsAnswers || !observation.isRoutine else {
             // An event ends the failures of its stream.
             if self.backoffs.streamChains > 0, case .phone(let sighting) = observation.what {
@@ -191,6 +207,28 @@ package struct Sentinel: Sendable {
     /// What the world's links saw of an open stream.
     package mutating func heard(_ silence: StreamSilence) { self.silences.heard(silence) }
 
+    /// A request as it left its phone.
+    package mutating func heard(_ form: RequestForm) { self.forms.heard(form) }
+
+    /// What the world's link saw of a request whose phone gave it up, before the phone says why.
+    package mutating func heard(_ request: RequestGivenUp) { self.givenUp.append(request) }
+
+    private mutating func judgeForms(before moment: Instant) {
+        let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
+        let complaints = self.forms.complaints(before: moment) { device in
+            phones[device].map { place in
+                let group = fleet.group(of: device) ?? settings.resultsFormats.count
+                let isOwn = group < settings.resultsFormats.count
+                return (place, isOwn ? settings.resultsFormats[group] : "lite")
+            }
+        }
+        for complaint in complaints {
+            self.findings.violate(
+                .requestWellFormed, device: complaint.form.device, scan: complaint.form.scan,
+                at: complaint.form.at, complaint.text)
+        }
+    }
+
     private mutating func judgeSilences(before moment: Instant) {
         let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
         let complaints = self.silences.complaints(before: moment) { device in
@@ -217,6 +255,7 @@ package struct Sentinel: Sendable {
         precondition(!self.isFinished, "the sentinel is relieved")
         self.isFinished = true
         self.judgeSilences(before: .distantFuture)
+        self.judgeForms(before: .distantFuture)
         for complaint in self.backoffs.end(at: self.now) {
             self.findings.violate(
                 complaint.invariant, device: nil, scan: .none, at: self.now, complaint.text)
@@ -290,7 +329,10 @@ package struct Sentinel: Sendable {
             self.states[place].freedAt = seen.at
         case .captured:
             if self.states[place].isFull { self.states[place].unanswered = (seen.device, seen.scan, seen.at) }
-        case .requestSent(let operation, let attempt, let job, _):
+        case .requestSent(let operation, let attempt, let job, let lastEventID):
+            self.forms.sent(
+                operation, attempt, job: job, lastEventID: lastEventID, scan: seen.scan, at: seen.at,
+                place: place)
             self.sent(operation, attempt, job, seen, place)
         case .replied(let operation, let attempt, let status, let took):
             self.ended(operation, attempt, isAnswer: true, seen, place)
@@ -300,9 +342,10 @@ package struct Sentinel: Sendable {
             where self.states[place].jobs[index].scan == seen.scan && operation != .cleanup {
                 self.states[place].jobs[index].refusedAt = seen.at
             }
-        case .requestFailed(let operation, let attempt, _, let took):
+        case .requestFailed(let operation, let attempt, let failure, let took):
             self.ended(operation, attempt, isAnswer: false, seen, place)
             if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
+            if failure == .timedOut { self.judgeTimeout(operation, attempt, took, seen) }
         case .eventIgnored(_, _, let name, malformed: true):
             self.unreadable("an event \(name.bounded)", seen, place)
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, place)
@@ -333,6 +376,7 @@ package struct Sentinel: Sendable {
             else { return }
             self.states[place].jobs[index].refusedAt = nil
         case .reinstalled:
+            self.forms.reinstalled(place)
             let isFull = self.states[place].isFull
             self.states[place] = Phone()
             self.states[place].isFull = isFull
@@ -367,6 +411,35 @@ package struct Sentinel: Sendable {
         if operation == .upload { self.uploaded(seen, place) }
         guard let job else { return }
         self.asked(operation, job, seen, place)
+    }
+
+    /// The clock of a request begins anew with each byte that moves. What its connection took to come about is not counted
+    /// twice, and a byte that the phone saw a little before its link did is the same.
+    private mutating func judgeTimeout(
+        _ operation: Operation, _ attempt: UInt32, _ took: Interval, _ seen: Observation
+    ) {
+        let group = self.fleet.group(of: seen.device) ?? self.settings.requestTimeouts.count
+        let isOwn = group < self.settings.requestTimeouts.count
+        let general = isOwn ? self.settings.requestTimeouts[group] : self.settings.requestTimeout
+        let limit = operation == .stream ? self.settings.connectTimeout : general
+        if took < limit - SilenceWatch.tick {
+            self.violate(
+                .requestOneFate, seen,
+                "\(operation.name) \(attempt) timed out after \(took.wholeMilliseconds) ms; \(limit.wholeMilliseconds) ms are its timeout"
+            )
+            return
+        }
+        let link = self.givenUp.last {
+            $0.device == seen.device && $0.at == seen.at && $0.scan == seen.scan && $0.operation == operation
+                && $0.attempt == attempt
+        }
+        guard let link else { return }
+        let idle = took - (max(link.movedAt, link.readyAt) - link.readyAt)
+        guard idle < limit - Self.timeoutSlack else { return }
+        self.violate(
+            .requestOneFate, seen,
+            "\(operation.name) \(attempt) timed out \((seen.at - link.movedAt).wholeMilliseconds) ms after a byte of it moved; \(limit.wholeMilliseconds) ms are its timeout"
+        )
     }
 
     // MARK: Herds
@@ -514,6 +587,7 @@ package struct Sentinel: Sendable {
                 self.alive[job] = Owner(device: seen.device, scan: seen.scan)
             }
             let place = self.place(of: seen.device)
+            self.forms.accepted(job, scan: seen.scan, place: place)
             guard
                 let index = self.states[place].uploads.firstIndex(where: { $0.scan == seen.scan })
             else { return }

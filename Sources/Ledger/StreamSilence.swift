@@ -10,13 +10,22 @@ package struct StreamSilence: Hashable, Sendable {
     package var to: Instant
     /// The phone closed the stream.
     package var isGivenUp: Bool
+    /// When the head of the stream came.
+    package var openedAt: Instant
+    /// What came behind the head.
+    package var bytes: Int
 
-    package init(device: DeviceNumber, scan: ScanNumber, from: Instant, to: Instant, isGivenUp: Bool) {
+    package init(
+        device: DeviceNumber, scan: ScanNumber, from: Instant, to: Instant, isGivenUp: Bool,
+        openedAt: Instant = .zero, bytes: Int = 0
+    ) {
         self.device = device
         self.scan = scan
         self.from = from
         self.to = to
         self.isGivenUp = isGivenUp
+        self.openedAt = openedAt
+        self.bytes = bytes
     }
 }
 
@@ -24,6 +33,9 @@ package struct StreamSilence: Hashable, Sendable {
 /// whatever the phone says.
 ///
 /// A phone that is away or has no path cannot notice anything: that time does not count.
+///
+/// A stream that its phone closes sooner needs another reason, at that moment: its terminal event, its DELETE, a path that
+/// is gone or another, an app that is not on the screen, or more bytes than an event may have. What an event says is none.
 struct SilenceWatch: Sendable {
     struct Complaint: Sendable {
         let silence: StreamSilence
@@ -41,6 +53,11 @@ struct SilenceWatch: Sendable {
         var calledSilent: [(scan: ScanNumber, at: Instant)] = []
         /// Streams that have had their terminal event: what comes after it is only their end.
         var over: [(scan: ScanNumber, at: Instant)] = []
+        /// When it last lost all that was under way: with its path, its screen or its process.
+        var uprootedAt: Instant?
+        /// Scans of which it has sent a DELETE, or found a stream's event too long, at this moment.
+        var deleted: [(scan: ScanNumber, at: Instant)] = []
+        var overlong: [(scan: ScanNumber, at: Instant)] = []
 
         mutating func changed(at moment: Instant) {
             let isPresent = self.isRunning && self.isOnScreen && self.hasPath
@@ -51,11 +68,23 @@ struct SilenceWatch: Sendable {
                 self.absentSince = moment
             }
         }
+
+        /// Whether something else than silence was the end of a stream.
+        func mayClose(_ stream: StreamSilence) -> Bool {
+            if self.absentSince != nil || self.uprootedAt == stream.to { return true }
+            func isNamed(_ scans: [(scan: ScanNumber, at: Instant)]) -> Bool {
+                scans.contains { $0.scan == stream.scan && $0.at == stream.to }
+            }
+            return isNamed(self.deleted)
+                || isNamed(self.overlong) && stream.bytes >= SilenceWatch.eventBytesMax
+        }
     }
 
     /// What a phone is allowed beyond the idle timeout.
     static let tick = Interval.milliseconds(1)
     private static let overMax = 64
+    /// What the contract lets an event carry (CONTRACT.md section 2.3): nobody calls less too long.
+    static let eventBytesMax = 131_072
 
     private var phones: [Phone] = []
     /// In the order of their ends. Judged once everything of that moment was seen.
@@ -89,15 +118,18 @@ struct SilenceWatch: Sendable {
     }
 
     private static func judge(_ silence: StreamSilence, of phone: Phone, _ limit: Interval) -> String? {
-        guard !phone.over.contains(where: { $0.scan == silence.scan && $0.at <= silence.from }) else {
-            return nil
+        let isOver = phone.over.contains {
+            $0.scan == silence.scan && silence.openedAt <= $0.at && $0.at <= silence.from
         }
-        if silence.isGivenUp,
-            phone.calledSilent.contains(where: { $0.scan == silence.scan && $0.at == silence.to }),
-            silence.to - silence.from < limit - Self.tick
-        {
-            return
-                "given up as silent \((silence.to - silence.from).wholeMilliseconds) ms after its last byte, before its idle timeout of \(limit.wholeMilliseconds) ms"
+        guard !isOver else { return nil }
+        if silence.isGivenUp, silence.to - silence.from < limit - Self.tick {
+            let lasted = (silence.to - silence.from).wholeMilliseconds
+            if phone.calledSilent.contains(where: { $0.scan == silence.scan && $0.at == silence.to }) {
+                return
+                    "given up as silent \(lasted) ms after its last byte, before its idle timeout of \(limit.wholeMilliseconds) ms"
+            }
+            guard !phone.mayClose(silence) else { return nil }
+            return "closed \(lasted) ms after its last byte, for no reason that ends a stream"
         }
         let from = max(silence.from, phone.presentSince)
         let to = min(silence.to, phone.absentSince ?? silence.to)
@@ -114,19 +146,39 @@ struct SilenceWatch: Sendable {
                 $0.isOnScreen = true
                 $0.hasPath = true  // Else it says so.
             }
-        case .killed, .reinstalled: self.change(place, at) { $0.isRunning = false }
-        case .suspended: self.change(place, at) { $0.isOnScreen = false }
+        case .killed, .reinstalled:
+            self.change(place, at) {
+                $0.isRunning = false
+                $0.uprootedAt = at
+            }
+        case .suspended:
+            self.change(place, at) {
+                $0.isOnScreen = false
+                $0.uprootedAt = at
+            }
         case .resumed: self.change(place, at) { $0.isOnScreen = true }
-        case .pathLost: self.change(place, at) { $0.hasPath = false }
+        case .pathLost:
+            self.change(place, at) {
+                $0.hasPath = false
+                $0.uprootedAt = at
+            }
+        case .pathChanged: self.change(place, at) { $0.uprootedAt = at }
         case .pathReturned: self.change(place, at) { $0.hasPath = true }
         case .streamLost(_, _, .silence, _):
             self.change(place, at) { phone in
                 phone.calledSilent.removeAll { $0.at < at }
                 phone.calledSilent.append((scan, at))
             }
-        case .requestSent(.stream, _, _, _):
-            guard place < self.phones.count, !self.phones[place].over.isEmpty else { return }
-            self.phones[place].over.removeAll { $0.scan == scan }
+        case .requestSent(.cleanup, _, _, _), .requestSent(.cancel, _, _, _):
+            self.change(place, at) { phone in
+                phone.deleted.removeAll { $0.at < at }
+                phone.deleted.append((scan, at))
+            }
+        case .badAnswer(.stream, _, .overlongStream), .badAnswer(.stream, _, .tooLarge):
+            self.change(place, at) { phone in
+                phone.overlong.removeAll { $0.at < at }
+                phone.overlong.append((scan, at))
+            }
         case .terminalApplied:
             self.change(place, at) { phone in
                 if phone.over.count == Self.overMax { phone.over.removeFirst() }

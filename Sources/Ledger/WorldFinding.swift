@@ -11,6 +11,10 @@ package struct WorldFinding: Hashable, Sendable {
         case overLimit(Bound)
         /// A request that shows a token of something else.
         case strayToken(Operation)
+        /// A stream was asked for while no record named its job.
+        case unrecordedJob
+        /// The first answer on a new connection came sooner than its link lets anything come.
+        case tooSoon(Operation, took: Interval, least: Interval)
     }
 
     /// Nil where it is about no one phone.
@@ -31,6 +35,8 @@ package struct WorldFinding: Hashable, Sendable {
         case .leak: .linkConserves
         case .overLimit: .memoryBounded
         case .strayToken: .authNoLeak
+        case .unrecordedJob: .jobOrphansBounded
+        case .tooSoon: .timeSane
         }
     }
 
@@ -38,6 +44,9 @@ package struct WorldFinding: Hashable, Sendable {
         switch self.what {
         case .overLimit(let bound): "\(bound.count) of them, and \(bound.name) is \(bound.max)"
         case .strayToken(let operation): "\(operation.name) with a token that is not its job's"
+        case .unrecordedJob: "its stream was asked for before the storage had its job"
+        case .tooSoon(let operation, let took, let least):
+            "\(operation.name) on a new connection was answered within \(took.nanoseconds / 1_000) us; its link takes \(least.nanoseconds / 1_000) us at least"
         case .leak(let leg, let bytes):
             "\(leg.rawValue): \(bytes.sent) bytes sent, \(bytes.delivered) delivered, \(bytes.destroyed) destroyed, \(bytes.underway) in flight"
         }

@@ -14,6 +14,8 @@ struct ConnectionLink: Sendable {
     /// When the link changes next.
     private var changesAt = Instant.distantFuture
     private(set) var roundTrip = Interval.zero
+    /// From when on it lets bytes pass.
+    private(set) var readyAt: Instant?
     private var bytesBefore = 0
     /// The last arrival in each direction: faults come and go, and nothing may overtake.
     private var lastUp = Instant.zero
@@ -26,6 +28,7 @@ struct ConnectionLink: Sendable {
         let profile = itinerary.profile(at: self.acceptedAt)
         (self.up, self.down) = profile.connection(acceptedAt: self.acceptedAt, random: random)
         self.isKnown = true
+        self.readyAt = self.up.idleAt
         self.itinerary = itinerary
         self.changesAt = itinerary.nextChange(after: self.acceptedAt) ?? .distantFuture
         self.roundTrip = profile.roundTrip

@@ -339,6 +339,13 @@ package struct Server: Sendable {
         return account.serial == id.serial ? account : nil
     }
 
+    /// From when on the link of a connection lets bytes pass: behind the lookup of the name and the handshake. Nil before the
+    /// first request has told whose link it is.
+    package mutating func linkReady(of id: ConnectionID) -> Instant? {
+        guard let slot = self.slot(of: id) else { return nil }
+        return self.connections[slot].link.readyAt
+    }
+
     /// Bytes that did not arrive, by what this side knows of it.
     package var lostBytes: LostBytes { self.registry.lost }
 

@@ -34,6 +34,10 @@ struct WireState: Sendable {
     var serverSide = ServerSide.unknown
     /// The exchange that it carries.
     var request: RequestID?
+    /// What it is, until the next one.
+    var asked: RequestOnWire?
+    /// When the last byte moved on it, either way, as far as the phone's side can see.
+    var movedAt = Instant.zero
     /// The stream that it carries, once the phone has its 200.
     var stream: StreamOnWire?
     /// It has carried one before.
@@ -71,11 +75,22 @@ struct WireState: Sendable {
     fileprivate func answer<Result>(_ question: (borrowing WireState) -> Result) -> Result { question(self) }
 }
 
+/// The request that a wire carries.
+struct RequestOnWire: Sendable {
+    let operation: Operation
+    let scan: ScanNumber
+    let attempt: UInt32
+    let sentAt: Instant
+}
+
 /// An event stream as its phone gets it.
 struct StreamOnWire: Sendable {
     let scan: ScanNumber
     var isOpen = false
+    var openedAt = Instant.zero
     var lastByteAt = Instant.zero
+    /// What came behind the head.
+    var bytes = 0
 
     init(scan: ScanNumber) { self.scan = scan }
 }

@@ -1,10 +1,12 @@
 import Device
+import Faults
 import Handset
 package import Ledger
 import Plan
 package import Serving
 import SimBase
 import Talaria
+import Wire
 
 // What the world can say of itself: whether every byte that was sent is accounted for. It changes nothing of what happens.
 
@@ -24,12 +26,24 @@ extension World {
         return self.silences
     }
 
+    /// Requests that left a phone since the last time.
+    package mutating func takeForms() -> [RequestForm] {
+        defer { if !self.forms.isEmpty { self.forms = [] } }
+        return self.forms
+    }
+
+    /// Requests without a whole answer that their phones gave up since the last time.
+    package mutating func takeGivenUp() -> [RequestGivenUp] {
+        defer { if !self.givenUp.isEmpty { self.givenUp = [] } }
+        return self.givenUp
+    }
+
     /// A stream is over for its phone, or goes on after a silence.
-    mutating func fellSilent(_ phone: Int, _ scan: ScanNumber, since: Instant, isGivenUp: Bool) {
+    mutating func fellSilent(_ phone: Int, _ stream: StreamOnWire, isGivenUp: Bool) {
         self.silences.append(
             StreamSilence(
-                device: self.phones[phone].handset.number, scan: scan, from: since, to: self.now,
-                isGivenUp: isGivenUp))
+                device: self.phones[phone].handset.number, scan: stream.scan, from: stream.lastByteAt,
+                to: self.now, isGivenUp: isGivenUp, openedAt: stream.openedAt, bytes: stream.bytes))
     }
 
     /// The wire carries no stream from here on.
@@ -41,7 +55,21 @@ extension World {
         }
         guard let (phone, stream) = ended ?? nil else { return }
         guard isGivenUp || self.now - stream.lastByteAt > self.plan.run.idleTimeoutMin else { return }
-        self.fellSilent(phone, stream.scan, since: stream.lastByteAt, isGivenUp: isGivenUp)
+        self.fellSilent(phone, stream, isGivenUp: isGivenUp)
+    }
+
+    /// The phone gives up what the wire carries.
+    mutating func noteGivenUp(on wire: WireID, of phone: Int) {
+        guard let state = self.wires.ask(wire, { $0 }), let asked = state.asked else { return }
+        let ready = state.connection.flatMap { self.server.linkReady(of: $0) } ?? asked.sentAt
+        var movedAt = state.movedAt
+        // A photo whose link takes no more just now is on its way.
+        if state.upload != nil, !state.isRead, case .open = state.serverSide { movedAt = self.now }
+        self.givenUp.append(
+            RequestGivenUp(
+                device: self.phones[phone].handset.number, scan: asked.scan, operation: asked.operation,
+                attempt: asked.attempt, at: self.now, readyAt: max(asked.sentAt, min(ready, self.now)),
+                movedAt: max(asked.sentAt, movedAt)))
     }
 
     /// Bytes that did not arrive, by their causes.
@@ -153,13 +181,79 @@ extension World {
         if let exceeded { self.find(.overLimit(exceeded), of: nil) }
     }
 
-    // MARK: Tokens
+    // MARK: Requests
 
     mutating func lookAtToken(of request: DeviceRequest, of phone: Int) {
         for header in request.headers where header.name == HeaderName.authorization {
             guard self.server.isMisplaced(authorization: header.value, target: request.target) else { return }
             self.find(.strayToken(request.operation), of: phone)
         }
+    }
+
+    /// What a server reads of a request, but for its token.
+    mutating func lookAtForm(
+        of request: DeviceRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
+    ) {
+        var lines: [HeaderLine] = []
+        var tokens: [RequestForm.Token] = []
+        for field in headers.fields {
+            guard field.name.lowercased() == "authorization" else {
+                lines.append(HeaderLine(field.name, field.value))
+                continue
+            }
+            let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7
+            let isForeign = self.server.isMisplaced(authorization: field.value, target: request.target)
+            tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
+        }
+        self.forms.append(
+            RequestForm(
+                device: self.phones[phone].handset.number, scan: request.scan,
+                operation: request.operation, attempt: request.attempt, at: self.now, method: request.method,
+                target: request.target, headers: lines, tokens: tokens, body: body))
+    }
+
+    /// A stream is asked for: a process that starts now must find its job.
+    mutating func lookAtRecord(of request: DeviceRequest, of phone: Int) {
+        guard request.operation == .stream, self.phones[phone].handset.hasRoom else { return }
+        let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard case .stream(let job) = Endpoint(path: String(decoding: path, as: UTF8.self)),
+            self.phones[phone].handset.holds(job: job, of: request.scan) == false
+        else { return }
+        self.findings.append(
+            WorldFinding(
+                device: self.phones[phone].handset.number, scan: request.scan, at: self.now,
+                what: .unrecordedJob))
+    }
+
+    // MARK: Latency
+
+    /// The first byte of an answer has come on a wire that was made for it.
+    mutating func lookAtLatency(of asked: RequestOnWire, of phone: Int) {
+        let least = self.leastLatency(of: phone, since: asked.sentAt)
+        let took = self.now - asked.sentAt
+        guard took < least else { return }
+        self.findings.append(
+            WorldFinding(
+                device: self.phones[phone].handset.number, scan: asked.scan, at: self.now,
+                what: .tooSoon(asked.operation, took: took, least: least)))
+    }
+
+    /// A handshake, then a request and the beginning of its answer: two round trips behind the lookup of the name, over the
+    /// best link that the plan has for the phone in that time.
+    private func leastLatency(of phone: Int, since sent: Instant) -> Interval {
+        let network = self.plan.run.groups[self.phones[phone].group].spec.network
+        func least(_ profile: LinkProfile) -> Interval {
+            profile.nameLookup + (profile.up.delay + profile.down.delay) * 2
+        }
+        var best = least(network.profile(at: sent))
+        var moment = sent
+        while let next = network.nextChange(after: moment), next <= self.now {
+            best = min(best, least(network.profile(at: next)))
+            moment = next
+        }
+        // When all trouble is over, every phone has the link that its way begins with.
+        if self.course.isHealed, let first = network.first { best = min(best, least(first.profile)) }
+        return best
     }
 }
 

@@ -1,6 +1,7 @@
 import Device
 import Faults
 import Handset
+import Ledger
 import Plan
 import Serving
 import SimBase
@@ -55,12 +56,14 @@ extension World {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
         }
         self.lookAtToken(of: request, of: phone)
+        self.lookAtRecord(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
         var headers = HeaderFields()
         for line in request.headers { headers.append(line.name, line.value) }
         switch request.body {
         case .none:
+            self.lookAtForm(of: request, headers, body: .none, of: phone)
             let bytes = ByteDraft.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
@@ -74,6 +77,9 @@ extension World {
             }
             let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
+            self.lookAtForm(
+                of: request, headers, body: .photo(field: Self.uploadField, type: Self.photoType, of: scan),
+                of: phone)
             let bytes = ByteDraft.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
@@ -91,14 +97,16 @@ extension World {
 
     private static let host = "talaria.invalid"
     private static let boundary = "------------------------d74496d66958873e"
+    private static let uploadField = "photos[]"
+    private static let photoType = "image/jpeg"
     private static let uploadType = "multipart/form-data; boundary=\(boundary)"
     /// The first bytes of a JPEG.
     private static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
     private static let uploadStart: [UInt8] =
         Array(
             ("--\(boundary)\r\n"
-                + "Content-Disposition: form-data; name=\"photos[]\"; filename=\"spine.jpg\"\r\n"
-                + "Content-Type: image/jpeg\r\n\r\n").utf8) + photoStart
+                + "Content-Disposition: form-data; name=\"\(Self.uploadField)\"; filename=\"spine.jpg\"\r\n"
+                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + photoStart
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
     /// Whether a `refuse` fault takes the request before anything of it leaves.
@@ -122,9 +130,13 @@ extension World {
 
     /// A wire that is idle, or a new one.
     private mutating func wire(for request: DeviceRequest, of phone: Int) -> WireID {
+        let asked = RequestOnWire(
+            operation: request.operation, scan: request.scan, attempt: request.attempt, sentAt: self.now)
         if let idle = self.phones[phone].wires.first(where: { self.wires.ask($0) { $0.isIdle } ?? false }) {
             self.wires.update(idle) { state in
                 state.request = request.id
+                state.asked = asked
+                state.movedAt = asked.sentAt
                 state.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
                 state.isReused = true
                 state.hasAnswer = false
@@ -134,6 +146,8 @@ extension World {
         let wire = self.wires.make(phone: phone)
         self.wires.update(wire) {
             $0.request = request.id
+            $0.asked = asked
+            $0.movedAt = asked.sentAt
             $0.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
         }
         self.phones[phone].wires.append(wire)
@@ -143,6 +157,7 @@ extension World {
 
     /// Sends on as much of a photo as the link takes.
     mutating func continueUpload(_ wire: WireID) {
+        let now = self.now
         while case (let connection?, let fillerLeft?)? = self.wires.ask(
             wire, { state in state.mayUpload ? (state.connection, state.upload?.fillerLeft) : (nil, nil) })
         {
@@ -150,12 +165,14 @@ extension World {
                 let block = min(fillerLeft, WorldTime.uploadBlock)
                 self.wires.update(wire) { state in
                     state.upload?.fillerLeft -= block
+                    state.movedAt = now
                     state.sendAtOnce(block)
                 }
                 self.tellServer(.receivedFiller(connection, bytes: block))
             } else {
                 self.wires.update(wire) { state in
                     state.upload = nil
+                    state.movedAt = now
                     state.sendAtOnce(Self.uploadEnd.count)
                 }
                 self.tellServer(.received(connection, Self.uploadEnd[...]))
@@ -167,7 +184,11 @@ extension World {
         guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
             return
         }
-        self.endStream(on: wire, isGivenUp: true)
+        if self.wires.ask(wire, { $0.stream?.isOpen ?? false }) == true {
+            self.endStream(on: wire, isGivenUp: true)
+        } else {
+            self.noteGivenUp(on: wire, of: phone)
+        }
         self.close(wire)
     }
 
@@ -326,16 +347,20 @@ extension World {
         }
         let (now, limit) = (self.now, self.plan.run.idleTimeoutMin)
         var broken: StreamOnWire?
+        var first: RequestOnWire?
         let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
             guard case .open = state.phoneSide, let request = state.request else {
                 state.down.destroyed += bytes.count
                 return nil
             }
             state.down.delivered += bytes.count
+            if !state.hasAnswer, !state.isReused { first = state.asked }
             state.hasAnswer = true
+            state.movedAt = now
             if let stream = state.stream, stream.isOpen {
                 if now - stream.lastByteAt > limit { broken = stream }
                 state.stream?.lastByteAt = now
+                state.stream?.bytes += bytes.count
             }
             do throws(ResponseError) {
                 try state.reader.receive(bytes, into: &events)
@@ -347,9 +372,8 @@ extension World {
         guard let (phone, request, isReadable) = read ?? nil else {
             return self.lose(bytes.count, on: wire)  // Nobody reads it.
         }
-        if let broken {
-            self.fellSilent(phone, broken.scan, since: broken.lastByteAt, isGivenUp: false)
-        }
+        if let broken { self.fellSilent(phone, broken, isGivenUp: false) }
+        if let first { self.lookAtLatency(of: first, of: phone) }
         for place in events.indices {
             // The phone may have given the request up meanwhile.
             guard self.request(on: wire) == request else { break }
@@ -366,15 +390,22 @@ extension World {
     /// What the server calls it, while it does.
     func connection(of wire: WireID) -> ConnectionID? { self.wires.ask(wire) { $0.connection } ?? nil }
 
+    /// Whether the head is that of an event stream, as anybody can read it.
+    private static func isStream(_ headers: HeaderFields) -> Bool {
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        return type.hasPrefix("text/event-stream") && headers["Content-Encoding"] == nil
+    }
+
     private mutating func answer(
         _ event: consuming ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
     ) {
         switch event {
         case .head(let status, let headers):
-            if status == 200 {
+            if status == 200, Self.isStream(headers) {
                 let now = self.now
                 self.wires.update(wire) { state in
                     state.stream?.isOpen = true
+                    state.stream?.openedAt = now
                     state.stream?.lastByteAt = now
                 }
             }

@@ -39,6 +39,8 @@ package struct World: Sendable {
     var lost = LostBytes()
     /// Silences of open streams that somebody has to judge.
     var silences: [StreamSilence] = []
+    var forms: [RequestForm] = []
+    var givenUp: [RequestGivenUp] = []
 
     // Reused.
     var serverEffects: [ServerEffect] = []

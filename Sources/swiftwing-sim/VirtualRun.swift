@@ -73,17 +73,18 @@ final class VirtualRun {
             tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
             objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
             intervalsOfALength: Self.intervalsOfALength)
-        self.sentinel = Sentinel(
-            SentinelSettings(
-                idleTimeout: self.plan.idleTimeout,
-                isSettled: request.plan.settle != nil,
-                herdTime: ClientProfile.contract.pathReturnJitter,
-                backoffBase: ClientProfile.contract.backoff.base,
-                backoffCap: ClientProfile.contract.backoff.cap,
-                retryField: scenario.server.backend.retryField,
-                idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
-                streamsMax: self.plan.groups.map(\.profile.streamsMax)),
-            ledger: settings)
+        var rules = SentinelSettings(
+            idleTimeout: self.plan.idleTimeout,
+            isSettled: request.plan.settle != nil,
+            herdTime: ClientProfile.contract.pathReturnJitter,
+            backoffBase: ClientProfile.contract.backoff.base,
+            backoffCap: ClientProfile.contract.backoff.cap,
+            retryField: scenario.server.backend.retryField,
+            idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
+            streamsMax: self.plan.groups.map(\.profile.streamsMax))
+        rules.requestTimeouts = self.plan.groups.map(\.profile.requestTimeout)
+        rules.resultsFormats = self.plan.groups.map(\.profile.resultsFormat)
+        self.sentinel = Sentinel(rules, ledger: settings)
         self.sometimes = SometimesTable(
             expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },
             slotsMax: settings.slotsMax)
@@ -153,13 +154,20 @@ final class VirtualRun {
 
     /// Has judged, measured and logged what was seen since the last time.
     private func listen() {
-        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
-        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
+        self.hearOfTheWorld()
         self.world.take(&self.batch)
         Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
         if let trouble = self.directory.takeTrouble() {
             self.console.error("swiftwing-sim: \(trouble): the run goes on")
         }
+    }
+
+    /// What its links, its wires and its storages saw, and nobody else.
+    private func hearOfTheWorld() {
+        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
+        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
+        for form in self.world.takeForms() { self.sentinel.heard(form) }
+        for request in self.world.takeGivenUp() { self.sentinel.heard(request) }
     }
 
     /// Each is moved on: a run sees millions. Leaves the batch empty.
@@ -197,8 +205,7 @@ final class VirtualRun {
     private func judge(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
         let ended = self.world.now
         self.world.closeBooks()
-        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
-        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
+        self.hearOfTheWorld()
         var driver = MetricSet()
         let arrivals = self.arrivals
         driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)

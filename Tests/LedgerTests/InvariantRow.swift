@@ -31,16 +31,24 @@ struct Example: Sendable {
     private let remains: WorldRemains
     private let finding: WorldFinding.What?
     private let silence: Silence?
+    private let form: FormChange?
 
     /// What the link says of the scan's stream, whose last byte came so long before the last that is seen.
     struct Silence: Sendable {
         let length: Interval
         let isGivenUp: Bool
+        var bytes = 0
+    }
+
+    /// What is not the contract's in the requests of the history, of which the world tells.
+    struct FormChange: Sendable {
+        let change: @Sendable (inout RequestForm) -> Void
     }
 
     init(
         _ name: String, tokenLifetime: Interval = .hours(2),
         remains: WorldRemains = .none, finding: WorldFinding.What? = nil, silence: Silence? = nil,
+        form: FormChange? = nil,
         _ script: @escaping @Sendable (inout History) -> Void = { _ in }
     ) {
         self.name = name
@@ -49,6 +57,7 @@ struct Example: Sendable {
         self.remains = remains
         self.finding = finding
         self.silence = silence
+        self.form = form
     }
 
     /// What it breaks, by whoever judges `invariant`: the ledger, or the sentinel of the virtual world. `earlier` is what
@@ -77,7 +86,13 @@ struct Example: Sendable {
             sentinel.heard(
                 StreamSilence(
                     device: history.device, scan: history.scan, from: end - silence.length, to: end,
-                    isGivenUp: silence.isGivenUp))
+                    isGivenUp: silence.isGivenUp, bytes: silence.bytes))
+        }
+        if let form = self.form {
+            for var request in history.forms {
+                form.change(&request)
+                sentinel.heard(request)
+            }
         }
         for observation in history.observations { sentinel.saw(observation) }
         if let finding {

@@ -80,7 +80,7 @@ extension Invariant {
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves, .memoryBounded, .authNoLeak,
-            .herdBounded, .othersUnharmed:
+            .herdBounded, .othersUnharmed, .requestWellFormed:
             nil
         }
     }

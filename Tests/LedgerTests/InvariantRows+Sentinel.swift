@@ -59,7 +59,7 @@ extension History {
 
     /// A stream that is lost, and asked for again when the wait is over.
     fileprivate mutating func loseStream(
-        before: (inout History) -> Void = { _ in }, wait: Interval,
+        before: (inout History) -> Void = { _ in }, after place: String? = nil, wait: Interval,
         _ between: (inout History) -> Void = { _ in }
     ) {
         self.launch()
@@ -74,7 +74,7 @@ extension History {
         self.phone(.streamLost(job: self.job, attempt: 1, .reset, silence: nil))
         between(&self)
         self.pass(lost + wait - self.now)
-        self.send(.stream, attempt: 2, job: self.job)
+        self.send(.stream, attempt: 2, job: self.job, after: place)
     }
 
     /// An upload, and another one while nothing has become of the first.
@@ -173,7 +173,56 @@ extension Example {
     }
 }
 
+extension History {
+    fileprivate mutating func end(isApplied: Bool) {
+        if isApplied { self.phone(.terminalApplied(job: self.job, kind: .completed, inline: "books")) }
+    }
+}
+
+extension Example {
+    /// A stream that its phone closes 300 ms after its last byte, with the last of what is seen.
+    fileprivate static func closed(
+        _ name: String, bytes: Int = 0, before: @escaping @Sendable (inout History) -> Void = { _ in },
+        last script: @escaping @Sendable (inout History) -> Void = { $0.phone(.ping(id: nil, gap: nil)) }
+    ) -> Example {
+        let time = Interval.milliseconds(300)
+        return Example(name, silence: Silence(length: time, isGivenUp: true, bytes: bytes)) {
+            $0.launch()
+            $0.capture()
+            $0.open()
+            $0.answer(.stream)
+            before(&$0)
+            $0.pass(time)
+            script(&$0)
+        }
+    }
+
+    /// Closed for an event that is too long.
+    fileprivate static func overlong(_ name: String, bytes: Int) -> Example {
+        .closed(
+            name, bytes: bytes,
+            before: { $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1)) },
+            last: { $0.phone(.badAnswer(.stream, attempt: 1, .overlongStream)) })
+    }
+}
+
 extension Excuse {
+    /// What takes a stream with it does so at that moment.
+    fileprivate static func uprooting(
+        _ accident: String, _ leaves: PhoneSighting, _ returns: PhoneSighting
+    ) -> Excuse {
+        Excuse(
+            name: "\(accident), for a stream that is closed",
+            inside: .closed("at that moment", last: { $0.phone(leaves) }),
+            outside: .closed(
+                "a millisecond after it was over",
+                last: {
+                    $0.phone(leaves)
+                    $0.phone(returns)
+                    $0.phone(.ping(id: nil, gap: nil))
+                }))
+    }
+
     /// A phone that is away cannot notice a silence: it has the whole time when it is back.
     fileprivate static func absence(
         _ accident: String, _ leaves: PhoneSighting, _ returns: PhoneSighting
@@ -224,6 +273,52 @@ extension Excuse {
     }
 }
 
+extension Example {
+    /// A scan with all its requests, each as it should be but for what is changed.
+    fileprivate static func inForm(
+        _ name: String, _ change: @escaping @Sendable (inout RequestForm) -> Void
+    ) -> Example {
+        Example(name, form: FormChange(change: change)) {
+            $0.journey()
+            $0.clean()
+        }
+    }
+
+    /// The phone's second scan under another identity than its first.
+    fileprivate static func otherIdentity(_ name: String, isReinstalled: Bool) -> Example {
+        let other = "1B4E28BA-2FA1-41D2-883F-0016D3CCA499"
+        return Example(
+            name,
+            form: FormChange { form in
+                if form.scan == ScanNumber(2) { form.headers[0] = HeaderLine(HeaderName.deviceID, other) }
+            }
+        ) {
+            $0.journey()
+            $0.clean()
+            if isReinstalled {
+                $0.scan = .none
+                $0.phone(.reinstalled(discarded: 0))
+                $0.launch()
+            }
+            $0.scan = ScanNumber(2)
+            $0.job = "job-2"
+            $0.capture()
+            $0.upload()
+            $0.answer(.upload, 202)
+            $0.backend(.expired(job: $0.job))
+        }
+    }
+
+    /// A stream that is asked for again, and whose request names no place.
+    fileprivate static func resuming(_ name: String, after place: String?) -> Example {
+        Example(
+            name, form: FormChange { form in form.headers.removeAll { $0.name == HeaderName.lastEventID } }
+        ) {
+            $0.loseStream(after: place, wait: .milliseconds(100))
+        }
+    }
+}
+
 extension Invariant {
     /// Nil for those that the ledger judges.
     var rowOfTheSentinel: InvariantRow? {
@@ -250,6 +345,7 @@ extension Invariant {
         case .authNoLeak: .authNoLeak
         case .herdBounded: .herdBounded
         case .othersUnharmed: .othersUnharmed
+        case .requestWellFormed: .requestWellFormed
         }
     }
 }
@@ -372,6 +468,27 @@ extension InvariantRow {
                     $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books"))
                 },
                 outside: .silent("without one", for: .seconds(9))),
+            Excuse(
+                name: "a terminal event, for a stream that is closed",
+                inside: .closed("after it", before: { $0.end(isApplied: true) }),
+                outside: .closed("after one that could not be read", before: { $0.end(isApplied: false) })),
+            .uprooting("stretch without a path", .pathLost, .pathReturned),
+            .uprooting("another path", .pathChanged, .ping(id: nil, gap: nil)),
+            .uprooting("background", .suspended, .resumed),
+            Excuse(
+                name: "DELETE, for a stream that is closed",
+                inside: .closed("with its DELETE", last: { $0.send(.cleanup, job: $0.job) }),
+                outside: .closed(
+                    "with the DELETE of another scan",
+                    last: {
+                        $0.scan = ScanNumber(2)
+                        $0.send(.cleanup, job: "job-2")
+                        $0.scan = ScanNumber(1)
+                    })),
+            Excuse(
+                name: "an event beyond 128 KiB, for a stream that is closed",
+                inside: .overlong("when so much has come", bytes: 131_072),
+                outside: .overlong("a byte before", bytes: 131_071)),
         ],
         scenario: ShippedScenario(name: "half-open"))
 
@@ -516,6 +633,23 @@ extension InvariantRow {
         kept: .journey("requests with their own") { $0.clean() },
         excuses: [],
         scenario: ShippedScenario(name: "network-drops"))
+
+    fileprivate static let requestWellFormed = InvariantRow(
+        broken: .inForm("a stream without Accept: text/event-stream") { form in
+            if form.operation == .stream { form.headers.removeAll { $0.name == "Accept" } }
+        },
+        kept: .inForm("as the contract has it") { _ in },
+        excuses: [
+            Excuse(
+                name: "reinstallation, for another device id",
+                inside: .otherIdentity("after it", isReinstalled: true),
+                outside: .otherIdentity("without one", isReinstalled: false)),
+            Excuse(
+                name: "no place to resume from, for a stream without Last-Event-ID",
+                inside: .resuming("nothing was applied", after: nil),
+                outside: .resuming("an event was", after: History.id(1))),
+        ],
+        scenario: ShippedScenario(name: "app-lifecycle"))
 
     fileprivate static let herdBounded = InvariantRow(
         broken: .release(

@@ -53,7 +53,7 @@ struct InvariantSubjects {
         case .bookRepeated: self.count(.bookNeverDoubleAdded)
         case .refused: self.count(.scanRefusedForCause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
-            self.count(.requestOneFate)
+            self.count(.requestOneFate, .requestWellFormed)
             if attempt > 1 { self.count(.retryBudget) }
             if attempt > 1, operation == .cleanup { self.count(.jobCleaned) }
             if operation == .cleanup { self.count(.jobNotCleanedEarly, .jobSilentAfterCleanup) }

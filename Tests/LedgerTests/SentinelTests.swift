@@ -242,6 +242,7 @@ import Testing
         _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool, own: Interval? = nil
     ) -> [Invariant] {
         var settings = LedgerSettings.embedded
+        settings.faultsThatGarble = [Fault.garbles]
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
         var sentinel = Sentinel(
             SentinelSettings(
@@ -288,6 +289,129 @@ import Testing
         #expect(kept(.milliseconds(2_500), says: .milliseconds(2_500), own: .milliseconds(2_500)) == [])
         #expect(kept(.seconds(2), says: .seconds(2), own: .milliseconds(2_500)) == [.streamDeadDetected])
         #expect(kept(.milliseconds(1_502), own: .milliseconds(1_500)) == [.streamDeadDetected])
+    }
+
+    @Test func `a stream that brings bytes is closed for a reason`() {
+        func closed(_ reason: PhoneSighting, after length: Interval = .milliseconds(20)) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                Self.answered(&$0, .upload, 202)
+                $0.open()
+                Self.answered(&$0, .stream)
+                $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1))
+                $0.pass(.seconds(5))
+                end = $0.now
+                $0.phone(reason)
+            }
+            return self.broken(history, silent: length, endingAt: end, isGivenUp: true)
+        }
+        let job = "job-1"
+        // Bad JSON and unknown events are ignored and counted; the stream goes on.
+        for malformed in [true, false] {
+            #expect(
+                closed(.eventIgnored(job: job, id: nil, name: "progress", malformed: malformed))
+                    == [.streamDeadDetected])
+        }
+        for cause in [LossCause.badAnswer, .reset, .endWithoutTerminal] {
+            #expect(
+                closed(.streamLost(job: job, attempt: 1, cause, silence: nil)) == [.streamDeadDetected],
+                "\(cause)")
+        }
+        // What it calls the silence of a dead stream does not matter.
+        #expect(
+            closed(.streamLost(job: job, attempt: 1, .reset, silence: nil), after: .milliseconds(1_999)) == []
+        )
+        for reason in [PhoneSighting.pathLost, .pathChanged, .suspended] {
+            #expect(closed(reason) == [], "\(reason)")
+        }
+    }
+
+    @Test func `an end of one stream is none of the next`() {
+        func next(openedAt: (Instant) -> Instant) -> [Invariant] {
+            var ended = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                Self.answered(&$0, .stream)
+                ended = $0.now
+                $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "absent"))
+                $0.pass(.seconds(1))
+                $0.phone(.ping(id: nil, gap: nil))
+            }
+            var sentinel = Sentinel(
+                SentinelSettings(
+                    idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
+                ledger: .embedded)
+            sentinel.heard(
+                StreamSilence(
+                    device: history.device, scan: history.scan, from: ended + .milliseconds(500),
+                    to: ended + .milliseconds(600), isGivenUp: true, openedAt: openedAt(ended)))
+            for observation in history.observations { sentinel.saw(observation) }
+            sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
+            return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        }
+        #expect(next { $0 } == [])
+        #expect(next { $0 + .nanoseconds(1) } == [.streamDeadDetected])
+    }
+
+    /// A request times out so long after it was sent, so long after its link was there and after a byte of it moved.
+    private func timedOut(
+        _ operation: Talaria.Operation, after took: Interval, ready: Interval = .milliseconds(200),
+        moved: Interval?, own: Interval? = nil
+    ) -> [Invariant] {
+        var settings = SentinelSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        settings.requestTimeouts = own.map { [$0] } ?? []
+        var ledger = LedgerSettings.embedded
+        ledger.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        var sentinel = Sentinel(settings, ledger: ledger)
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.send(operation, job: operation == .upload ? nil : $0.job)
+            $0.pass(took - .milliseconds(1))
+            $0.phone(.requestFailed(operation, attempt: 1, .timedOut, took: took))
+        }
+        let end = history.now - .milliseconds(1)
+        if let moved {
+            sentinel.heard(
+                RequestGivenUp(
+                    device: history.device, scan: history.scan, operation: operation, attempt: 1, at: end,
+                    readyAt: end - took + ready, movedAt: end - moved))
+        }
+        for observation in history.observations { sentinel.saw(observation) }
+        sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
+        return sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test func `a request times out when no byte of it has moved for its time`() {
+        let (short, all) = (Interval.seconds(10), Interval.seconds(30))
+        #expect(self.timedOut(.upload, after: all, moved: all) == [])
+        #expect(self.timedOut(.upload, after: short, moved: .zero) == [.requestOneFate])
+        // The phone is too early, whatever moved, and whoever saw it.
+        #expect(self.timedOut(.upload, after: all - .milliseconds(2), moved: nil) == [.requestOneFate])
+        #expect(self.timedOut(.upload, after: all - .milliseconds(1), moved: nil) == [])
+        #expect(self.timedOut(.results, after: short, moved: short) == [.requestOneFate])
+        #expect(self.timedOut(.stream, after: short, moved: .milliseconds(9_700)) == [])
+        #expect(self.timedOut(.stream, after: .seconds(9), moved: .milliseconds(9_000)) == [.requestOneFate])
+        // Its photo still goes up, or its answer still comes.
+        #expect(self.timedOut(.upload, after: .seconds(60), moved: .zero) == [.requestOneFate])
+        #expect(self.timedOut(.results, after: all, moved: .seconds(1)) == [.requestOneFate])
+        #expect(self.timedOut(.upload, after: .seconds(60), moved: .milliseconds(27_801)) == [])
+        #expect(
+            self.timedOut(.upload, after: .seconds(60), moved: .milliseconds(27_799)) == [.requestOneFate])
+        // What the connection took is not counted twice: it may be lost and tried again many times.
+        #expect(self.timedOut(.results, after: all, ready: .seconds(7), moved: .milliseconds(21_001)) == [])
+        #expect(
+            self.timedOut(.results, after: all, ready: .seconds(7), moved: .milliseconds(20_999))
+                == [.requestOneFate])
+        // The scenario's own.
+        #expect(self.timedOut(.upload, after: short, moved: short, own: short) == [])
+        #expect(self.timedOut(.upload, after: all, moved: all, own: .seconds(40)) == [.requestOneFate])
     }
 
     private static func withoutTerminal(_ history: History) -> History {
@@ -524,6 +648,16 @@ import Testing
         #expect(self.broken(last) == [.memoryBounded])
     }
 
+    @Test func `a stream whose job is in no record, and an answer that outruns its link, are told`() {
+        #expect(
+            self.told(.unrecordedJob)
+                == ["job.orphans-bounded 3: its stream was asked for before the storage had its job"])
+        #expect(
+            self.told(.tooSoon(.upload, took: .milliseconds(9), least: .milliseconds(230))) == [
+                "time.sane 3: upload on a new connection was answered within 9000 us; its link takes 230000 us at least"
+            ])
+    }
+
     @Test func `a token on a request of something else is told`() {
         #expect(
             self.told(.strayToken(.stream)) == ["auth.no-leak 3: stream with a token that is not its job's"])
@@ -624,7 +758,7 @@ import Testing
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
+            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed,
         ]
         #expect(Invariant.simulated == shown)
     }

@@ -60,6 +60,7 @@ struct ShippedScenarioTests {
         (.authNoLeak, "app-lifecycle", [.reinstalled]),
         (.herdBounded, "outage", [.connectRefused, .pathLost]),
         (.othersUnharmed, "outage", [.pathLost]),
+        (.requestWellFormed, "app-lifecycle", [.reinstalled]),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

@@ -206,24 +206,136 @@ import Testing
         #expect(tokens.contains(where: told.contains))
     }
 
+    // MARK: Requests
+
+    /// A world, and what happens to it after each of its events.
+    private func told(
+        _ scenario: Scenario = Self.scenario(), _ change: @escaping (inout World) -> Void
+    ) throws -> [Invariant] {
+        try self.judged(Bench.plan(scenario), change).broken
+    }
+
+    /// Each job while its phone writes it down, once.
+    private static func eachNewJob(
+        _ world: inout World, _ change: (inout World, Int, Int, StoreTicket) -> Void
+    ) {
+        for phone in world.phones.indices {
+            for index in world.phones[phone].handset.device.journeys.indices {
+                guard case .recording(let ticket) = world.phones[phone].handset.device.journeys[index].stage
+                else { continue }
+                change(&world, phone, index, ticket)
+            }
+        }
+    }
+
+    @Test func `requests have the contract's form, unless a phone makes them otherwise`() throws {
+        #expect(try self.told { _ in } == [])
+        let address = try self.told { world in
+            Self.eachNewJob(&world) { world, phone, index, _ in
+                let job = world.phones[phone].handset.device.journeys[index].scan.record.job
+                world.phones[phone].handset.device.journeys[index].scan.record.job?.sseUrl =
+                    "/v3/jobs/scans/\(job?.jobId ?? "")/stream?again"
+            }
+        }
+        #expect(address == [.requestWellFormed])
+        let token = try self.told { world in
+            Self.eachNewJob(&world) { world, phone, index, _ in
+                world.phones[phone].handset.device.journeys[index].scan.record.job?.authToken = nil
+            }
+        }
+        #expect(token.contains(.requestWellFormed))
+        let group = Bench.group { profile in
+            profile.resultsFormat = "full"
+            profile.inlineBooks = false
+        }
+        #expect(try self.told(Bench.scenario(groups: [group])) { _ in } == [])
+    }
+
+    @Test func `a stream that its phone closes for nothing is told`() throws {
+        var isClosed = false
+        let broken = try self.told { world in
+            guard !isClosed else { return }
+            for phone in world.phones.indices {
+                for wire in world.phones[phone].wires {
+                    let isOpen = world.wires.ask(wire) {
+                        $0.stream.map { $0.isOpen && $0.bytes > 0 } ?? false
+                    }
+                    guard isOpen == true, !isClosed, let id = world.wires.ask(wire, { $0.request }) ?? nil
+                    else { continue }
+                    world.abort(id, of: phone)
+                    isClosed = true
+                }
+            }
+        }
+        #expect(isClosed && broken.contains(.streamDeadDetected))
+    }
+
+    @Test func `a stream that is asked for before its record is durable is told`() throws {
+        var early = 0
+        let broken = try self.told { world in
+            Self.eachNewJob(&world) { world, phone, _, ticket in
+                guard early == 0 else { return }
+                early += 1
+                // The storage has taken nothing, and says that it has.
+                world.phones[phone].handset.unacknowledged = ticket
+                world.tell(phone, .flushed)
+            }
+        }
+        #expect(early == 1 && broken == [.jobOrphansBounded])
+    }
+
+    @Test func `a phone that gives up a photo that still goes up is told`() throws {
+        var slow = Self.slow
+        slow.up.bitsPerSecond = 40_000
+        func broken(_ requestTimeout: Interval) throws -> [Invariant] {
+            let group = Bench.group(devices: 4, scans: 1, link: slow) { $0.requestTimeout = requestTimeout }
+            return try self.told(Bench.scenario(groups: [group], drain: .minutes(4))) { _ in }
+        }
+        #expect(try broken(.seconds(30)) == [])
+        #expect(try broken(.seconds(10)).contains(.requestOneFate))
+    }
+
+    @Test func `an answer comes no sooner than two round trips after its connection was asked for`() throws {
+        let broken = try self.told { world in
+            for phone in world.phones.indices {
+                for wire in world.phones[phone].wires {
+                    // As if it had been asked for only now.
+                    let now = world.now
+                    world.wires.update(wire) { state in
+                        guard let asked = state.asked, !state.hasAnswer else { return }
+                        state.asked = RequestOnWire(
+                            operation: asked.operation, scan: asked.scan, attempt: asked.attempt, sentAt: now)
+                    }
+                }
+            }
+        }
+        #expect(broken == [.timeSane])
+    }
+
     // MARK: Herds and neighbours
 
     /// A whole run, as the sentinel judges it.
-    private func judged(_ plan: WorldPlan) throws -> (world: World, broken: [Invariant]) {
+    private func judged(
+        _ plan: WorldPlan, _ change: (inout World) -> Void = { _ in }
+    ) throws -> (world: World, broken: [Invariant]) {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(
             groups: plan.run.groups.map(\.spec.name),
             groupOfDevice: plan.run.groups.indices.flatMap { place in
                 plan.run.groups[place].devices.map { _ in UInt16(place) }
             })
-        var sentinel = Sentinel(
-            SentinelSettings(
-                idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
-                herdTime: ClientProfile.contract.pathReturnJitter), ledger: settings)
+        var rules = SentinelSettings(
+            idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
+            herdTime: ClientProfile.contract.pathReturnJitter)
+        rules.resultsFormats = plan.run.groups.map(\.profile.resultsFormat)
+        var sentinel = Sentinel(rules, ledger: settings)
         var world = World(plan)
         var batch: [Observation] = []
         while try world.step() {
+            change(&world)
             for silence in world.takeSilences() { sentinel.heard(silence) }
+            for form in world.takeForms() { sentinel.heard(form) }
+            for request in world.takeGivenUp() { sentinel.heard(request) }
             world.take(&batch)
             for observation in batch { sentinel.saw(observation) }
         }

@@ -1,0 +1,307 @@
+package import SimBase
+package import Talaria
+
+/// A request as it left a phone: what a server reads of it.
+package struct RequestForm: Hashable, Sendable {
+    /// What it shows of a token. Which one it is, only the backend knows.
+    package enum Token: Hashable, Sendable {
+        /// The bearer token of the job it asks for, or of a job that is gone: of that nobody can say.
+        case own
+        case foreign
+        /// Not a bearer token.
+        case unreadable
+    }
+
+    package enum Body: Hashable, Sendable {
+        case none
+        /// Multipart with one part of that name and type: the photo of that scan.
+        case photo(field: String, type: String, of: ScanNumber)
+    }
+
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var operation: Operation
+    package var attempt: UInt32
+    package var at: Instant
+    package var method: String
+    package var target: String
+    /// In their order, without those that show a token.
+    package var headers: [HeaderLine]
+    package var tokens: [Token]
+    package var body: Body
+
+    package init(
+        device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32, at: Instant,
+        method: String, target: String, headers: [HeaderLine], tokens: [Token], body: Body
+    ) {
+        self.device = device
+        self.scan = scan
+        self.operation = operation
+        self.attempt = attempt
+        self.at = at
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.tokens = tokens
+        self.body = body
+    }
+}
+
+/// request.well-formed: holds each request against the form that the contract names for its operation (CONTRACT.md section
+/// 1.1, DESIGN.md section 6).
+///
+/// The job and the place to resume from are those that the phone has said it asks for; whether these are right is judged
+/// elsewhere (`stream.id-monotone`, `auth.no-leak`). The job must be one that the backend has accepted for the scan.
+struct FormWatch: Sendable {
+    struct Complaint: Sendable {
+        let form: RequestForm
+        let text: String
+    }
+
+    /// What a phone has said of a request at this moment.
+    private struct Word: Sendable {
+        let at: Instant
+        let scan: ScanNumber
+        let operation: Operation
+        let attempt: UInt32
+        let job: String?
+        let lastEventID: String?
+    }
+
+    private struct Phone: Sendable {
+        /// Its identity, since the app was installed.
+        var identity: String?
+        var words: [Word] = []
+        /// Digests of the ids of jobs that the backend has accepted.
+        var jobs: [(scan: ScanNumber, job: UInt64)] = []
+        /// Of scans up to this one some are forgotten.
+        var forgotten = ScanNumber.none
+    }
+
+    private static let jobsMax = 64
+
+    private var phones: [Phone] = []
+    /// Whose identities there are, or were.
+    private var owners: [String: Int] = [:]
+    /// In the order in which they were sent. Judged once everything of that moment was seen.
+    private var pending: [RequestForm] = []
+    private var judged = 0
+
+    mutating func heard(_ form: RequestForm) { self.pending.append(form) }
+
+    var isPending: Bool { self.judged < self.pending.count }
+
+    /// What is wrong with the requests that were sent before a moment.
+    ///
+    /// - Parameter phone: The place of a phone, and the `format=` of its results.
+    mutating func complaints(
+        before moment: Instant, phone: (DeviceNumber) -> (place: Int, format: String)?
+    ) -> [Complaint] {
+        var complaints: [Complaint] = []
+        while self.isPending, self.pending[self.judged].at < moment {
+            let form = self.pending[self.judged]
+            self.judged += 1
+            guard let (place, format) = phone(form.device) else { continue }
+            for text in self.judge(form, place, format: format) {
+                complaints.append(Complaint(form: form, text: "\(form.operation.name): \(text)"))
+            }
+        }
+        if !self.isPending {
+            self.pending.removeAll(keepingCapacity: true)
+            self.judged = 0
+        }
+        return complaints
+    }
+
+    // MARK: What is seen
+
+    mutating func sent(
+        _ operation: Operation, _ attempt: UInt32, job: String?, lastEventID: String?, scan: ScanNumber,
+        at: Instant, place: Int
+    ) {
+        self.change(place) { phone in
+            phone.words.removeAll { $0.at < at }
+            phone.words.append(
+                Word(
+                    at: at, scan: scan, operation: operation, attempt: attempt, job: job,
+                    lastEventID: lastEventID))
+        }
+    }
+
+    mutating func accepted(_ job: String, scan: ScanNumber, place: Int) {
+        self.change(place) { phone in
+            if phone.jobs.count == Self.jobsMax {
+                phone.forgotten = max(phone.forgotten, phone.jobs.removeFirst().scan)
+            }
+            phone.jobs.append((scan, Digest.of(job)))
+        }
+    }
+
+    mutating func reinstalled(_ place: Int) { self.change(place) { $0.identity = nil } }
+
+    private mutating func change(_ place: Int, _ change: (inout Phone) -> Void) {
+        while self.phones.count <= place { self.phones.append(Phone()) }
+        change(&self.phones[place])
+    }
+
+    // MARK: The form
+
+    private mutating func judge(_ form: RequestForm, _ place: Int, format: String) -> [String] {
+        while self.phones.count <= place { self.phones.append(Phone()) }
+        let word = self.phones[place].words.first {
+            $0.at == form.at && $0.scan == form.scan && $0.operation == form.operation
+                && $0.attempt == form.attempt
+        }
+        return self.identity(form, place) + self.address(form, word, place, format: format)
+            + Self.headers(form, word) + Self.body(form)
+    }
+
+    /// One for all requests of an installation, another after a reinstallation, and never that of another phone.
+    private mutating func identity(_ form: RequestForm, _ place: Int) -> [String] {
+        let values = form.values(of: HeaderName.deviceID)
+        guard let identity = values.first, values.count == 1 else {
+            return ["\(values.count) times \(HeaderName.deviceID)"]
+        }
+        guard Self.isIdentity(identity) else { return ["a device id that is no UUID of version 4"] }
+        if let own = self.phones[place].identity {
+            return own == identity ? [] : ["another device id than the request before"]
+        }
+        self.phones[place].identity = identity
+        guard let owner = self.owners.updateValue(place, forKey: identity) else { return [] }
+        return [
+            owner == place ? "the device id of the installation before" : "the device id of another phone"
+        ]
+    }
+
+    /// RFC 9562 section 4 and 5.4, in either case.
+    private static func isIdentity(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return false }
+        let isHexadecimal = parts.allSatisfy { part in
+            part.utf8.allSatisfy { Hexadecimal.value([$0][...]) != nil }
+        }
+        return isHexadecimal && parts[2].hasPrefix("4") && "89abAB".contains(parts[3].prefix(1))
+    }
+
+    private func address(_ form: RequestForm, _ word: Word?, _ place: Int, format: String) -> [String] {
+        let parts = form.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count > 1 ? parts[1].split(separator: "&", omittingEmptySubsequences: false) : []
+        var wrong: [String] = []
+        let method =
+            switch form.operation {
+            case .upload: "POST"
+            case .stream, .results, .status: "GET"
+            case .cleanup, .cancel: "DELETE"
+            }
+        if form.method != method { wrong.append("\(form.method.bounded) and not \(method)") }
+        if form.operation == .results {
+            let formats = query.filter { $0.hasPrefix("format=") }
+            if formats != ["format=\(format)"] || formats.count != query.count {
+                wrong.append("not the one query format=\(format)")
+            }
+        } else if parts.count > 1 {
+            wrong.append("a query that the contract does not have")
+        }
+        return wrong + self.path(String(parts[0]), of: form, word, place)
+    }
+
+    private func path(_ path: String, of form: RequestForm, _ word: Word?, _ place: Int) -> [String] {
+        let folder = "/v3/jobs/scans"
+        let ending: String
+        switch form.operation {
+        case .upload: return path == folder ? [] : ["a path that is not the contract's"]
+        case .stream: ending = "/stream"
+        case .results: ending = "/results"
+        case .cleanup: ending = "/cleanup"
+        case .status, .cancel: ending = ""
+        }
+        guard path.hasPrefix(folder + "/"), path.hasSuffix(ending) else {
+            return ["a path that is not the contract's"]
+        }
+        let job = String(path.dropFirst(folder.utf8.count + 1).dropLast(ending.utf8.count))
+        guard !job.isEmpty, !job.contains("/") else { return ["a path that is not the contract's"] }
+        if let word, word.job != job { return ["another job than the phone says"] }
+        let phone = self.phones[place]
+        guard phone.forgotten < form.scan else { return [] }
+        let known = Digest.of(job)
+        let isAccepted = phone.jobs.contains { $0.scan == form.scan && $0.job == known }
+        return isAccepted || !phone.jobs.contains { $0.scan == form.scan } ? [] : ["a job of something else"]
+    }
+
+    private static func headers(_ form: RequestForm, _ word: Word?) -> [String] {
+        var wrong: [String] = []
+        let tokens: [RequestForm.Token] = form.operation == .upload ? [] : [.own]
+        if form.tokens != tokens {
+            wrong.append(tokens.isEmpty ? "a token, and it has no job" : "not its job's bearer token, once")
+        }
+        let accepted = form.values(of: "Accept")
+        if form.operation == .stream, accepted != ["text/event-stream"] {
+            wrong.append("not Accept: text/event-stream, once")
+        }
+        let places = form.values(of: HeaderName.lastEventID)
+        if let word, places != (word.lastEventID.map { [$0] } ?? []) {
+            wrong.append(
+                word.lastEventID == nil
+                    ? "\(HeaderName.lastEventID), and no place to resume from"
+                    : "not the place to resume from in \(HeaderName.lastEventID), once")
+        }
+        let traces = form.values(of: TraceContext.headerName)
+        let trace = traces.count == 1 ? traces.first.flatMap(TraceContext.init(headerValue:)) : nil
+        if trace?.device != form.device || trace?.scan != form.scan || trace?.operation != form.operation
+            || trace?.attempt != form.attempt
+        {
+            wrong.append("not its own \(TraceContext.headerName), once")
+        }
+        return wrong
+    }
+
+    private static func body(_ form: RequestForm) -> [String] {
+        let types = form.values(of: "Content-Type")
+        guard form.operation == .upload else {
+            return form.body == .none && types.isEmpty ? [] : ["a body that the contract does not have"]
+        }
+        var wrong: [String] = []
+        if types.count != 1 || !types[0].hasPrefix("multipart/form-data; boundary=") {
+            wrong.append("not Content-Type: multipart/form-data with a boundary, once")
+        }
+        let isPhoto = ["image/jpeg", "image/png"].contains {
+            form.body == .photo(field: "photos[]", type: $0, of: form.scan)
+        }
+        if !isPhoto { wrong.append("no photo of its scan in photos[]") }
+        return wrong
+    }
+}
+
+extension RequestForm {
+    /// Names are compared without case (RFC 9110 section 5.1).
+    fileprivate func values(of name: String) -> [String] {
+        let wanted = name.lowercased()
+        return self.headers.filter { $0.name.lowercased() == wanted }.map(\.value)
+    }
+}
+
+/// A request that its phone gave up before its answer was whole, as its link saw it.
+package struct RequestGivenUp: Hashable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var operation: Operation
+    package var attempt: UInt32
+    package var at: Instant
+    /// When the link let its first byte pass: when it was sent, on a connection that was there already.
+    package var readyAt: Instant
+    /// When the last byte moved, in either direction.
+    package var movedAt: Instant
+
+    package init(
+        device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32, at: Instant,
+        readyAt: Instant, movedAt: Instant
+    ) {
+        self.device = device
+        self.scan = scan
+        self.operation = operation
+        self.attempt = attempt
+        self.at = at
+        self.readyAt = readyAt
+        self.movedAt = movedAt
+    }
+}

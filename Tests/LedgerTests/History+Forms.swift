@@ -1,0 +1,56 @@
+import Ledger
+import SimBase
+import Talaria
+
+// The requests of a history as they stand on the wire, in the contract's form.
+
+extension History {
+    /// In their order.
+    var forms: [RequestForm] {
+        self.observations.compactMap { seen in
+            guard case .phone(.requestSent(let operation, let attempt, let job, let place)) = seen.what else {
+                return nil
+            }
+            return Self.form(seen, operation, attempt, job ?? "none", after: place)
+        }
+    }
+
+    /// What such a phone calls itself.
+    static func identity(of device: DeviceNumber) -> String {
+        "1B4E28BA-2FA1-41D2-883F-0016D3CCA" + Hexadecimal.text(UInt64(device.raw), digits: 3)
+    }
+
+    private static func form(
+        _ seen: Observation, _ operation: Talaria.Operation, _ attempt: UInt32, _ job: String,
+        after place: String?
+    ) -> RequestForm {
+        let trace = TraceContext(
+            run: 1, device: seen.device, scan: seen.scan, operation: operation, attempt: attempt)
+        var form = RequestForm(
+            device: seen.device, scan: seen.scan, operation: operation, attempt: attempt, at: seen.at,
+            method: "GET", target: "/v3/jobs/scans/\(job)",
+            headers: [
+                HeaderLine(HeaderName.deviceID, Self.identity(of: seen.device)),
+                HeaderLine(TraceContext.headerName, trace.headerValue),
+            ], tokens: [.own], body: .none)
+        if let place { form.headers.append(HeaderLine(HeaderName.lastEventID, place)) }
+        switch operation {
+        case .upload:
+            form.method = "POST"
+            form.target = "/v3/jobs/scans"
+            form.tokens = []
+            form.headers.append(HeaderLine("Content-Type", "multipart/form-data; boundary=x"))
+            form.body = .photo(field: "photos[]", type: "image/jpeg", of: seen.scan)
+        case .stream:
+            form.target += "/stream"
+            form.headers.append(HeaderLine("Accept", "text/event-stream"))
+        case .results: form.target += "/results?format=lite"
+        case .cleanup:
+            form.method = "DELETE"
+            form.target += "/cleanup"
+        case .status: break
+        case .cancel: form.method = "DELETE"
+        }
+        return form
+    }
+}
