@@ -10,13 +10,21 @@ import Talaria
 ///
 /// A count of `k` of `n` is held against the binomial distribution by Chernoff's bound: `P <= exp(-n D(k/n || p))`, with D
 /// the relative entropy. How many waits a run has depends on how long they are, which makes the bound `e x ln(n)` times as
-/// large for an exponent of x. With x = 34 and a million waits a count is wrong by chance once in 10^11 runs, and at most 200
+/// large for an exponent of x. With x = 34 and a million waits a count is wrong by chance once in 10^11 runs, and at most 250
 /// are judged, each once, at the end of a run: less than one false alarm in 1,000 million runs.
 struct BackoffSamples: Sendable {
     /// Parts of the ceiling, in eighths.
     static let eighths: [Int64] = [1, 2, 4, 6, 7]
-    /// Failures in a row: one, two, three, or more.
-    static let depths = 4
+    /// Failures in a row: one, two, three, four to six, or more: from the seventh on the cap is the ceiling.
+    static let depths = 5
+    private static func depth(of failures: Int) -> Int {
+        switch failures {
+        case ...1: 0
+        case 2, 3: failures - 1
+        case 4...6: 3
+        default: 4
+        }
+    }
     /// In units of 2^-32.
     static let exponentMin = NaturalLogarithm.units(34)
 
@@ -35,7 +43,7 @@ struct BackoffSamples: Sendable {
 
         var text: String {
             let what = self.operation?.name ?? "all requests"
-            let order = ["first", "second", "third", "fourth or a later"][self.depth]
+            let order = ["first", "second", "third", "fourth to sixth", "seventh or a later"][self.depth]
             let rest = self.interrupted == 0 ? "" : " and \(self.interrupted) interrupted before"
             return
                 "\(what): of \(self.waits) waits after the \(order) failure in a row, \(self.over) were over within \(self.eighths)/8 of the longest\(rest); full jitter makes that about \(Int64(self.waits) * self.eighths / 8)"
@@ -60,7 +68,7 @@ struct BackoffSamples: Sendable {
         _ operation: Operation, failures: Int, ceiling: Interval, wait: Interval?, watched: Interval
     ) {
         guard let row = Self.operations.firstIndex(of: operation), ceiling > .zero else { return }
-        let depth = min(max(0, failures - 1), Self.depths - 1)
+        let depth = Self.depth(of: failures)
         for (part, eighths) in Self.eighths.enumerated() {
             let limit = Interval(nanoseconds: ceiling.nanoseconds / 8 * eighths)
             let isOver = wait.map { $0 <= limit } ?? false

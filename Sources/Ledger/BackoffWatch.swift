@@ -33,8 +33,19 @@ struct BackoffWatch: Sendable {
         var isExact = true
         /// The answer was a 429: its wait is judged by limit.honoured.
         var isLimited = false
+        /// A server's `retry:` has raised the base of the last wait, or may have.
+        var raise = Raise.none
         /// Since when something else has held the next attempt back.
         var heldAt: Instant?
+    }
+
+    /// What has become of a server's `retry:`.
+    private enum Raise: Sendable {
+        /// No stream of the job has been open.
+        case none
+        /// One was, and nobody knows how much of it has come.
+        case unsure
+        case raised
     }
 
     /// How an upload ended that has not gone back to the queue yet.
@@ -72,6 +83,8 @@ struct BackoffWatch: Sendable {
         var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
             []
         var slots = 0
+        /// Streams that were opened, by the scans whose jobs they follow; only where a server says `retry:`.
+        var raises: [(scan: ScanNumber, raise: Raise)] = []
         var isOnScreen = true
         var hasPath = true
         var isFull = false
@@ -104,6 +117,8 @@ struct BackoffWatch: Sendable {
     private var herds = RetryHerdWatch()
     /// Streams that had failures, of all phones: their next event ends the chain.
     private(set) var streamChains = 0
+    /// Streams that were opened, and of which nothing else has come so far.
+    private var unsure = 0
     private var complaints: [Complaint] = []
 
     init(_ settings: SentinelSettings) {
@@ -116,8 +131,12 @@ struct BackoffWatch: Sendable {
     var remembered: Int {
         self.phones.reduce(0) {
             $0 + $1.chains.count + $1.restarts.count + $1.uploads.count + $1.cleanups.count + $1.told.count
+                + $1.raises.count
         }
     }
+
+    /// Whether events and pings, of which there are many, mean anything just now.
+    var followsStreams: Bool { self.streamChains > 0 || self.unsure > 0 }
 
     /// One more phone, in the next place.
     mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
@@ -165,6 +184,7 @@ struct BackoffWatch: Sendable {
     }
 
     mutating func saw(_ sighting: PhoneSighting, scan: ScanNumber, at: Instant, place: Int) {
+        if self.retry != nil { self.followRaise(sighting, scan, place) }
         switch sighting {
         case .requestSent(let operation, let attempt, let job, _):
             self.sent(operation, scan, attempt, job, at, place)
@@ -236,8 +256,31 @@ struct BackoffWatch: Sendable {
             self.drop(place, at) { _ in true }
             // A process that has no path says so.
             let isFull = self.phones[place].isFull
+            self.unsure -= self.phones[place].raises.count { $0.raise == .unsure }
             self.phones[place] = Phone(slotsMax: self.phones[place].slotsMax)
             self.phones[place].isFull = isFull
+        default: break
+        }
+    }
+
+    // MARK: A server's `retry:`
+
+    /// It stands behind the head of each stream: whatever else comes of the stream comes behind it. It holds as long as the
+    /// phone follows the job.
+    private mutating func followRaise(_ sighting: PhoneSighting, _ scan: ScanNumber, _ place: Int) {
+        let index = self.phones[place].raises.firstIndex { $0.scan == scan }
+        switch sighting {
+        case .streamOpened:
+            guard index == nil else { return }
+            self.phones[place].raises.append((scan, .unsure))
+            self.unsure += 1
+        case .ping, .eventApplied, .eventIgnored, .firstEvent:
+            guard let index, self.phones[place].raises[index].raise == .unsure else { return }
+            self.phones[place].raises[index].raise = .raised
+            self.unsure -= 1
+        case .uploadAccepted, .queued, .completed, .refused:
+            guard let index else { return }
+            if self.phones[place].raises.remove(at: index).raise == .unsure { self.unsure -= 1 }
         default: break
         }
     }
@@ -325,11 +368,14 @@ struct BackoffWatch: Sendable {
         self.phones[place].chains[index].asked = nil
         self.phones[place].chains[index].isLimited = false
         self.phones[place].chains[index].isExact = isExact
+        if operation == .stream {
+            self.phones[place].chains[index].raise =
+                self.phones[place].raises.first { $0.scan == scan }?.raise ?? .none
+        }
         let isHeld = self.isHeld(operation, at, place)
         self.phones[place].chains[index].heldAt = isHeld ? at : nil
         guard !isHeld, self.isDrawnFreely(self.phones[place].chains[index]) else { return }
-        let failures = self.phones[place].chains[index].failures
-        self.tell(self.herds.began(ceiling: self.ceiling(operation, failures: failures), at: at))
+        self.tell(self.herds.began(ceiling: self.ceiling(self.phones[place].chains[index]), at: at))
     }
 
     private func isHeld(_ operation: Operation, _ at: Instant, _ place: Int) -> Bool {
@@ -490,7 +536,7 @@ struct BackoffWatch: Sendable {
         }
         self.sample(chain, wait: waited, watched: waited)
         if chain.asked == nil, self.isDrawnFreely(chain) { self.tell(self.herds.ended(at: at)) }
-        let ceiling = self.ceiling(chain.operation, failures: chain.failures)
+        let ceiling = self.ceiling(chain)
         // A header is rounded up to whole seconds.
         let most = max(ceiling, chain.asked.map { $0 + .seconds(1) } ?? .zero)
         let late = chain.isExact && chain.operation == .stream ? Self.tick : Self.slack
@@ -506,7 +552,7 @@ struct BackoffWatch: Sendable {
 
     /// The bounds of its wait are known: neither is its beginning uncertain, nor its base one that a server may have raised.
     private func isDrawnFreely(_ chain: Chain) -> Bool {
-        chain.isExact && (chain.operation != .stream || self.retry == nil)
+        chain.isExact && chain.raise != .unsure
     }
 
     /// Not what a server asked for, and not what something held back from the beginning.
@@ -514,13 +560,13 @@ struct BackoffWatch: Sendable {
         guard self.isDrawnFreely(chain), chain.asked == nil, wait != nil || watched > .zero else { return }
         self.samples.add(
             chain.operation, failures: chain.failures,
-            ceiling: self.ceiling(chain.operation, failures: chain.failures), wait: wait, watched: watched)
+            ceiling: self.ceiling(chain), wait: wait, watched: watched)
     }
 
-    private func ceiling(_ operation: Operation, failures: Int) -> Interval {
+    private func ceiling(_ chain: Chain) -> Interval {
         var base = self.base
-        if operation == .stream, let retry = self.retry { base = max(base, min(retry, self.cap)) }
-        let doublings = Int64(min(max(0, failures - 1), 62))
+        if chain.raise != .none, let retry = self.retry { base = max(base, min(retry, self.cap)) }
+        let doublings = Int64(min(max(0, chain.failures - 1), 62))
         guard base.nanoseconds <= self.cap.nanoseconds >> doublings else { return self.cap }
         return .nanoseconds(base.nanoseconds << doublings)
     }

@@ -180,7 +180,7 @@ package struct Sentinel: Sendable {
         if self.forms.isPending { self.judgeForms(before: observation.at) }
         guard self.awaitsAnswers || !observation.isRoutine else {
             // An event ends the failures of its stream.
-            if self.backoffs.streamChains > 0, case .phone(let sighting) = observation.what {
+            if self.backoffs.followsStreams, case .phone(let sighting) = observation.what {
                 let place = self.place(of: observation.device)
                 self.backoffs.saw(sighting, scan: observation.scan, at: observation.at, place: place)
             }

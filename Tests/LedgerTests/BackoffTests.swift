@@ -9,10 +9,10 @@ import Testing
     private static let base = Interval.milliseconds(500)
     private static let cap = Interval.seconds(30)
 
-    private static func judge(_ history: History) -> [Verdict] {
+    private static func judge(_ history: History, retry: Interval? = nil) -> [Verdict] {
         var sentinel = Sentinel(
             SentinelSettings(
-                idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500)),
+                idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500), retryField: retry),
             ledger: .embedded)
         for observation in history.observations { sentinel.saw(observation) }
         sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
@@ -239,6 +239,122 @@ import Testing
         // The first waits alone are as they should be.
         let firsts = Self.fleet(180) { _, phone, attempt in Self.uniform(Self.base, phone, attempt) }
         #expect(firsts == [])
+    }
+
+    // MARK: What ends a row of failures, the cap, and a server's `retry:`
+
+    /// Streams of so many phones are opened and lost so often in a row; `opened` is what comes of each before it is lost.
+    /// The wait is drawn below the ceiling that `ceiling` makes of the number of failures.
+    private static func lossy(
+        _ phones: UInt32, failures: UInt32, retry: Interval? = nil,
+        opened: (inout History) -> Void = { _ in }, ceiling: (UInt32) -> Interval
+    ) -> [Invariant] {
+        let history = History {
+            for phone in 0..<phones {
+                $0.device = DeviceNumber(phone)
+                $0.launch()
+                for attempt in 1...failures {
+                    $0.phone(
+                        .streamOpened(job: $0.job, attempt: attempt, after: nil, took: .milliseconds(1)))
+                    opened(&$0)
+                    Self.lose(&$0, attempt: attempt)
+                    $0.pass(Self.uniform(ceiling(attempt), phone, attempt) - .milliseconds(1))
+                    $0.send(.stream, attempt: attempt + 1, job: $0.job)
+                    $0.phone(.replied(.stream, attempt: attempt + 1, status: 200, took: .zero))
+                }
+            }
+        }
+        return Self.judge(history, retry: retry).map(\.invariant)
+    }
+
+    /// min(cap, base x 2^n).
+    private static func growing(_ failures: UInt32, base: Interval = Self.base, cap: Interval = Self.cap)
+        -> Interval
+    {
+        min(cap, base * Int64(1 << min(failures - 1, 20)))
+    }
+
+    private static func ping(_ history: inout History) {
+        for _ in 1...3 { history.phone(.ping(id: nil, gap: .seconds(1))) }
+    }
+
+    private static func event(_ history: inout History) {
+        history.phone(.firstEvent(job: history.job, took: .milliseconds(1)))
+        history.apply(0)
+    }
+
+    @Test func `neither a 200 nor a ping ends a row of failures, and an event does`() {
+        for opened in [{ _ in }, Self.ping] as [(inout History) -> Void] {
+            #expect(Self.lossy(40, failures: 6, opened: opened) { Self.growing($0) } == [])
+            #expect(Self.lossy(40, failures: 6, opened: opened) { _ in Self.base } == [.retryBudget])
+        }
+        #expect(Self.lossy(40, failures: 6, opened: Self.event) { _ in Self.base } == [])
+        #expect(Self.lossy(40, failures: 6, opened: Self.event) { Self.growing($0) } == [.retryBudget])
+    }
+
+    @Test func `a backoff without a cap, and one with another cap, are found`() {
+        #expect(Self.lossy(40, failures: 10) { Self.growing($0) } == [])
+        #expect(Self.lossy(40, failures: 10) { Self.growing($0, cap: .hours(1)) } == [.retryBudget])
+        for cap in [Interval.seconds(10), .seconds(15), .seconds(20), .seconds(60)] {
+            #expect(Self.lossy(40, failures: 10) { Self.growing($0, cap: cap) } == [.retryBudget], "\(cap)")
+        }
+    }
+
+    @Test func `a retry field raises the base, as soon as it has come`() {
+        let retry = Interval.seconds(5)
+        for opened in [Self.ping, Self.event] as [(inout History) -> Void] {
+            // Events end each row of failures, pings do not.
+            var history = History()
+            opened(&history)
+            let isEnded = history.observations.contains { seen in
+                if case .phone(.eventApplied) = seen.what { true } else { false }
+            }
+            func waits(_ base: Interval) -> [Invariant] {
+                Self.lossy(60, failures: 5, retry: retry, opened: opened) { failures in
+                    isEnded ? base : Self.growing(failures, base: base)
+                }
+            }
+            #expect(waits(retry) == [])
+            #expect(waits(Self.base) == [.retryBudget])
+            #expect(waits(.seconds(10)) == [.retryBudget])
+        }
+        // Nobody knows whether it has come.
+        #expect(Self.lossy(60, failures: 1, retry: retry) { Self.growing($0, base: retry) } == [])
+        #expect(Self.lossy(60, failures: 1, retry: retry) { Self.growing($0) } == [])
+        // No more than the cap, and no less than the base.
+        #expect(Self.lossy(60, failures: 3, retry: .minutes(5), opened: Self.ping) { _ in Self.cap } == [])
+        #expect(
+            Self.lossy(60, failures: 3, retry: .milliseconds(10), opened: Self.ping) { Self.growing($0) }
+                == [])
+        #expect(
+            Self.lossy(60, failures: 3, retry: .milliseconds(10), opened: Self.ping) {
+                Self.growing($0, base: .milliseconds(10))
+            } == [.retryBudget])
+    }
+
+    @Test func `a retry field says nothing of a job whose streams were never open`() {
+        func refused(_ base: Interval) -> [Invariant] {
+            let history = History {
+                for phone in 0..<60 as Range<UInt32> {
+                    $0.device = DeviceNumber(phone)
+                    $0.launch()
+                    // The stream of an earlier job had brought one.
+                    $0.phone(.streamOpened(job: $0.job, attempt: 1, after: nil, took: .milliseconds(1)))
+                    Self.ping(&$0)
+                    $0.phone(.queued(.tokenExpired))
+                    for attempt in 1...3 as ClosedRange<UInt32> {
+                        Self.lose(&$0, attempt: attempt)
+                        let ceiling = Self.growing(attempt, base: base)
+                        $0.pass(Self.uniform(ceiling, phone, attempt) - .milliseconds(1))
+                        $0.send(.stream, attempt: attempt + 1, job: $0.job)
+                        $0.phone(.requestFailed(.stream, attempt: attempt + 1, .reset, took: .zero))
+                    }
+                }
+            }
+            return Self.judge(history, retry: .seconds(5)).map(\.invariant)
+        }
+        #expect(refused(Self.base) == [])
+        #expect(refused(.seconds(5)) == [.retryBudget])
     }
 
     @Test func `so few waits say nothing`() {
