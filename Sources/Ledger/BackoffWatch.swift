@@ -369,8 +369,9 @@ struct BackoffWatch: Sendable {
         self.phones[place].chains[index].isLimited = false
         self.phones[place].chains[index].isExact = isExact
         if operation == .stream {
+            let opened = self.phones[place].raises.firstIndex { $0.scan == scan }
             self.phones[place].chains[index].raise =
-                self.phones[place].raises.first { $0.scan == scan }?.raise ?? .none
+                opened.map { self.phones[place].raises[$0].raise } ?? .none
         }
         let isHeld = self.isHeld(operation, at, place)
         self.phones[place].chains[index].heldAt = isHeld ? at : nil
