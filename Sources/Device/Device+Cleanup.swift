@@ -192,6 +192,6 @@ extension Device {
         let journey = self.journeys.remove(at: index)
         let outcome = journey.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
-        if journey.holdsSlot { self.observe(.slotGiven, of: scan, at: now, into: &effects) }
+        if journey.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
     }
 }

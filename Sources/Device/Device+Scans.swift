@@ -130,6 +130,7 @@ extension Device {
             let index = self.queue.next(self.conditions(at: now))
         {
             let scan = self.queue.remove(at: index).scan
+            self.endOutlasted(scan.number, at: now, into: &effects)
             self.observe(.slotTaken, of: scan.number, at: now, into: &effects)
             switch scan.work {
             case .upload: self.startUpload(scan, at: now, into: &effects)
@@ -148,6 +149,41 @@ extension Device {
             self.journeys[index].holdsSlot = false
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
         }
+        self.giveOutlastedSlots(at: now, into: &effects)
+    }
+
+    /// The slot is given once the stream is over whose terminal event has come.
+    mutating func leaveSlot(of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+        if self.isDraining(scan) {
+            self.outlasted.append(scan)
+        } else {
+            self.observe(.slotGiven, of: scan, at: now, into: &effects)
+        }
+    }
+
+    private mutating func giveOutlastedSlots(at now: Instant, into effects: inout [DeviceEffect]) {
+        guard !self.outlasted.isEmpty else { return }
+        var left: [ScanNumber] = []
+        for scan in self.outlasted {
+            if self.isDraining(scan) {
+                left.append(scan)
+            } else {
+                self.observe(.slotGiven, of: scan, at: now, into: &effects)
+            }
+        }
+        self.outlasted = left
+    }
+
+    /// A scan that is to have a slot again does not wait for its last stream.
+    private mutating func endOutlasted(
+        _ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
+        guard self.outlasted.contains(scan) else { return }
+        for exchange in self.exchanges where exchange.purpose == .drain && exchange.scan == scan {
+            effects.append(.abort(exchange.id))
+        }
+        self.exchanges.removeAll { $0.purpose == .drain && $0.scan == scan }
+        self.giveOutlastedSlots(at: now, into: &effects)
     }
 
     private func isDraining(_ scan: ScanNumber) -> Bool {
@@ -180,7 +216,7 @@ extension Device {
             WaitingScan(scan: scan, cause: cause, hold: hold, floor: floor, ticket: ticket, isAnnounced: true)
         )
         self.observe(.queued(cause), of: number, at: now, into: &effects)
-        self.observe(.slotGiven, of: number, at: now, into: &effects)
+        self.leaveSlot(of: number, at: now, into: &effects)
     }
 
     /// A path that returns ends every backoff, and the wait of scans that were parked until then.

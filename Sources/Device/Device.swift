@@ -30,6 +30,8 @@ package struct Device: Sendable {
     /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
     /// stream, without one while only the DELETE is left.
     var journeys: [Journey] = []
+    /// Scans that have left their slots while their streams are still open behind the terminal event: those count until they are over.
+    var outlasted: [ScanNumber] = []
     var cleanups: [Cleanup] = []
     /// Scans whose photos cannot be used, and of which that is not durable yet, in the order of their tickets.
     var rejected: [RejectedScan] = []
@@ -243,7 +245,7 @@ package struct Device: Sendable {
 
     /// Slots in use.
     package var slotsTaken: Int {
-        var taken = 0
+        var taken = self.outlasted.count
         // By place: to look at each journey through a closure would copy it.
         for index in self.journeys.indices where self.journeys[index].holdsSlot { taken += 1 }
         return taken

@@ -75,6 +75,36 @@ struct CleanupTests {
         #expect(phone.request(.cleanup)?.attempt == 2)
     }
 
+    @Test func `a slot is taken until the stream is over, also where the DELETE is answered before`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(books: 1))
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+        #expect(phone.device.slotsTaken == 1)
+        phone.pass(DeviceLimit.drainGrace - .milliseconds(1))
+        #expect(phone.device.slotsTaken == 1 && !phone.device.isQuiescent)
+        phone.pass(.milliseconds(1))
+        #expect(phone.device.slotsTaken == 0 && phone.device.isQuiescent)
+        #expect(phone.sightings.last == .slotGiven)
+        #expect(phone.sightings.count { $0 == .slotGiven } == 1)
+    }
+
+    @Test func `a scan that has its slot again does not wait for its last stream`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(rawBooks: nil))
+        _ = phone.takeSightings()
+        phone.answer(.results, 401, Wording.problem(.tokenExpired))
+        #expect(
+            phone.takeSightings().suffix(4) == [
+                .queued(.tokenExpired), .slotGiven, .slotTaken,
+                .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil),
+            ])
+        #expect(phone.device.slotsTaken == 1)
+        #expect(phone.request(.stream) == nil)
+    }
+
     @Test func `a DELETE holds no slot, whether it is under way or waits to be repeated`() {
         var phone = TestPhone()
         for scan: UInt32 in 1...18 {
