@@ -111,6 +111,8 @@ package struct Sentinel: Sendable {
 
     /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
     package static let requestsPerSecondMax = 60
+    /// More DELETEs of one scan are never open.
+    private static let cleanupsOpenMax: UInt32 = 10
     /// How long after it was let go a phone is watched.
     static let releaseTime = Interval.seconds(1)
 
@@ -395,7 +397,11 @@ package struct Sentinel: Sendable {
         {
             self.violate(.requestOneFate, seen, "\(operation.name) sent while the one before it has no end")
         }
-        self.states[place].loose.removeAll { $0.operation == operation && $0.scan == seen.scan }
+        // DELETEs of several jobs of a scan may be open at once, and outlive the background.
+        let open: UInt32 = operation == .cleanup ? Self.cleanupsOpenMax : 0
+        self.states[place].loose.removeAll {
+            $0.operation == operation && $0.scan == seen.scan && $0.attempt + open <= attempt
+        }
         self.states[place].requests.append(request)
         let second = seen.at.nanoseconds / 1_000_000_000
         if second != self.states[place].second {

@@ -79,6 +79,25 @@ import Testing
         #expect(remembered(afterScans: 40) == remembered(afterScans: 160))
     }
 
+    @Test(arguments: [(1, []), (3, [.requestOneFate])] as [(UInt32, [Invariant])])
+    func `a DELETE may outlive the background, beside that of the scan's next job`(
+        answered: UInt32, broken: [Invariant]
+    ) {
+        let history = History {
+            $0.launch()
+            for attempt: UInt32 in 1...2 {
+                $0.job = "job-\(attempt)"
+                $0.phone(.suspended)
+                $0.send(.cleanup, attempt: attempt, job: $0.job)
+                $0.phone(.resumed)
+            }
+            for attempt in [answered, 2] {
+                $0.phone(.replied(.cleanup, attempt: attempt, status: 204, took: .milliseconds(1)))
+            }
+        }
+        #expect(self.broken(history) == broken)
+    }
+
     /// Two scans wait, each for a cause of its own; after what the script does one of them is uploaded.
     private func order(
         older: WaitingCause, newer: WaitingCause, first: UInt32, then: UInt32? = nil,
