@@ -9,6 +9,8 @@ struct Agenda: Sendable {
         case ping(ExchangeID)
         /// The moment of an armed fault that acts by itself.
         case fault(ExchangeID)
+        /// The end of a stream that outlives its terminal event.
+        case linger(ExchangeID)
     }
 
     private static let staleMin = 1_024

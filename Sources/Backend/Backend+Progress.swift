@@ -12,6 +12,7 @@ extension Backend {
             case .job(let key): self.advance(key, into: &effects)
             case .ping(let exchange): self.pingDue(exchange, into: &effects)
             case .fault(let exchange): self.faultDue(exchange, into: &effects)
+            case .linger(let exchange): self.lingeringEnds(exchange, into: &effects)
             }
         }
     }
@@ -22,13 +23,15 @@ extension Backend {
         case .job(let key): self.jobs.update(key) { $0.due } == at
         case .ping(let exchange): self.streams.update(exchange) { $0.nextPing } == at
         case .fault(let exchange): (self.streams.update(exchange) { $0.alarm } ?? nil) == at
+        case .linger(let exchange): self.lingering.update(exchange) { $0.endsAt } == at
         }
     }
 
     mutating func dropStaleDeadlines() {
         var agenda = Agenda()
         swap(&agenda, &self.agenda)  // So that what is asked below does not touch what changes.
-        agenda.drop(live: self.jobs.count + self.streams.count + self.alarms) { self.isLive($0, $1) }
+        let live = self.jobs.count + self.streams.count + self.lingering.count + self.alarms
+        agenda.drop(live: live) { self.isLive($0, $1) }
         swap(&agenda, &self.agenda)
     }
 
@@ -137,7 +140,7 @@ extension Backend {
         effects.append(
             .observe(
                 self.sighting(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
-        self.endStreams(of: facts.key, into: &effects)
+        self.endStreams(of: facts.key, lingering: true, into: &effects)
         if isForgetful { self.keepTerminalOnly(facts, ending.status) }
         self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
     }

@@ -71,7 +71,7 @@ extension Backend {
             self.write(entry, to: exchange, facts, replayed: true, into: &effects)
         }
         if isOver {
-            self.endStream(exchange, facts, into: &effects)
+            self.endStream(exchange, facts, lingering: true, into: &effects)
         } else {
             self.act(exchange, into: &effects)
         }
@@ -226,21 +226,46 @@ extension Backend {
 
     // MARK: Ends
 
-    mutating func endStreams(of key: JobKey, into effects: inout [BackendEffect]) {
+    /// `lingering`: behind the terminal event, where the connections may stay open for a while.
+    mutating func endStreams(
+        of key: JobKey, lingering: Bool = false, into effects: inout [BackendEffect]
+    ) {
         guard let (facts, streams) = self.jobs.update(key, { ($0.facts, $0.streams) }) else { return }
-        for exchange in streams { self.endStream(exchange, facts, into: &effects) }
+        for exchange in streams {
+            self.endStream(exchange, facts, lingering: lingering, into: &effects)
+        }
     }
 
     mutating func endStream(
-        _ exchange: ExchangeID, _ facts: Job.Facts, into effects: inout [BackendEffect]
+        _ exchange: ExchangeID, _ facts: Job.Facts, lingering: Bool = false,
+        into effects: inout [BackendEffect]
     ) {
         guard let stream = self.streams[exchange] else { return }
         self.forget(exchange, stream)
+        if lingering, self.configuration.streamLinger > .zero {
+            let endsAt = self.now + self.configuration.streamLinger
+            self.lingering[exchange] = LingeringStream(
+                job: facts.id, owner: facts.owner, attempt: stream.attempt, endsAt: endsAt)
+            self.agenda.add(.linger(exchange), at: endsAt)
+            return
+        }
         effects.append(.endStream(exchange))
         effects.append(
             .observe(
                 self.sighting(
                     facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: false))))
+    }
+
+    mutating func lingeringEnds(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+        guard let stream = self.lingering[exchange] else { return }
+        self.lingering[exchange] = nil
+        effects.append(.endStream(exchange))
+        self.observeEnd(of: stream, byPeer: false, into: &effects)
+    }
+
+    func observeEnd(of stream: LingeringStream, byPeer: Bool, into effects: inout [BackendEffect]) {
+        let ended = BackendSighting.streamEnded(job: stream.job, attempt: stream.attempt, byPeer: byPeer)
+        effects.append(.observe(self.sighting(stream.owner, ended)))
     }
 
     mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {

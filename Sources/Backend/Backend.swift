@@ -18,6 +18,8 @@ package struct Backend: Sendable {
     var now = Instant.zero
     var jobs = OrderedTable<JobKey, Job>()
     var streams = OrderedTable<ExchangeID, Stream>()
+    /// Streams behind their terminal event whose connections are still open.
+    var lingering = OrderedTable<ExchangeID, LingeringStream>()
     /// Uploads whose body is being read.
     var uploads = OrderedTable<ExchangeID, PendingUpload>()
     var graves: Graveyard
@@ -54,7 +56,8 @@ package struct Backend: Sendable {
         switch event {
         case .requested(let exchange, let request, let caller, let connection, let faults):
             precondition(
-                self.streams[exchange] == nil && self.uploads[exchange] == nil,
+                self.streams[exchange] == nil && self.uploads[exchange] == nil
+                    && self.lingering[exchange] == nil,
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
@@ -131,6 +134,11 @@ package struct Backend: Sendable {
 
     private mutating func aborted(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
         self.uploads[exchange] = nil
+        if let stream = self.lingering[exchange] {
+            self.lingering[exchange] = nil
+            self.observeEnd(of: stream, byPeer: true, into: &effects)
+            return
+        }
         guard let stream = self.streams[exchange] else { return }  // Over already: the two ends crossed.
         self.forget(exchange, stream)
         let ended = BackendSighting.streamEnded(
@@ -145,7 +153,7 @@ package struct Backend: Sendable {
 
     /// Jobs that are neither cleaned up nor expired.
     package var jobsAlive: Int { self.jobs.count }
-    package var streamsOpen: Int { self.streams.count }
+    package var streamsOpen: Int { self.streams.count + self.lingering.count }
     /// Uploads whose body is being read.
     package var uploadsOpen: Int { self.uploads.count }
 

@@ -71,6 +71,8 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var urlForm: URLForm
     /// The `retry:` field at the start of every stream; nil sends none. It raises a phone's backoff.
     package var retryField: Interval?
+    /// From the terminal event of a stream to the end of its connection, on which nothing comes any more.
+    package var streamLinger: Interval
     /// Photos in one upload.
     package var photosMax: Int
     package var photoBytesMax: Int
@@ -89,8 +91,9 @@ package struct BackendConfiguration: Hashable, Sendable {
         tokenLifetime: Interval, eventBuffer: Interval, replayIDs: ReplayIDs, lineEnds: LineEnds,
         rateLimit: Quota?,
         resultsLifetime: Interval, completedBytesMax: Int, strictDevice: Bool, strictAccept: Bool,
-        repeatedCleanup: RepeatedCleanup, urlForm: URLForm, retryField: Interval?, photosMax: Int,
-        photoBytesMax: Int, batchBytesMax: Int, jobsMax: Int, tombstonesMax: Int, wallClockAtZero: Int64
+        repeatedCleanup: RepeatedCleanup, urlForm: URLForm, retryField: Interval?, streamLinger: Interval,
+        photosMax: Int, photoBytesMax: Int, batchBytesMax: Int, jobsMax: Int, tombstonesMax: Int,
+        wallClockAtZero: Int64
     ) {
         self.dialect = dialect
         self.jobTime = jobTime
@@ -108,6 +111,7 @@ package struct BackendConfiguration: Hashable, Sendable {
         self.repeatedCleanup = repeatedCleanup
         self.urlForm = urlForm
         self.retryField = retryField
+        self.streamLinger = streamLinger
         self.photosMax = photosMax
         self.photoBytesMax = photoBytesMax
         self.batchBytesMax = batchBytesMax
@@ -135,6 +139,7 @@ package struct BackendConfiguration: Hashable, Sendable {
         repeatedCleanup: .noContent,
         urlForm: .relative,
         retryField: nil,
+        streamLinger: .zero,
         photosMax: ContractLimit.photosMax,
         photoBytesMax: ContractLimit.photoBytesMax,
         batchBytesMax: ContractLimit.batchBytesMax,
@@ -149,7 +154,7 @@ package struct BackendConfiguration: Hashable, Sendable {
             ("the ping interval", self.ping), ("the token lifetime", self.tokenLifetime),
             ("the event buffer", self.eventBuffer), ("the results lifetime", self.resultsLifetime),
             ("the rate limit's window", self.rateLimit?.window ?? .zero),
-            ("the retry field", self.retryField ?? .zero),
+            ("the retry field", self.retryField ?? .zero), ("the stream's linger", self.streamLinger),
         ]
         for (name, length) in lengths where !(.zero...Self.intervalMax).contains(length) {
             return "\(name) must lie between nothing and ten years"

@@ -31,3 +31,11 @@ struct Stream: Sendable {
 
     var job: JobKey { self.facts.key }
 }
+
+/// A stream that has brought its terminal event, and whose connection stays open for a while. Its job may be gone before it.
+struct LingeringStream: Sendable {
+    let job: String
+    let owner: Caller
+    let attempt: UInt32
+    let endsAt: Instant
+}

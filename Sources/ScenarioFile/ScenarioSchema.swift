@@ -91,6 +91,8 @@ package enum ScenarioSchema {
                 "a token is good only with the device id of its upload"),
             "strict-accept": .toggle,
             "repeated-cleanup": .integer(204...404), "links": .anyText, "retry": JSONSchema.duration.orOff(),
+            "stream-linger": JSONSchema.duration.described(
+                "how long a stream's connection stays open after its terminal event"),
             "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
             "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),
         ]

@@ -165,6 +165,7 @@ package enum ScenarioWriter {
             ("repeated-cleanup", String(backend.repeatedCleanup.rawValue)),
             ("links", links),
             ("retry", backend.retryField.map(Units.text) ?? "off"),
+            ("stream-linger", Units.text(backend.streamLinger)),
             ("photos-max", String(backend.photosMax)),
             ("photo-size-max", Units.text(bytes: backend.photoBytesMax)),
             ("batch-size-max", Units.text(bytes: backend.batchBytesMax)),

@@ -8,8 +8,8 @@ struct ServerReader {
     static let keys = [
         "dialect", "books", "job-time", "ping", "ping-ids", "token-lifetime", "event-buffer", "replay-ids",
         "line-ends", "rate-limit", "results-lifetime", "completed-size-max", "strict-device", "strict-accept",
-        "repeated-cleanup", "links", "retry", "photos-max", "photo-size-max", "batch-size-max", "jobs-max",
-        "tombstones-max",
+        "repeated-cleanup", "links", "retry", "stream-linger", "photos-max", "photo-size-max",
+        "batch-size-max", "jobs-max", "tombstones-max",
     ]
     private static let plannedDialects = ["live-2026-02", "bendv3", "legacy-openapi"]
     private static let countMax = 10_000_000
@@ -50,6 +50,7 @@ struct ServerReader {
         time("token-lifetime", &backend.tokenLifetime)
         time("event-buffer", &backend.eventBuffer)
         time("results-lifetime", &backend.resultsLifetime)
+        time("stream-linger", &backend.streamLinger)
         backend.retryField = Self.optional(map, "retry", default: backend.retryField) {
             text throws(ValueError) in
             try Values.duration(text, max: limit)

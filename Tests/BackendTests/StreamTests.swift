@@ -238,6 +238,30 @@ import Wire
         #expect(ends(.mixed).count == 12)
     }
 
+    @Test func `a stream may stay open behind its terminal event, whatever becomes of its job`() {
+        func ends(_ linger: Interval, aborts: Bool = false) -> [Int64] {
+            var bench = Bench { $0.streamLinger = linger }
+            let job = bench.job()
+            let (exchange, _) = bench.stream(job)
+            bench.run(to: .zero + .seconds(11))
+            bench.cleanup(job)
+            if aborts { bench.handle(.aborted(exchange)) }
+            #expect(bench.backend.streamsOpen == (linger > .zero && !aborts ? 1 : 0))
+            bench.run(to: .zero + .seconds(20))
+            #expect(bench.backend.streamsOpen == 0)
+            let sightings = bench.effects.compactMap { effect in
+                if case .observe(let observation) = effect { observation } else { nil }
+            }
+            return sightings.compactMap { observation in
+                guard case .backend(.streamEnded(_, _, aborts)) = observation.what else { return nil }
+                return observation.at.nanoseconds / 1_000_000
+            }
+        }
+        #expect(ends(.zero) == [10_000])
+        #expect(ends(.seconds(4)) == [14_000])
+        #expect(ends(.seconds(4), aborts: true) == [11_000])
+    }
+
     @Test(
         arguments: [
             (nil, "400 INVALID_ACCEPT_HEADER"), ("*/*", "400 INVALID_ACCEPT_HEADER"),

@@ -161,6 +161,7 @@ struct ScenarioReaderTests {
                   repeated-cleanup: 404
                   links: https://api.example:8443
                   retry: 750ms
+                  stream-linger: 3s
                   photos-max: 2
                   photo-size-max: 1MB
                   batch-size-max: 1.5MiB
@@ -184,6 +185,7 @@ struct ScenarioReaderTests {
         backend.repeatedCleanup = .notFound
         backend.urlForm = .absolute(base: "https://api.example:8443")
         backend.retryField = .milliseconds(750)
+        backend.streamLinger = .seconds(3)
         backend.photosMax = 2
         backend.photoBytesMax = 1_000_000
         backend.batchBytesMax = 1_572_864

@@ -118,6 +118,7 @@ struct ScenarioWriterTests {
               repeated-cleanup: 204
               links: relative
               retry: off
+              stream-linger: 0s
               photos-max: 5
               photo-size-max: 10MB
               batch-size-max: 50MB
