@@ -29,6 +29,33 @@ package enum Sometimes: String, CaseIterable, Hashable, Sendable {
     case storageFull = "storage-full"
     case reinstalled
     case eventIgnored = "event-ignored"
+    case cleanupNotFound = "cleanup-not-found"
+    case cleanupGone = "cleanup-gone"
+    case cleanupUnauthorized = "cleanup-unauthorized"
+    case suspendedInCleanup = "suspended-in-cleanup"
+    case resultsUnauthorized = "results-unauthorized"
+    case pathLostInLimit = "path-lost-in-limit"
+    case killedInLimit = "killed-in-limit"
+    case clockSetBack = "clock-set-back"
+    case failedTwice = "job-failed-twice"
+    case failedThrice = "job-failed-thrice"
+    case tokenEndedFourTimes = "token-ended-four-times"
+    case streamsEmpty = "streams-empty"
+    case streamsOfPings = "streams-of-pings"
+    case backoffCapped = "backoff-capped"
+    case baseRaised = "base-raised"
+    case uploadLong = "upload-long"
+    case killedBeforeRecord = "killed-before-record"
+    case killedInStream = "killed-in-stream"
+    case killedBeforeBooks = "killed-before-books"
+    case slotLingering = "slot-lingering"
+    case streamUnharmed = "stream-unharmed"
+    case endWhileRunning = "end-while-running"
+    case startedOver = "started-over"
+    case serverErrorFinal = "server-error-final"
+    case capturedAnew = "captured-anew"
+    case limitBelowSeconds = "limit-below-seconds"
+    case requeuedBeforeYounger = "requeued-before-younger"
 
     /// For people.
     package var text: String {
@@ -58,6 +85,34 @@ package enum Sometimes: String, CaseIterable, Hashable, Sendable {
         case .storageFull: "a storage without room"
         case .reinstalled: "an app that was installed anew"
         case .eventIgnored: "an event that a phone passed over"
+        case .cleanupNotFound: "a DELETE that was answered with 404"
+        case .cleanupGone: "a DELETE that was answered with 410"
+        case .cleanupUnauthorized: "a DELETE that was answered with 401"
+        case .suspendedInCleanup: "an app that left the screen while a DELETE was open, and came back"
+        case .resultsUnauthorized: "a 401 to a request for results"
+        case .pathLostInLimit: "a path that was lost and returned while uploads waited for a 429"
+        case .killedInLimit: "an app killed while scans waited for a 429, and started again with them"
+        case .clockSetBack: "a capture after the clock was set back, with older scans waiting"
+        case .failedTwice: "a scan whose jobs ended twice in an error to try again"
+        case .failedThrice: "a scan whose jobs ended three times in an error to try again"
+        case .tokenEndedFourTimes: "a scan whose tokens ended four times"
+        case .streamsEmpty: "three streams of a scan in a row that opened and were lost before any event"
+        case .streamsOfPings: "three streams of a scan in a row that brought pings only and were lost"
+        case .backoffCapped: "a scan whose stream failed eight times in a row"
+        case .baseRaised: "a loss of a stream whose server had raised the base of the backoff"
+        case .uploadLong: "an upload that took more than 30 s and was accepted"
+        case .killedBeforeRecord: "an app killed between a 202 and the record of its job"
+        case .killedInStream: "an app killed while a stream had brought events for two seconds"
+        case .killedBeforeBooks: "an app killed between the end of a job and its first book"
+        case .slotLingering:
+            "a slot that its stream held after the scan was complete, with all taken and scans waiting"
+        case .streamUnharmed: "a stream that went on to its end behind an event that was passed over"
+        case .endWhileRunning: "a stream that ended without a terminal event while its job went on"
+        case .startedOver: "a stream that came back and started over with five events or more"
+        case .serverErrorFinal: "a 5xx to an upload whose problem details say that no repeat helps"
+        case .capturedAnew: "an upload of an app that was installed anew"
+        case .limitBelowSeconds: "a 429 whose wait ends well before the full second, with scans waiting"
+        case .requeuedBeforeYounger: "a scan that was put back while younger ones waited for a slot"
         }
     }
 }
@@ -69,20 +124,34 @@ package struct SometimesTable: Sendable {
     private var counts: [Int]
     private var slots: [DeviceNumber: Int] = [:]
     private let slotsMax: Int
+    /// Of moments that a single observation does not show; only where one of them is asked for.
+    private var watch: MomentWatch?
 
     /// `expected`: those that the scenario's faults and profiles lead to. `named`: those that the scenario says a run must come to.
-    package init(expected: [Sometimes], named: [Sometimes] = [], slotsMax: Int) {
+    /// `raisesBase`: the server's streams carry a `retry:` above the phones' own base.
+    package init(
+        expected: [Sometimes], named: [Sometimes] = [], slotsMax: Int, raisesBase: Bool = false
+    ) {
         self.expected = expected + named.filter { !expected.contains($0) }
+        self.watch =
+            self.expected.contains(where: \.isWatched)
+            ? MomentWatch(
+                slotsMax: slotsMax, raisesBase: raisesBase,
+                countsPings: self.expected.contains(.streamsOfPings))
+            : nil
         self.named = named
         self.slotsMax = slotsMax
         self.counts = Array(repeating: 0, count: Sometimes.allCases.count)
     }
 
     package mutating func saw(_ observation: Observation) {
+        if self.watch != nil { self.history(observation) }
         guard !observation.isRoutine else { return }
         switch observation.what {
         case .phone(let sighting): self.phone(sighting, observation.device)
         case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
+        case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
+            self.count(.serverErrorFinal)
         case .backend, .fault, .network: break
         }
     }
@@ -98,9 +167,13 @@ package struct SometimesTable: Sendable {
             } else if operation == .upload {
                 self.count(.jobOrphaned)
             }
-        case .replied(.stream, _, status: 401, _), .replied(.results, _, status: 401, _),
-            .replied(.cleanup, _, status: 401, _):
+        case .replied(.stream, _, status: 401, _): self.count(.tokenRefused)
+        case .replied(.results, _, status: 401, _):
             self.count(.tokenRefused)
+            self.count(.resultsUnauthorized)
+        case .replied(.cleanup, _, status: 401, _):
+            self.count(.tokenRefused)
+            self.count(.cleanupUnauthorized)
         case .rateLimited(let operation, _): self.limited(operation)
         case .replied(.results, _, status: 404, _), .replied(.results, _, status: 410, _):
             self.count(.resultsGone)
@@ -113,8 +186,13 @@ package struct SometimesTable: Sendable {
         case .resultsDecoded: self.count(.resultsFetched)
         case .bookRepeated: self.count(.bookRecognized)
         case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
-        case .cleanupAnswered(_, status: 404, _), .cleanupAnswered(_, status: 410, _):
+        case .cleanupAnswered(_, status: 404, _):
             self.count(.cleanupRepeated)
+            self.count(.cleanupNotFound)
+        case .cleanupAnswered(_, status: 410, _):
+            self.count(.cleanupRepeated)
+            self.count(.cleanupGone)
+        case .uploadAccepted(_, _, let service) where service > .seconds(30): self.count(.uploadLong)
         case .launched(let restored) where restored > 0: self.count(.relaunched)
         case .slotTaken:
             let taken = self.slots[device, default: 0] + 1
@@ -129,6 +207,11 @@ package struct SometimesTable: Sendable {
         case .queued(.jobGone), .queued(.tokenExpired): self.count(.restarted)
         default: break
         }
+    }
+
+    private mutating func history(_ observation: Observation) {
+        guard let moments = self.watch?.saw(observation) else { return }
+        for moment in moments { self.count(moment) }
     }
 
     private mutating func limited(_ operation: Operation) {

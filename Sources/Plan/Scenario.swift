@@ -1,3 +1,4 @@
+internal import Backend
 package import Device
 package import Faults
 package import Metrics
@@ -44,6 +45,12 @@ package struct Scenario: Hashable, Sendable {
 
     /// All phones of all groups.
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
+
+    /// Whether the server's streams carry a `retry:` above the base of its phones.
+    package var raisesBase: Bool {
+        guard let retry = self.server.backend.retryField else { return false }
+        return self.groups.contains { $0.profile.backoff.base < retry }
+    }
 }
 
 /// What a scenario may ask for at most. More is a mistake or a machine that nobody has.

@@ -36,7 +36,7 @@ struct RunAccount {
         self.watchesMoments = !plan.scenario.moments.isEmpty
         self.sometimes = SometimesTable(
             expected: [], named: plan.scenario.moments.compactMap { Sometimes(rawValue: $0) },
-            slotsMax: settings.slotsMax)
+            slotsMax: settings.slotsMax, raisesBase: plan.scenario.raisesBase)
         self.recorder = RunRecorder(
             ledger: Ledger(
                 shelf: plan.shelf, settings: settings,

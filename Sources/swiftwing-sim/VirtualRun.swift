@@ -87,7 +87,7 @@ final class VirtualRun {
         self.sentinel = Sentinel(rules, ledger: settings)
         self.sometimes = SometimesTable(
             expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },
-            slotsMax: settings.slotsMax)
+            slotsMax: settings.slotsMax, raisesBase: scenario.raisesBase)
         self.world = VirtualWorld.World(request.plan)
         let broken = self.world.phonesToStayBroken
         if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
