@@ -100,7 +100,7 @@ extension Device {
                 .cleanupAnswered(
                     job: cleanup.job.jobId, status: answer.head.status, took: now - exchange.sentAt),
                 of: cleanup.scan, at: now, into: &effects)
-            self.settleIfClean(cleanup.scan, at: now, into: &effects)
+            self.isOver(cleanup, at: now, into: &effects)
         case .again(let asked):
             if answer.head.status == 429 {
                 self.observe(
@@ -140,7 +140,20 @@ extension Device {
         let cleanup = self.cleanups.remove(at: index)
         self.observe(
             .jobAbandoned(job: cleanup.job.jobId, cause: cause), of: cleanup.scan, at: now, into: &effects)
+        self.isOver(cleanup, at: now, into: &effects)
+    }
+
+    /// A scan that still has other jobs to delete keeps its record: a later process must not find there the job whose DELETE
+    /// is over.
+    private mutating func isOver(
+        _ cleanup: Cleanup, at now: Instant, into effects: inout [DeviceEffect]
+    ) {
         self.settleIfClean(cleanup.scan, at: now, into: &effects)
+        guard cleanup.purpose == .settle, let index = self.journeyIndex(cleanup.scan),
+            self.journeys[index].scan.record.job?.jobId == cleanup.job.jobId
+        else { return }
+        self.journeys[index].scan.record.job = nil
+        self.note(.put(self.journeys[index].scan.record), into: &effects)
     }
 
     /// Gives up every DELETE of a scan, the one under way included.
