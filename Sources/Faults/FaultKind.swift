@@ -192,6 +192,14 @@ extension FaultKind {
         default: false
         }
     }
+
+    /// Whether an event that comes again without it has the same id and other data.
+    package var changesEvents: Bool { self == .noMessage }
+
+    /// Whether it says how long to wait in the header alone, where the wait is rounded up to whole seconds.
+    package var roundsWaits: Bool {
+        if case .httpError(let fault) = self { fault.retryAfterPlace == .header } else { false }
+    }
 }
 
 /// The layer in which a fault acts.

@@ -114,7 +114,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var statement: String {
         switch self {
         case .scanCustody:
-            "every captured scan is completed, refused, waiting in a durable record or gone by a named cause, and only one of them"
+            "every captured scan is completed, refused, waiting in a durable record or gone by a named cause, only one of them, and its record is at most one write behind"
         case .scanRefusedForCause:
             "a scan is refused only for an answer or an error event that was seen and is worth no other try"
         case .bookNeverLost:
@@ -124,11 +124,11 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .bookFaithful:
             "what enters a library is what stands on the shelf"
         case .streamIDMonotone:
-            "applied events move forward in the server's log, and a reconnect asks for what follows the last applied"
+            "applied events move forward in the server's log, each once, and a reconnect asks for what follows the last applied"
         case .streamNoGap:
             "a resumed stream skips nothing, or the results are fetched instead"
         case .streamTerminalOnce:
-            "a job has one terminal event, and nothing is applied after it"
+            "a job has one terminal event, nothing is applied after it, and no results are asked for before it"
         case .jobCleaned:
             "a job is deleted once its scan is completed, refused or done with it, as soon as no accident prevents that"
         case .jobNotCleanedEarly:
@@ -142,7 +142,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanOrder:
             "scans that wait for an upload are uploaded oldest first"
         case .jobCleanedOnce:
-            "no job is deleted twice with effect"
+            "a job is deleted once: no DELETE is sent beside another of its job, nor after a final answer to one"
         case .jobEnded:
             "every job that was accepted is deleted, or expires"
         case .jobOrphansBounded:

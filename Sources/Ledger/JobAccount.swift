@@ -21,6 +21,8 @@ struct JobAccount: Sendable {
     // What the phone said.
     /// It decoded the 202.
     var isKnownToPhone = false
+    /// When it did.
+    var knownAt: Instant?
     var terminal: EventKind?
     var sawError = false
     var hadInlineBooks = false
@@ -53,6 +55,11 @@ struct JobAccount: Sendable {
         self.id = id
         self.scan = scan
         self.isInherited = isInherited
+    }
+
+    /// The record of its scan names it, as far as can be seen: the phone follows it, or keeps it for later.
+    var isInRecord: Bool {
+        self.isKnownToPhone && !self.isAbandoned && !self.isForgotten && self.debt?.reason != .discard
     }
 
     /// Whether its DELETE has come to a good end: by an answer, or by what the backend itself saw.

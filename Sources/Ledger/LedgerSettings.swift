@@ -25,13 +25,23 @@ package struct LedgerSettings: Hashable, Sendable {
     package var faultsThatCut: [Int]
     /// Faults, by their places in the scenario's list, that write on a stream what nobody can read.
     package var faultsThatGarble: [Int]
+    /// Faults, by their places in the scenario's list, under which events have other data than without them: a phone, for
+    /// which ids alone are not unique, cannot tell that it has met such an event before.
+    package var faultsThatChange: [Int]
     /// How long a token is valid after the upload was accepted.
     package var tokenLifetime: Interval
+    /// In which a phone writes down what it learned, where there is room.
+    package var recordTime = Self.recordTime
+
+    /// A phone's storage is one write behind, and a write takes the virtual world at most 4 ms: a second is generous.
+    package static let recordTime = Interval.seconds(1)
+    /// Live, whoever writes for a whole fleet may have to wait for a disk that others keep busy.
+    package static let recordTimeLive = Interval.seconds(10)
 
     package init(
         hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
         profiles: [ProfileExpectation], faultsOffPath: [Int] = [], faultsThatRefuse: [Int] = [],
-        faultsThatCut: [Int] = [], faultsThatGarble: [Int] = [],
+        faultsThatCut: [Int] = [], faultsThatGarble: [Int] = [], faultsThatChange: [Int] = [],
         tokenLifetime: Interval = .hours(2)
     ) {
         precondition(slotsMax >= 0 && examplesMax >= 0 && clockTolerance >= .zero)
@@ -45,6 +55,7 @@ package struct LedgerSettings: Hashable, Sendable {
         self.faultsThatRefuse = faultsThatRefuse
         self.faultsThatCut = faultsThatCut
         self.faultsThatGarble = faultsThatGarble
+        self.faultsThatChange = faultsThatChange
         self.tokenLifetime = tokenLifetime
     }
 

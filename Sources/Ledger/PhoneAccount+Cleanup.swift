@@ -69,6 +69,7 @@ extension PhoneAccount {
 
     mutating func storageWasFreed(at moment: Instant) {
         self.isStorageFull = false
+        self.freedAt = moment
         self.renewDebts(at: moment)
     }
 
@@ -215,6 +216,7 @@ extension PhoneAccount {
             self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
         } else {
             self.jobs[index].isParked = true
+            self.jobs[index].stream.laidAside()
         }
     }
 

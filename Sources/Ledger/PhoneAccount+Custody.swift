@@ -91,6 +91,7 @@ extension PhoneAccount {
             let isDoneOver = taken.map {
                 self.scans[$0].state == .completed && self.scans[$0].isKeptUndecided
             }
+            self.decide(scan, at: at)
             guard self.isSettled(scan), isDoneOver != true else { return }
             findings.violate(
                 .scanCustody, device: self.device, scan: scan, at: at, "completed after it was settled")
@@ -122,7 +123,54 @@ extension PhoneAccount {
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
         self.settle(at: index, as: .completed, into: &findings)
+        self.decide(scan, at: at)
         self.dropIfDone(scan)
+    }
+
+    /// It is durable that the scan is completed or refused.
+    private mutating func decide(_ scan: ScanNumber, at moment: Instant) {
+        self.decided.removeAll { $0.scan == scan }
+        if self.decided.count == Self.decidedMax { self.decided.removeFirst() }
+        self.decided.append((scan, moment))
+    }
+
+    private static let decidedMax = 32
+
+    /// Whether what the phone learned at a moment had to be durable at a later one.
+    private func isWritten(_ learned: Instant, by moment: Instant, _ rules: Rules) -> Bool {
+        !self.isStorageFull && max(learned, self.freedAt) + rules.settings.recordTime < moment
+    }
+
+    /// What a kill leaves of a scan is at most one write behind what its process knew.
+    mutating func judgeKept(
+        _ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool, at moment: Instant,
+        rules: Rules, into findings: inout Findings
+    ) {
+        guard !isDecided else { return }
+        if let place = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[place].at {
+            if self.isWritten(at, by: moment, rules) {
+                findings.violate(
+                    .scanCustody, device: self.device, scan: scan, at: moment,
+                    "the record that a kill leaves is undecided, \((moment - at).wholeMilliseconds) ms after the scan was settled"
+                )
+            }
+            self.decided[place].at = nil
+        }
+        guard !self.isSettled(scan) else { return }
+        if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,
+            let at = job.knownAt, self.isWritten(at, by: moment, rules)
+        {
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: moment,
+                "the record that a kill leaves does not name job \(job.id.bounded), accepted \((moment - at).wholeMilliseconds) ms before"
+            )
+        }
+        guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan,
+            !self.jobs[index].isInherited, rules.settings.hasBackendView,
+            let wrong = self.jobs[index].stream.complaint(
+                keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, rules) })
+        else { return }
+        findings.violate(.streamIDMonotone, device: self.device, scan: scan, at: moment, wrong)
     }
 
     mutating func refused(
@@ -151,6 +199,7 @@ extension PhoneAccount {
         }
         self.oweAfterRefusal(of: scan, cause: cause, at: at)
         self.settle(at: index, as: .refused, into: &findings)
+        self.decide(scan, at: at)
         self.dropIfDone(scan)
     }
 

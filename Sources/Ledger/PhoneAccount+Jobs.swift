@@ -104,6 +104,7 @@ extension PhoneAccount {
         self.oweSuperseded(by: id, scan: scan, at: at)
         guard !self.jobs[index].isKnownToPhone else { return }
         self.jobs[index].isKnownToPhone = true
+        self.jobs[index].knownAt = at
         if self.jobs[index].acceptedAt == nil { self.jobs[index].acceptedAt = at }
         guard !rules.settings.hasBackendView else { return }
         findings.count(in: self.group) { $0.jobs.accepted += 1 }

@@ -21,6 +21,9 @@ extension PhoneAccount {
         case .killed:
             self.killed(at: at)
         case .recordKept(let job, let lastEventID, let isDecided):
+            self.judgeKept(
+                scan, job: job, lastEventID: lastEventID, isDecided: isDecided, at: at, rules: rules,
+                into: &findings)
             self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
         case .reinstalled:
             self.reinstalled(at: at, into: &findings)
@@ -125,6 +128,10 @@ extension PhoneAccount {
             guard let job, let index = self.jobIndex(job, of: scan) else { return }
             self.jobs[index].isParked = false
             self.jobs[index].isEndedByServer = false
+            guard self.jobs[index].terminal != .completed else { return }
+            findings.violate(
+                .streamTerminalOnce, device: self.device, scan: scan, at: at,
+                "results asked for, and no completed event was applied")
         case .cleanup, .cancel:
             guard let job else { return }
             self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)
@@ -206,6 +213,11 @@ extension PhoneAccount {
             self.faultFired(operation, scan: scan, attempt: attempt)
             let refuses = rules.settings.faultsThatRefuse.contains(fault)
             self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
+            if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
+                for index in self.jobs.indices where self.jobs[index].scan == scan {
+                    self.jobs[index].stream.isChanged = true
+                }
+            }
             guard rules.settings.faultsThatCut.contains(fault) else { return }
             self.limits.cut(operation, scan: scan, attempt: attempt)
             if operation == .stream { self.streams.cut(scan: scan, attempt: attempt) }

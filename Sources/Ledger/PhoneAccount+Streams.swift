@@ -38,7 +38,8 @@ extension PhoneAccount {
         // The position of an event without an id cannot be known, and it changes nothing that a reconnect sends.
         guard let event else { return }
         let endsAgain = kind.isTerminal && self.sawRelaunch && self.jobs[index].terminal == nil
-        let step = self.jobs[index].stream.applied(id: event, endsAgain: endsAgain)
+        let step = self.jobs[index].stream.applied(
+            id: event, isTerminal: kind.isTerminal, endsAgain: endsAgain, at: at)
         guard rules.settings.hasBackendView, !self.jobs[index].isInherited else { return }
         switch step {
         case .forward:
@@ -52,6 +53,10 @@ extension PhoneAccount {
             findings.violate(
                 .streamIDMonotone, device: self.device, scan: scan, at: at,
                 "applied position \(position) after \(last)")
+        case .again:
+            findings.violate(
+                .streamIDMonotone, device: self.device, scan: scan, at: at,
+                "applied \(event.bounded) a second time")
         case .unknown:
             findings.violate(
                 .streamIDMonotone, device: self.device, scan: scan, at: at,

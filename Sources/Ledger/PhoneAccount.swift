@@ -28,6 +28,10 @@ struct PhoneAccount: Sendable {
     var isCutOff = false
     var faultsActive = 0
     var isStorageFull = false
+    /// When it last had room again.
+    var freedAt = Instant.zero
+    /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
+    var decided: [(scan: ScanNumber, at: Instant?)] = []
     var slots = 0
     var limits = LimitAccount()
     var streams = OpenStreams()

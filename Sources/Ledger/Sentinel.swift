@@ -25,6 +25,8 @@ package struct SentinelSettings: Hashable, Sendable {
     package var connectTimeout = Interval.seconds(10)
     /// By the groups of the fleet map: the `format=` of their results. Without them the contract's.
     package var resultsFormats: [String] = []
+    /// Whether an answer may ask for a wait in its header alone, where it is rounded up to whole seconds.
+    package var roundsWaits = false
 
     package init(
         idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
@@ -119,7 +121,7 @@ package struct Sentinel: Sendable {
     /// What a small request takes to leave on a slow link.
     static let timeoutSlack = Interval.seconds(2)
     /// In which a phone writes down what an answer said.
-    static let recordTime = Interval.seconds(1)
+    static let recordTime = LedgerSettings.recordTime
 
     private let settings: SentinelSettings
     private var findings: Findings
@@ -137,7 +139,9 @@ package struct Sentinel: Sendable {
     private var forms = FormWatch()
     /// Requests that were given up at this moment.
     private var givenUp: [RequestGivenUp] = []
-    private var order = UploadOrder()
+    private var order: UploadOrder
+    private var deletes = DeleteWatch()
+    private var gates: GateWatch
     private var backoffs: BackoffWatch
     /// The phone that was the last to come back to something.
     private var lastBack: DeviceNumber?
@@ -154,6 +158,8 @@ package struct Sentinel: Sendable {
         self.herds = HerdWatch(time: settings.herdTime, slots: ledger.slotsMax)
         self.silences = SilenceWatch()
         self.backoffs = BackoffWatch(settings)
+        self.order = UploadOrder(base: settings.backoffBase, cap: settings.backoffCap)
+        self.gates = GateWatch(roundsWaits: settings.roundsWaits)
         self.faultsThatCut = ledger.faultsThatCut
         self.faultsThatGarble = ledger.faultsThatGarble
         self.findings = Findings(settings: ledger)
@@ -196,6 +202,7 @@ package struct Sentinel: Sendable {
             let place = self.place(of: observation.device)
             if self.faultsThatCut.contains(fault) {
                 self.backoffs.cut(operation, scan: observation.scan, attempt: attempt, place: place)
+                self.gates.cut(operation, scan: observation.scan, attempt: attempt, place: place)
             }
             guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
             self.states[place].troubled.append(observation.scan)
@@ -301,6 +308,7 @@ package struct Sentinel: Sendable {
             group < self.settings.streamsMax.count ? self.settings.streamsMax[group] : nil
         }
         self.backoffs.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
+        self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.phones[device] = self.states.count - 1
         return self.states.count - 1
     }
@@ -321,6 +329,12 @@ package struct Sentinel: Sendable {
         self.backoffs.saw(sighting, scan: seen.scan, at: seen.at, place: place)
         for complaint in self.backoffs.takeComplaints() {
             self.violate(complaint.invariant, seen, complaint.text)
+        }
+        if let wrong = self.gates.saw(sighting, scan: seen.scan, at: seen.at, place: place) {
+            self.violate(.retryBudget, seen, wrong)
+        }
+        if let wrong = self.deletes.saw(sighting, scan: seen.scan, at: seen.at, place: place) {
+            self.violate(.jobCleanedOnce, seen, wrong)
         }
         switch sighting {
         case .storageFilled:
@@ -578,7 +592,9 @@ package struct Sentinel: Sendable {
 
     /// Requests, jobs and scans of all phones that it still remembers: it must not grow with a run.
     package var remembered: Int {
-        self.states.reduce(self.order.remembered + self.backoffs.remembered) {
+        self.states.reduce(
+            self.order.remembered + self.backoffs.remembered + self.deletes.remembered
+        ) {
             $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.isOver.count
                 + $1.troubled.count + $1.uploads.count + $1.cleaned.count
         }
@@ -615,7 +631,11 @@ package struct Sentinel: Sendable {
             let place = self.place(of: seen.device)
             self.backoffs.told(
                 operation, scan: seen.scan, attempt: attempt, wait: wait, status: status, place: place)
-            guard operation == .upload, status != 429 else { return }
+            guard operation == .upload else { return }
+            guard status != 429 else {
+                self.gates.told(wait, scan: seen.scan, attempt: attempt, place: place)
+                return
+            }
             self.order.told(wait, scan: seen.scan, place: place)
         default: break
         }

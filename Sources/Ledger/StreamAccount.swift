@@ -10,12 +10,20 @@ struct StreamAccount: Sendable {
         case skipped(ClosedRange<Int>)
         /// The event is not after the last one.
         case backward(position: Int, last: Int)
+        /// It was applied before.
+        case again
         /// The backend never wrote an event of this id for the job.
         case unknown
     }
 
     private struct Written: Hashable, Sendable {
         var id: String
+        var position: Int
+    }
+
+    /// How far the phone had come, and when.
+    private struct Mark: Hashable, Sendable {
+        var at: Instant
         var position: Int
     }
 
@@ -43,6 +51,14 @@ struct StreamAccount: Sendable {
     private var opened: (attempt: UInt32, after: Int?)?
     /// What the server wrote since it opened its present connection.
     private var offered = NumberRanges<Int>()
+    /// Places in `log` of the events that the present process has applied since it took the job up.
+    private var applied = NumberRanges<Int>()
+    /// A fault has changed the data of some event: the same id need not be the same event.
+    var isChanged = false
+    /// How far the process has come, for what it must have written down: a second of it, and more.
+    private var marks: [Mark] = []
+    /// Of the terminal event that it has applied.
+    private var terminalID: String?
     /// Events were passed over that the server did not offer: the job's books must come whole, inline or fetched.
     private(set) var owesResults = false
 
@@ -67,6 +83,8 @@ struct StreamAccount: Sendable {
 
     mutating func forgetLog() {
         self.log = []
+        self.applied = NumberRanges<Int>()
+        self.marks = []
         self.offered = NumberRanges<Int>()
     }
 
@@ -75,7 +93,32 @@ struct StreamAccount: Sendable {
     /// The process was killed, and its storage holds this place to resume from.
     mutating func kept(lastID: String?) { self.keptID = lastID ?? "" }
 
-    mutating func relaunched() { self.isForgetful = true }
+    mutating func relaunched() {
+        self.isForgetful = true
+        self.laidAside()
+        self.terminalID = nil
+        self.marks = []
+    }
+
+    /// The phone keeps the job's record and nothing else: it does not know any more what it has applied.
+    mutating func laidAside() { self.applied = NumberRanges<Int>() }
+
+    /// What is wrong with the place to resume from that the storage holds when the process is killed. `isWritten` says of a
+    /// moment whether what was learned then had to be durable.
+    func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
+        let kept = lastID ?? ""
+        if kept != "", kept == self.terminalID, self.log.count(where: { $0.id == kept }) == 1 {
+            return "the record that a kill leaves resumes after \(kept.bounded), the job's terminal event"
+        }
+        // Where the server says again what it said before, the last event need not be the furthest.
+        guard !self.mayRepeat, let due = self.marks.last(where: { isWritten($0.at) }) else { return nil }
+        if kept == "" {
+            return "the record that a kill leaves resumes from the start, and \(due.position) was applied"
+        }
+        guard let position = self.position(ofKnown: kept), position < due.position else { return nil }
+        return
+            "the record that a kill leaves resumes after position \(position), and \(due.position) was applied"
+    }
 
     /// A GET goes out. Nil when it asks for what follows the last applied event; otherwise what is wrong.
     mutating func asked(after id: String?, isInherited: Bool) -> String? {
@@ -154,12 +197,43 @@ struct StreamAccount: Sendable {
 
     /// `endsAgain`: a terminal event for a phone that was started again. A finished job says it once more to whoever asks
     /// for what follows it.
-    mutating func applied(id: String, endsAgain: Bool) -> Step {
+    mutating func applied(id: String, isTerminal: Bool, endsAgain: Bool, at: Instant) -> Step {
         self.lastIgnoredID = nil
         self.lastID = id
         let step = self.step(to: id)
+        let isNew = self.isFirst(id)
+        // A terminal event is not written down before what it leads to is.
+        if isTerminal { self.terminalID = id } else { self.mark(at) }
         if endsAgain, case .backward(let position, let last) = step, position == last { return .forward }
-        return step
+        guard !isNew, case .forward = step else { return step }
+        return .again
+    }
+
+    /// - Returns: Whether it was not applied before, or may not have been.
+    private mutating func isFirst(_ id: String) -> Bool {
+        // A phone remembers so many events and no more (decision 0120).
+        guard !self.isChanged, self.log.count <= Self.rememberedMax else { return true }
+        if self.found < self.log.count, self.log[self.found].id == id {
+            if self.applied.insert(self.found) { return true }
+        }
+        var isKnown = false
+        // Several events may have one id.
+        for index in self.log.indices where self.log[index].id == id {
+            if self.applied.insert(index) { return true }
+            isKnown = true
+        }
+        return !isKnown
+    }
+
+    private static let rememberedMax = 1_024
+    private static let marksMax = 10
+    private static let markDistance = Interval.milliseconds(125)
+
+    private mutating func mark(_ at: Instant) {
+        guard let position = self.lastPosition else { return }
+        if let last = self.marks.last, at - last.at < Self.markDistance { return }
+        if self.marks.count == Self.marksMax { self.marks.removeFirst() }
+        self.marks.append(Mark(at: at, position: position))
     }
 
     /// The event changed nothing, but it was not missed either.

@@ -32,7 +32,8 @@ struct RunAccount {
         self.threads = threads
         self.hasReports = hasBackendView || hasGateway
         self.merge = ObservationMerge(sources: threads + (self.hasReports ? 1 : 0))
-        let settings = LedgerSettings(plan, hasBackendView: hasBackendView)
+        var settings = LedgerSettings(plan, hasBackendView: hasBackendView)
+        settings.recordTime = LedgerSettings.recordTimeLive
         self.watchesMoments = !plan.scenario.moments.isEmpty
         self.sometimes = SometimesTable(
             expected: [], named: plan.scenario.moments.compactMap { Sometimes(rawValue: $0) },
@@ -201,6 +202,9 @@ extension LedgerSettings {
             },
             faultsThatGarble: plan.scenario.faults.indices.filter {
                 plan.scenario.faults[$0].kind.garblesEvents
+            },
+            faultsThatChange: plan.scenario.faults.indices.filter {
+                plan.scenario.faults[$0].kind.changesEvents
             },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))

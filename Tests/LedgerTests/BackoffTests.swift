@@ -164,7 +164,7 @@ import Testing
         #expect(upload(wait: .milliseconds(2_501)) == [.retryBudget])
         let limited = upload(wait: .seconds(20)) {
             $0.scan = ScanNumber(2)
-            $0.phone(.rateLimited(.upload, retryAfter: .seconds(19)))
+            $0.phone(.rateLimited(.upload, retryAfter: .milliseconds(19_995)))
             $0.scan = ScanNumber(1)
         }
         #expect(limited == [])

@@ -304,6 +304,26 @@ extension InvariantRow {
                     $0.ending(3)
                 },
                 outside: .resumed("resumes from the start without one", after: nil)),
+            Excuse(
+                name: "a server that starts over: an event that was not applied before",
+                inside: .startedOver("the first that is new is applied", applying: 2),
+                outside: .startedOver("one that was applied is applied again", applying: 1)),
+            Excuse(
+                name: "kill within 1 s, before the place was written down",
+                inside: .keptBehind("killed after 1 s", .milliseconds(1_000)),
+                outside: .keptBehind("after 1.1 s", .milliseconds(1_100))),
+            Excuse(
+                name: "storage-full, until 1 s after it",
+                inside: .keptBehind("killed 0.9 s after there was room again", .milliseconds(900)) {
+                    $0.phone(.storageFilled)
+                    $0.pass(.seconds(9))
+                    $0.phone(.storageFreed)
+                },
+                outside: .keptBehind("1.1 s after it", .milliseconds(1_100)) {
+                    $0.phone(.storageFilled)
+                    $0.pass(.seconds(9))
+                    $0.phone(.storageFreed)
+                }),
         ],
         scenario: ShippedScenario(name: "network-drops"))
 
@@ -364,12 +384,32 @@ extension InvariantRow {
             Excuse(
                 name: "kill: what was not durable is done over",
                 inside: .endedTwice("ended again after a relaunch") {
-                    $0.kill(keeping: $0.job, after: History.id(2))
+                    $0.kill(keeping: $0.job, after: History.id(1))
                     $0.launch(restored: 1)
                 },
                 outside: .endedTwice("ended again by the same process") {
                     $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
-                })
+                }),
+            Excuse(
+                name: "a completed event: results may be asked for",
+                inside: Example("results are asked for after it") {
+                    $0.streaming()
+                    $0.terminal(2, inline: "absent")
+                    $0.send(.results, job: $0.job)
+                    $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(5)))
+                    $0.addBooks()
+                    $0.complete()
+                    $0.clean()
+                },
+                outside: Example("after a clean end of the stream without one") {
+                    $0.streaming()
+                    $0.phone(.streamLost(job: $0.job, attempt: 1, .endWithoutTerminal, silence: nil))
+                    $0.send(.results, job: $0.job)
+                    $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(5)))
+                    $0.addBooks()
+                    $0.complete()
+                    $0.clean()
+                }),
         ],
         scenario: ShippedScenario(name: "hostile-stream"))
 
@@ -825,6 +865,42 @@ extension Example {
             $0.addBooks()
             $0.complete()
             $0.clean()
+        }
+    }
+
+    /// The process is killed some time after it has applied two events; its storage has the first.
+    fileprivate static func keptBehind(
+        _ name: String, _ time: Interval, _ between: @escaping @Sendable (inout History) -> Void = { _ in }
+    ) -> Example {
+        Example(name) {
+            $0.launch()
+            $0.capture()
+            $0.upload()
+            $0.open()
+            $0.event(0)
+            $0.pass(.seconds(3))
+            $0.event(1)
+            between(&$0)
+            $0.pass(time - .milliseconds(2))
+            $0.kill(keeping: $0.job, after: History.id(0))
+            $0.launch(restored: 1)
+            $0.open(attempt: 2, after: History.id(0), serverAfter: 0)
+            $0.event(1, replayed: true)
+            $0.ending(2)
+        }
+    }
+
+    /// A server that does not heed Last-Event-ID says all again; the phone applies what comes from one position on.
+    fileprivate static func startedOver(_ name: String, applying first: Int) -> Example {
+        Example(name) {
+            $0.streaming()
+            $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            $0.open(attempt: 2, after: History.id(1), serverAfter: nil)
+            for position in 0...2 {
+                $0.write(position, replayed: position < 2)
+                if first <= position { $0.apply(position, replayed: position < 2) }
+            }
+            $0.ending(3)
         }
     }
 

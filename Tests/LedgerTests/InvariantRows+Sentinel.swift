@@ -39,6 +39,56 @@ extension History {
         self.phone(.pathChanged)
     }
 
+    fileprivate enum JobEnd { case error, gone }
+
+    /// The scan's upload is accepted; its job ends, and the scan goes back to the queue.
+    fileprivate mutating func comeBack(_ end: JobEnd, _ cause: WaitingCause) {
+        self.phone(.uploadAccepted(job: self.job, took: .zero, service: .zero))
+        switch end {
+        case .error: self.phone(.terminalApplied(job: self.job, kind: .error, inline: "absent"))
+        case .gone: self.phone(.jobAbandoned(job: self.job, cause: "gone"))
+        }
+        self.phone(.queued(cause))
+    }
+
+    /// A DELETE, and what comes of it; then another.
+    fileprivate mutating func cleanAgain(_ status: Int?, _ between: (inout History) -> Void = { _ in }) {
+        self.journey()
+        self.backend(.expired(job: self.job))
+        self.send(.cleanup, job: self.job)
+        if let status {
+            self.answer(.cleanup, status)
+            if status == 401 {
+                self.phone(.jobAbandoned(job: self.job, cause: "token-expired"))
+            } else if status < 429 {
+                self.phone(.cleanupAnswered(job: self.job, status: status, took: .milliseconds(2)))
+            }
+        }
+        between(&self)
+        self.send(.cleanup, attempt: 2, job: self.job)
+        self.phone(.replied(.cleanup, attempt: 2, status: 404, took: .milliseconds(1)))
+    }
+
+    /// A 429 asks for a wait in milliseconds, and after so long the scan is uploaded again.
+    fileprivate mutating func limited(
+        _ told: Interval = .milliseconds(3_200), wait: Interval, _ between: (inout History) -> Void = { _ in }
+    ) {
+        self.launch()
+        self.capture()
+        self.phone(.slotTaken)
+        self.send(.upload, job: nil)
+        self.uploadProblem(429, retryable: true, retryAfter: told)
+        let read = self.now
+        self.phone(.rateLimited(.upload, retryAfter: .seconds(4)))
+        self.phone(.queued(.rateLimited))
+        self.phone(.slotGiven)
+        between(&self)
+        self.pass(read + wait - self.now)
+        self.phone(.slotTaken)
+        self.pass(.milliseconds(-1))
+        self.send(.upload, attempt: 2, job: nil)
+    }
+
     /// A 401, what happens then, a kill, and a next process that goes on with what the storage holds.
     fileprivate mutating func askedAgainAfterKill(
         in time: Interval, _ between: (inout History) -> Void = { _ in }
@@ -377,17 +427,58 @@ extension InvariantRow {
                 },
                 outside: Example("it waits") { $0.youngerFirst { $0.phone(.queued(.captured)) } }),
             Excuse(
-                name: "a backoff: at most 30 s",
-                inside: Example("the older failed 29.9 s ago") {
+                name: "a backoff, up to its ceiling",
+                inside: Example("the older failed 499 ms ago") {
                     $0.youngerFirst {
                         $0.phone(.queued(.serverError))
-                        $0.pass(.milliseconds(29_900))
+                        $0.pass(.milliseconds(498))
                     }
                 },
-                outside: Example("30 s ago") {
+                outside: Example("500 ms ago") {
                     $0.youngerFirst {
                         $0.phone(.queued(.serverError))
+                        $0.pass(.milliseconds(499))
+                    }
+                }),
+            Excuse(
+                name: "the pause after an error event: 2 s",
+                inside: Example("the older came back 1.9 s ago") {
+                    $0.youngerFirst {
+                        $0.comeBack(.error, .retryableError)
+                        $0.pass(.milliseconds(1_900))
+                    }
+                },
+                outside: Example("2 s ago") {
+                    $0.youngerFirst {
+                        $0.comeBack(.error, .retryableError)
+                        $0.pass(.seconds(2))
+                    }
+                }),
+            Excuse(
+                name: "a job that is kept",
+                inside: Example("the older waits for its stream") {
+                    $0.youngerFirst {
+                        $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))
+                        $0.phone(.queued(.unexpectedStatus))
                         $0.pass(.seconds(30))
+                    }
+                },
+                outside: Example("its job is gone") {
+                    $0.youngerFirst { $0.comeBack(.gone, .jobGone) }
+                }),
+            Excuse(
+                name: "background, until the app is opened",
+                inside: Example("the older came back while it was away") {
+                    $0.youngerFirst {
+                        $0.phone(.suspended)
+                        $0.comeBack(.gone, .suspended)
+                    }
+                },
+                outside: Example("the app was opened since") {
+                    $0.youngerFirst {
+                        $0.phone(.suspended)
+                        $0.comeBack(.gone, .suspended)
+                        $0.phone(.resumed)
                     }
                 }),
             Excuse(
@@ -417,7 +508,74 @@ extension InvariantRow {
             $0.clean()
             $0.backend(.cleaned(job: $0.job, effective: false))
         },
-        excuses: [],
+        excuses: [
+            Excuse(
+                name: "an answer that asks for another try",
+                inside: Example("a second DELETE after a 503") {
+                    $0.cleanAgain(503) { $0.pass(.milliseconds(400)) }
+                },
+                outside: Example("after a 404") { $0.cleanAgain(404) { $0.pass(.milliseconds(400)) } }),
+            Excuse(
+                name: "stretch without a path, for what is under way",
+                inside: Example("the path is lost while the first is under way") {
+                    $0.cleanAgain(nil) {
+                        $0.phone(.pathLost)
+                        $0.phone(.pathReturned)
+                    }
+                },
+                outside: Example("the first is under way") { $0.cleanAgain(nil) }),
+            Excuse(
+                name: "background: 5 s, then what is under way is gone",
+                inside: Example("the app is opened again after 5 s") {
+                    $0.cleanAgain(nil) {
+                        $0.phone(.suspended)
+                        $0.pass(.seconds(5))
+                        $0.phone(.resumed)
+                    }
+                },
+                outside: Example("the app leaves the screen, and the first is under way") {
+                    $0.cleanAgain(nil) {
+                        $0.phone(.suspended)
+                        $0.pass(.milliseconds(4_900))
+                    }
+                }),
+            Excuse(
+                name: "kill within 1 s, before the answer was written down",
+                inside: Example("killed after 1 s") {
+                    $0.cleanAgain(204) {
+                        $0.pass(.milliseconds(990))
+                        $0.kill(keeping: $0.job, decided: true)
+                        $0.launch()
+                    }
+                },
+                outside: Example("after 1.1 s: the settled scan has come back") {
+                    $0.cleanAgain(204) {
+                        $0.pass(.milliseconds(1_100))
+                        $0.kill(keeping: $0.job, decided: true)
+                        $0.launch()
+                    }
+                }),
+            Excuse(
+                name: "storage-full, until 1 s after it",
+                inside: Example("killed while there was no room") {
+                    $0.cleanAgain(401) {
+                        $0.phone(.storageFilled)
+                        $0.pass(.seconds(9))
+                        $0.kill(keeping: $0.job, decided: true)
+                        $0.launch()
+                    }
+                },
+                outside: Example("1.1 s after there was room again") {
+                    $0.cleanAgain(401) {
+                        $0.phone(.storageFilled)
+                        $0.pass(.seconds(9))
+                        $0.phone(.storageFreed)
+                        $0.pass(.milliseconds(1_100))
+                        $0.kill(keeping: $0.job, decided: true)
+                        $0.launch()
+                    }
+                }),
+        ],
         scenario: ShippedScenario(name: "network-drops"))
 
     fileprivate static let jobEnded = InvariantRow(
@@ -573,6 +731,30 @@ extension InvariantRow {
                 name: "the wait that the server asked for",
                 inside: .postponed("a 503 asks for 5 s", wait: .seconds(5)),
                 outside: .postponed("a nanosecond less", wait: .seconds(5) - .nanoseconds(1))),
+            Excuse(
+                name: "the wait of a 429, to the millisecond",
+                inside: Example("3.2 s in the body, and an upload after 3.2 s") {
+                    $0.limited(wait: .milliseconds(3_200))
+                },
+                outside: Example("after 4 s, as the header has it") { $0.limited(wait: .seconds(4)) }),
+            Excuse(
+                name: "no slot",
+                inside: Example("the last slot is given back after 4 s") {
+                    $0.limited(wait: .seconds(4)) {
+                        $0.scan = ScanNumber(2)
+                        for _ in 0..<5 { $0.phone(.slotTaken) }
+                        $0.pass(.milliseconds(3_990))
+                        $0.phone(.slotGiven)
+                        $0.scan = ScanNumber(1)
+                    }
+                },
+                outside: Example("a slot is free") {
+                    $0.limited(wait: .seconds(4)) {
+                        $0.scan = ScanNumber(2)
+                        for _ in 0..<4 { $0.phone(.slotTaken) }
+                        $0.scan = ScanNumber(1)
+                    }
+                }),
         ],
         scenario: ShippedScenario(name: "network-drops"))
 

@@ -159,13 +159,13 @@ import Testing
         let history = History {
             $0.streaming()
             $0.backend(.tokenRevoked(job: $0.job))
-            $0.send(.results, job: $0.job)
-            $0.phone(.replied(.results, attempt: 1, status: 401, took: .milliseconds(1)))
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            $0.phone(.replied(.stream, attempt: 2, status: 401, took: .milliseconds(1)))
             $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
             $0.phone(.queued(.tokenExpired))
             $0.job = "job-2"
             $0.upload(attempt: 2)
-            $0.open(attempt: 2)
+            $0.open(attempt: 3)
             $0.ending(0)
         }
         #expect(history.broken() == [])

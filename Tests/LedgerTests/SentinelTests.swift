@@ -133,15 +133,23 @@ import Testing
         }
     }
 
-    @Test func `a scan that serves a backoff is overtaken until its time is over`() {
-        let overtaken = self.order(older: .serverError, newer: .captured, first: 2)
-        #expect(overtaken == [])
-        let justBefore = self.order(older: .serverError, newer: .captured, first: 2) {
-            $0.pass(.seconds(27))
+    @Test func `a scan that serves a backoff is overtaken until its ceiling is over`() {
+        func broken(failures: Int, wait: Interval) -> [Invariant] {
+            self.order(older: .offline, newer: .captured, first: 2) {
+                $0.scan = ScanNumber(1)
+                for failure in 1...failures {
+                    if failure > 1 { $0.pass(.seconds(30)) }
+                    $0.phone(.queued(.serverError))
+                }
+                $0.pass(wait - .milliseconds(1))
+            }
         }
-        #expect(justBefore == [])
-        let over = self.order(older: .serverError, newer: .captured, first: 2) { $0.pass(.seconds(29)) }
-        #expect(over == [.scanOrder])
+        #expect(broken(failures: 1, wait: .milliseconds(499)) == [])
+        #expect(broken(failures: 1, wait: .milliseconds(500)) == [.scanOrder])
+        #expect(broken(failures: 3, wait: .milliseconds(1_999)) == [])
+        #expect(broken(failures: 3, wait: .seconds(2)) == [.scanOrder])
+        #expect(broken(failures: 9, wait: .milliseconds(29_999)) == [])
+        #expect(broken(failures: 9, wait: .seconds(30)) == [.scanOrder])
         let released = self.order(older: .transport, newer: .captured, first: 2) {
             $0.phone(.pathReturned)
         }
@@ -180,7 +188,7 @@ import Testing
         #expect(self.order(older: .offline, newer: .offline, first: 2, then: 1) == [])
     }
 
-    @Test func `a scan whose job was accepted once is not one that waits for its first`() {
+    @Test func `a scan whose job is kept waits for a stream and no upload`() {
         let accepted = self.order(older: .offline, newer: .offline, first: 2) {
             $0.scan = ScanNumber(1)
             $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))

@@ -179,7 +179,7 @@ import Testing
                 self.lose(&$0, .reset)
                 self.fired(&$0)
                 $0.open(attempt: 2, after: History.id(1), serverAfter: nil)
-                for position in 0...1 { $0.event(position, replayed: true) }
+                for position in 0...1 { $0.write(position, replayed: true) }
                 $0.terminal(2)
                 $0.addBooks()
                 books(&$0)

@@ -83,7 +83,9 @@ struct SmallWorld {
         change(&configuration)
         self.backend = Backend(configuration: configuration, shelf: self.shelf, random: self.random)
         self.phone = Self.fresh(self.random)
-        self.ledger = Ledger(shelf: self.shelf, settings: .embedded)
+        var settings = LedgerSettings.embedded
+        settings.faultsThatChange = weather.faults.indices.filter { weather.faults[$0].changesEvents }
+        self.ledger = Ledger(shelf: self.shelf, settings: settings)
     }
 
     private static func fresh(_ random: KeyedRandom) -> Device {

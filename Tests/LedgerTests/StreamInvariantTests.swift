@@ -192,7 +192,7 @@ import Testing
         let history = History {
             $0.streaming()
             $0.terminal(2)
-            $0.kill(keeping: $0.job, after: History.id(2))
+            $0.kill(keeping: $0.job, after: History.id(1))
             $0.launch(restored: 1)
             $0.open(attempt: 2, after: History.id(2), serverAfter: 2)
             $0.terminal(2)
@@ -288,8 +288,8 @@ import Testing
             $0.streaming()
             self.lose(&$0)
             $0.open(attempt: 2, after: History.id(1), serverAfter: nil)
-            $0.event(0, replayed: true)
-            $0.event(1, replayed: true)
+            $0.write(0, replayed: true)
+            $0.write(1, replayed: true)
             $0.event(2)
             $0.ending(3)
         }

@@ -1,0 +1,103 @@
+import SimBase
+import Talaria
+
+/// retry.budget: whether a phone that was limited uploads again as soon as the wait is over that the server asked for.
+///
+/// `retryAfterMs` of the body names it to the millisecond, and comes before the header, which is rounded up to whole seconds
+/// (DESIGN.md section 6). A contract phone adds nothing to it: its queue opens at that moment, for every scan that waits. Judged
+/// is the first upload after it, counted from the moment at which nothing else holds the phone back: it has a slot, and the
+/// photos and the records of the scans that come first. Whatever else befalls the phone in between, it is not judged.
+struct GateWatch: Sendable {
+    private struct Phone: Sendable {
+        let slotsMax: Int
+        var slots = 0
+        /// What answers that are on their way ask for.
+        var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval)] = []
+        /// The attempt of each upload that was answered with 429, until its phone has read that.
+        var limited: [(scan: ScanNumber, attempt: UInt32)] = []
+        /// The youngest scan that was turned down and has its photo, while the queue is shut.
+        var youngest: ScanNumber?
+        /// When it opens, and nothing else holds the phone back.
+        var dueAt = Instant.zero
+    }
+
+    /// For a write, and for what a millisecond cannot say.
+    static let slack = Interval.milliseconds(10)
+    private static let toldMax = 64
+
+    private let slack: Interval
+    private var phones: [Phone] = []
+
+    init(roundsWaits: Bool) { self.slack = Self.slack + (roundsWaits ? .seconds(1) : .zero) }
+
+    /// One more phone, in the next place.
+    mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
+
+    mutating func told(_ wait: Interval, scan: ScanNumber, attempt: UInt32, place: Int) {
+        self.phones[place].told.removeAll { $0.scan == scan }
+        if self.phones[place].told.count == Self.toldMax { self.phones[place].told.removeFirst() }
+        self.phones[place].told.append((scan, attempt, wait))
+    }
+
+    /// What the answer asks for may not have arrived: its header did, perhaps.
+    mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, place: Int) {
+        guard operation == .upload else { return }
+        self.phones[place].told.removeAll { $0.scan == scan && $0.attempt == attempt }
+    }
+
+    /// - Returns: What is wrong with what is seen.
+    mutating func saw(_ sighting: PhoneSighting, scan: ScanNumber, at: Instant, place: Int) -> String? {
+        switch sighting {
+        case .replied(.upload, let attempt, status: 429, _):
+            self.phones[place].limited.removeAll { $0.scan == scan }
+            if self.phones[place].limited.count == Self.toldMax { self.phones[place].limited.removeFirst() }
+            self.phones[place].limited.append((scan, attempt))
+        case .rateLimited(.upload, let wait): self.limited(scan, saying: wait, at: at, place)
+        case .requestSent(.upload, _, _, _): return self.uploaded(at: at, place)
+        case .photoPrepared, .queued, .refused:
+            // What is older comes first, and had to wait for this.
+            guard let youngest = self.phones[place].youngest, scan <= youngest else { return nil }
+            self.phones[place].dueAt = max(self.phones[place].dueAt, at)
+        case .slotTaken: self.phones[place].slots += 1
+        case .slotGiven:
+            if self.phones[place].slots >= self.phones[place].slotsMax {
+                self.phones[place].dueAt = max(self.phones[place].dueAt, at)
+            }
+            self.phones[place].slots = max(0, self.phones[place].slots - 1)
+        case .pathLost, .pathReturned, .pathChanged, .suspended, .resumed, .storageFilled, .storageFreed:
+            self.phones[place].youngest = nil
+        case .killed, .reinstalled, .launched:
+            self.phones[place] = Phone(slotsMax: self.phones[place].slotsMax)
+        default: break
+        }
+        return nil
+    }
+
+    /// The phone has read a 429. Its own word is taken only where nobody else knows what the answer asked for.
+    private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant, _ place: Int) {
+        var wait = saying
+        if let index = self.phones[place].limited.firstIndex(where: { $0.scan == scan }) {
+            let attempt = self.phones[place].limited.remove(at: index).attempt
+            if let told = self.phones[place].told.firstIndex(where: {
+                $0.scan == scan && $0.attempt == attempt
+            }) {
+                wait = self.phones[place].told.remove(at: told).wait
+            }
+        }
+        let due = at + min(max(.zero, wait), .hours(24))
+        let isShut = self.phones[place].youngest != nil
+        self.phones[place].dueAt = isShut ? max(self.phones[place].dueAt, due) : due
+        // Told to come at once, it serves a backoff.
+        guard wait > .zero else { return }
+        self.phones[place].youngest = max(self.phones[place].youngest ?? scan, scan)
+    }
+
+    private mutating func uploaded(at moment: Instant, _ place: Int) -> String? {
+        let due = self.phones[place].dueAt
+        guard self.phones[place].youngest != nil, due <= moment else { return nil }
+        self.phones[place].youngest = nil
+        guard due + self.slack < moment else { return nil }
+        return
+            "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 asked for, and nothing else held it back"
+    }
+}
