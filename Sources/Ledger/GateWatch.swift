@@ -11,8 +11,8 @@ struct GateWatch: Sendable {
     private struct Phone: Sendable {
         let slotsMax: Int
         var slots = 0
-        /// What answers that are on their way ask for.
-        var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval)] = []
+        /// What answers that are on their way ask for. `isRounded`: in whole seconds, for the body does not say it.
+        var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
         /// The attempt of each upload that was answered with 429, until its phone has read that.
         var limited: [(scan: ScanNumber, attempt: UInt32)] = []
         /// The youngest scan that was turned down and has its photo, while the queue is shut.
@@ -25,10 +25,7 @@ struct GateWatch: Sendable {
     static let slack = Interval.milliseconds(10)
     private static let toldMax = 64
 
-    private let slack: Interval
     private var phones: [Phone] = []
-
-    init(roundsWaits: Bool) { self.slack = Self.slack + (roundsWaits ? .seconds(1) : .zero) }
 
     /// One more phone, in the next place.
     mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
@@ -36,7 +33,15 @@ struct GateWatch: Sendable {
     mutating func told(_ wait: Interval, scan: ScanNumber, attempt: UInt32, place: Int) {
         self.phones[place].told.removeAll { $0.scan == scan }
         if self.phones[place].told.count == Self.toldMax { self.phones[place].told.removeFirst() }
-        self.phones[place].told.append((scan, attempt, wait))
+        self.phones[place].told.append((scan, attempt, wait, false))
+    }
+
+    /// A fault leaves the body of the answer without its wait.
+    mutating func rounded(_ operation: Operation, scan: ScanNumber, attempt: UInt32, place: Int) {
+        guard operation == .upload,
+            let index = self.phones[place].told.lastIndex(where: { $0.scan == scan && $0.attempt == attempt })
+        else { return }
+        self.phones[place].told[index].isRounded = true
     }
 
     /// What the answer asks for may not have arrived: its header did, perhaps.
@@ -81,7 +86,8 @@ struct GateWatch: Sendable {
             if let told = self.phones[place].told.firstIndex(where: {
                 $0.scan == scan && $0.attempt == attempt
             }) {
-                wait = self.phones[place].told.remove(at: told).wait
+                let told = self.phones[place].told.remove(at: told)
+                wait = told.isRounded ? told.wait.roundedUpToSeconds : told.wait
             }
         }
         let due = at + min(max(.zero, wait), .hours(24))
@@ -96,8 +102,16 @@ struct GateWatch: Sendable {
         let due = self.phones[place].dueAt
         guard self.phones[place].youngest != nil, due <= moment else { return nil }
         self.phones[place].youngest = nil
-        guard due + self.slack < moment else { return nil }
+        guard due + Self.slack < moment else { return nil }
         return
             "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 asked for, and nothing else held it back"
+    }
+}
+
+extension Interval {
+    /// As the header `Retry-After` says it.
+    fileprivate var roundedUpToSeconds: Interval {
+        let second = Interval.seconds(1).nanoseconds
+        return .nanoseconds((self.nanoseconds + second - 1) / second * second)
     }
 }

@@ -25,8 +25,9 @@ package struct SentinelSettings: Hashable, Sendable {
     package var connectTimeout = Interval.seconds(10)
     /// By the groups of the fleet map: the `format=` of their results. Without them the contract's.
     package var resultsFormats: [String] = []
-    /// Whether an answer may ask for a wait in its header alone, where it is rounded up to whole seconds.
-    package var roundsWaits = false
+    /// Faults, by their places in the scenario's list, that ask for a wait in the header alone, where it is rounded up to whole
+    /// seconds.
+    package var faultsThatRound: [Int] = []
 
     package init(
         idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
@@ -159,7 +160,7 @@ package struct Sentinel: Sendable {
         self.silences = SilenceWatch()
         self.backoffs = BackoffWatch(settings)
         self.order = UploadOrder(base: settings.backoffBase, cap: settings.backoffCap)
-        self.gates = GateWatch(roundsWaits: settings.roundsWaits)
+        self.gates = GateWatch()
         self.faultsThatCut = ledger.faultsThatCut
         self.faultsThatGarble = ledger.faultsThatGarble
         self.findings = Findings(settings: ledger)
@@ -203,6 +204,9 @@ package struct Sentinel: Sendable {
             if self.faultsThatCut.contains(fault) {
                 self.backoffs.cut(operation, scan: observation.scan, attempt: attempt, place: place)
                 self.gates.cut(operation, scan: observation.scan, attempt: attempt, place: place)
+            }
+            if self.settings.faultsThatRound.contains(fault) {
+                self.gates.rounded(operation, scan: observation.scan, attempt: attempt, place: place)
             }
             guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
             self.states[place].troubled.append(observation.scan)

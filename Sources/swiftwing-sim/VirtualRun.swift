@@ -84,7 +84,7 @@ final class VirtualRun {
             streamsMax: self.plan.groups.map(\.profile.streamsMax))
         rules.requestTimeouts = self.plan.groups.map(\.profile.requestTimeout)
         rules.resultsFormats = self.plan.groups.map(\.profile.resultsFormat)
-        rules.roundsWaits = scenario.faults.contains { $0.kind.roundsWaits }
+        rules.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
         self.sentinel = Sentinel(rules, ledger: settings)
         self.sometimes = SometimesTable(
             expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },

@@ -78,10 +78,10 @@ struct Example: Sendable {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
         settings.faultsThatGarble = [Fault.garbles]
-        var sentinel = Sentinel(
-            SentinelSettings(
-                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
-            ledger: settings)
+        var rules = SentinelSettings(
+            idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500))
+        rules.faultsThatRound = [Fault.rounds]
+        var sentinel = Sentinel(rules, ledger: settings)
         if let silence, let end = history.observations.last?.at {
             sentinel.heard(
                 StreamSilence(
@@ -112,6 +112,8 @@ enum Fault {
     static let cuts = 1
     /// It writes on a stream what cannot be read.
     static let garbles = 2
+    /// Its answer says how long to wait in the header alone.
+    static let rounds = 3
 }
 
 extension WorldRemains {

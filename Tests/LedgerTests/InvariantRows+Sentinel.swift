@@ -71,13 +71,15 @@ extension History {
 
     /// A 429 asks for a wait in milliseconds, and after so long the scan is uploaded again.
     fileprivate mutating func limited(
-        _ told: Interval = .milliseconds(3_200), wait: Interval, _ between: (inout History) -> Void = { _ in }
+        _ told: Interval = .milliseconds(3_200), wait: Interval, by fault: Int? = nil,
+        _ between: (inout History) -> Void = { _ in }
     ) {
         self.launch()
         self.capture()
         self.phone(.slotTaken)
         self.send(.upload, job: nil)
         self.uploadProblem(429, retryable: true, retryAfter: told)
+        if let fault { self.fault(.fired(fault: fault, .upload, attempt: 1)) }
         let read = self.now
         self.phone(.rateLimited(.upload, retryAfter: .seconds(4)))
         self.phone(.queued(.rateLimited))
@@ -737,6 +739,14 @@ extension InvariantRow {
                     $0.limited(wait: .milliseconds(3_200))
                 },
                 outside: Example("after 4 s, as the header has it") { $0.limited(wait: .seconds(4)) }),
+            Excuse(
+                name: "a fault that leaves the body of a 429 without its wait",
+                inside: Example("an upload after 4 s, as the header has it") {
+                    $0.limited(wait: .seconds(4), by: Fault.rounds)
+                },
+                outside: Example("after 4.02 s") {
+                    $0.limited(wait: .milliseconds(4_020), by: Fault.rounds)
+                }),
             Excuse(
                 name: "no slot",
                 inside: Example("the last slot is given back after 4 s") {
