@@ -34,6 +34,8 @@ extension HarnessWitness {
         let fault: Int
         let scan: ScanNumber
         var count: Int
+        /// The last time. What is written to several streams of a job at once counts once.
+        var at: Instant
     }
 
     /// Of one phone, the latest.
@@ -53,9 +55,11 @@ extension HarnessWitness {
             if self.phones[place].firings.count == Self.firingsKept {
                 self.phones[place].firings.removeFirst()
             }
-            self.phones[place].firings.append(Firings(fault: fault, scan: scan, count: 1))
+            self.phones[place].firings.append(Firings(fault: fault, scan: scan, count: 1, at: self.now))
             return
         }
+        guard self.phones[place].firings[index].at < self.now else { return }
+        self.phones[place].firings[index].at = self.now
         self.phones[place].firings[index].count += 1
         guard self.phones[place].firings[index].count == most + 1 else { return }
         self.errors.add(

@@ -26,6 +26,13 @@ import Testing
         #expect(story(times: 2).errors([Self.refuses], rules: [twice]) == [])
         #expect(story(times: 3).errors([Self.refuses], rules: [twice]).count == 1)
         #expect(story(times: 9).errors([Self.refuses], rules: [FaultRule()]) == [])
+        // An event that is written to two streams of a job, of which one is dead.
+        let atOnce = HarnessStory {
+            $0.begin()
+            $0.open(attempt: 2, after: 1)
+            for attempt in 1...2 { $0.fault(.fired(fault: 0, .stream, attempt: UInt32(attempt))) }
+        }
+        #expect(atOnce.errors([.booksStripped], rules: [once]) == [])
     }
 
     @Test func `a fault hits its group, and no other`() {
