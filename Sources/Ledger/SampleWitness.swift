@@ -162,6 +162,7 @@ package struct SampleWitness: Sendable {
 
     /// What a ledger counts that the observations do not say. Where custody is broken it is the ledger that tells why.
     package func differences(from ledger: Ledger) -> [String] {
+        if let lost = Self.difference(in: ledger.totals.scans) { return [lost] }
         let isBroken = ledger.verdicts.contains { $0.invariant == .scanCustody && $0.violations > 0 }
         guard !isBroken, ledger.totalsByGroup.count == self.fleet.groups.count else { return [] }
         let all = ledger.totalsByGroup + [ledger.totalsOfNoGroup]
@@ -186,6 +187,14 @@ package struct SampleWitness: Sendable {
             differences.append("the totals of the ledger are not the sum of its groups")
         }
         return differences
+    }
+
+    /// Whether every scan is somewhere, and at one place only.
+    static func difference(in scans: ScanTotals) -> String? {
+        guard !scans.isConserved else { return nil }
+        let settled = scans.completed + scans.refused + scans.waiting + scans.discarded + scans.lost
+        return
+            "scans: \(scans.captured + scans.restored) captured or restored, and \(settled) settled with \(scans.open) open"
     }
 
     /// Jobs and books of one group.

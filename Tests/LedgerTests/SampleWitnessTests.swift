@@ -1,8 +1,9 @@
-import Ledger
 import Metrics
 import SimBase
 import Talaria
 import Testing
+
+@testable import Ledger
 
 /// What is measured against what was seen, by a source of its own.
 @Suite struct SampleWitnessTests {
@@ -170,5 +171,19 @@ import Testing
             if case .phone(.bookAdded(ordinal: 0, _)) = $0 { true } else { false }
         }
         #expect(added.count == 1 && added[0].hasPrefix("books.received: "))
+    }
+
+    @Test func `scans that do not add up are told`() {
+        func difference(captured: Int, open: Int) -> String? {
+            var scans = ScanTotals()
+            (scans.captured, scans.restored) = (captured, 1)
+            (scans.completed, scans.refused, scans.open) = (3, 1, open)
+            return SampleWitness.difference(in: scans)
+        }
+        #expect(difference(captured: 4, open: 1) == nil)
+        #expect(
+            difference(captured: 4, open: 2)
+                == "scans: 5 captured or restored, and 4 settled with 2 open")
+        #expect(difference(captured: 5, open: 1) != nil)
     }
 }
