@@ -118,27 +118,14 @@ struct BackoffSamples: Sendable {
         Int64(over) * 8 < Int64(waits) * eighths ? Self.exponent(over, of: waits, eighths: eighths) : 0
     }
 
-    /// n D(k/n || p) in nats, in units of 2^-32.
     static func exponent(_ over: Int, of waits: Int, eighths: Int64) -> Int128 {
-        guard waits > 0 else { return 0 }
-        let rest = waits - over
-        let all = Int128(NaturalLogarithm.of(waits))
-        let (inside, outside) = (NaturalLogarithm.of(Int(eighths)), NaturalLogarithm.of(Int(8 - eighths)))
-        let eight = Int128(NaturalLogarithm.of(8))
-        var exponent: Int128 = 0
-        if over > 0 {
-            exponent += Int128(over) * (Int128(NaturalLogarithm.of(over)) + eight - all - Int128(inside))
-        }
-        if rest > 0 {
-            exponent += Int128(rest) * (Int128(NaturalLogarithm.of(rest)) + eight - all - Int128(outside))
-        }
-        return exponent
+        ChernoffBound.exponent(over, of: waits, share: Int(eighths), of: 8)
     }
 }
 
 /// Whether phones that failed together come back together, although each draws its wait for itself.
 ///
-/// Of each wait that begins, a share is expected in each window up to its ceiling. A window holds more than independent
+/// A wait that begins adds its share to the count expected in each window up to its ceiling. A window holds more than independent
 /// draws explain when Chernoff's bound for that many, `exp(-(k ln(k/m) - k + m))`, is below exp(-41): of a million windows
 /// one is called wrong with a chance below 1e-11.
 struct RetryHerdWatch: Sendable {

@@ -22,7 +22,7 @@ struct BackoffWatch: Sendable {
     private struct Chain: Sendable {
         let operation: Operation
         let scan: ScanNumber
-        /// Of a DELETE.
+        /// The job that a DELETE is for; nil for other operations.
         let job: String?
         var failures = 0
         /// When the last attempt failed; nil while one is under way.

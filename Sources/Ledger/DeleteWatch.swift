@@ -35,7 +35,7 @@ struct DeleteWatch: Sendable {
 
     private var phones: [Phone] = []
 
-    /// Of all phones.
+    /// How many entries it holds for all phones together: it must not grow with a run.
     var remembered: Int { self.phones.reduce(0) { $0 + $1.deletes.count } }
 
     /// - Returns: What is wrong with what is seen.

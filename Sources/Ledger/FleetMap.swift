@@ -27,6 +27,11 @@ package struct FleetMap: Hashable, Sendable {
         return index < self.places.count ? Int(self.places[index]) : nil
     }
 
+    /// The value of a phone's group in a list by groups; nil where the list has none for it.
+    func value<Value>(of device: DeviceNumber, in values: [Value]) -> Value? {
+        self.group(of: device).flatMap { $0 < values.count ? values[$0] : nil }
+    }
+
     package func metricGroup(of device: DeviceNumber) -> MetricGroup {
         self.group(of: device).map { MetricGroup(index: $0) } ?? .none
     }

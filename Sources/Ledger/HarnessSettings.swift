@@ -15,7 +15,7 @@ package struct HarnessSettings: Hashable, Sendable {
     package var server: Server
     /// By their places in the scenario's list.
     package var faults: [FaultEffect]
-    /// Of the same faults; empty where nothing is known of whom they may hit.
+    /// What the scenario says of each of `faults`, in the same order; empty where that is not judged.
     package var rules: [FaultRule]
     package var fleet: FleetMap
     /// Phones lose their paths by the ways they take, too.

@@ -508,9 +508,8 @@ extension HarnessWitness {
             self.replayed(job: id, id: eventID, after: latency, device, scan, place)
         }
         guard let index = self.streamIndex(scan, place) else { return }
-        let exchange = self.phones[place].exchanges[index]
-        if eventID == nil, exchange.hasIDs, kind == .completed,
-            self.hasFired(exchange, { $0 == .booksStripped })
+        if eventID == nil, kind == .completed, self.phones[place].exchanges[index].hasIDs,
+            self.hasFired(self.phones[place].exchanges[index], { $0 == .booksStripped })
         {
             self.errors.add(
                 "an event that a fault has changed came without its id", device: device, scan: scan,
@@ -525,8 +524,11 @@ extension HarnessWitness {
 
     /// A cut behind so many events lets no other through.
     private mutating func judgeCut(_ index: Int, _ place: Int) {
+        // By place: a copy would be made for each event.
+        guard let most = self.phones[place].exchanges[index].eventsMax,
+            self.phones[place].exchanges[index].eventsNew > most
+        else { return }
         let exchange = self.phones[place].exchanges[index]
-        guard let most = exchange.eventsMax, exchange.eventsNew > most else { return }
         self.phones[place].exchanges[index].eventsMax = nil
         self.errors.add(
             "\(exchange.eventsNew) new events came through a stream that was to be cut behind \(most)",

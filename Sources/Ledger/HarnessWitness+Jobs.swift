@@ -228,9 +228,9 @@ extension HarnessWitness {
         self.phones[place].jobs[index].lastID = milliseconds
     }
 
-    /// Of one job.
+    /// How many of the latest events of a job are remembered.
     static let writtenKept = 4
-    /// Between an event and its first piece on the link.
+    /// By how much the stamp of an event may differ from the moment at which it was first written.
     static let writingTime = Interval.milliseconds(250)
 
     /// A replay says when its event was new.

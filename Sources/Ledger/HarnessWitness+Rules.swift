@@ -38,7 +38,7 @@ extension HarnessWitness {
         var at: Instant
     }
 
-    /// Of one phone, the latest.
+    /// How many of the latest scans and faults are remembered for each phone.
     static let firingsKept = 64
 
     func rule(of fault: Int) -> FaultRule? {
@@ -47,7 +47,7 @@ extension HarnessWitness {
 
     /// A fault has fired for a scan of a phone.
     mutating func holdToRule(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int) {
-        self.holdToScope(fault, device, scan)
+        self.holdToScope(fault, device, scan, place)
         guard let most = self.rule(of: fault)?.firingsMax else { return }
         guard
             let index = self.phones[place].firings.firstIndex(where: { $0.fault == fault && $0.scan == scan })
@@ -68,14 +68,14 @@ extension HarnessWitness {
     }
 
     /// A fault has hit a phone.
-    mutating func holdToScope(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber) {
+    mutating func holdToScope(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ place: Int) {
         guard let rule = self.rule(of: fault) else { return }
         if let group = rule.group, self.settings.fleet.group(of: device) != group {
             self.errors.add(
                 "a fault hit a phone of another group (number \(fault + 1) of the list)", device: device,
                 scan: scan, at: self.now)
         }
-        if rule.share != nil { self.noteHit(fault, self.place(of: device)) }
+        if rule.share != nil { self.noteHit(fault, place) }
         if self.now < rule.from {
             self.errors.add(
                 "a fault fired before its time (number \(fault + 1) of the list)", device: device, scan: scan,
@@ -93,29 +93,16 @@ extension HarnessWitness {
     /// The end of the run: who is hit is drawn for each phone, so that the number of those hit is binomial.
     mutating func judgeShares() {
         for (fault, hit) in self.hits.enumerated() {
-            guard let share = self.rule(of: fault)?.share, hit > 0,
-                Self.exponent(hit, of: self.settings.fleet.count, share: share) > Self.exponentMin
+            let (phones, million) = (self.settings.fleet.count, 1_000_000)
+            // A share of none or of all leaves nothing to chance.
+            guard let share = self.rule(of: fault)?.share, (1..<million).contains(share),
+                hit <= phones, hit * million > phones * share,
+                ChernoffBound.exponent(hit, of: phones, share: share, of: million)
+                    > BackoffSamples.exponentMin
             else { continue }
             self.errors.add(
-                "a fault (number \(fault + 1) of the list) is for \(share) in a million phones, and hit \(hit) of \(self.settings.fleet.count)",
+                "a fault (number \(fault + 1) of the list) is for \(share) in a million phones, and hit \(hit) of \(phones)",
                 device: nil, scan: .none, at: self.now)
         }
-    }
-
-    /// The same bound as for backoff (BackoffSamples): wrong by chance less than once in 10^14 runs.
-    private static let exponentMin = NaturalLogarithm.units(34)
-
-    /// Of Chernoff's bound: more than so many of so many happen by chance once in e^exponent times. 0 where they are no more
-    /// than are due.
-    private static func exponent(_ hit: Int, of phones: Int, share: Int) -> Int128 {
-        let million = 1_000_000
-        guard hit <= phones, hit * million > phones * share, share > 0 else { return 0 }
-        func ln(_ number: Int) -> Int128 { Int128(NaturalLogarithm.of(number)) }
-        var exponent = Int128(hit) * (ln(hit) + ln(million) - ln(phones) - ln(share))
-        let spared = phones - hit
-        if spared > 0, share < million {
-            exponent += Int128(spared) * (ln(spared) + ln(million) - ln(phones) - ln(million - share))
-        }
-        return exponent
     }
 }

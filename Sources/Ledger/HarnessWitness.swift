@@ -130,7 +130,7 @@ struct HarnessWitness: Sendable {
         case .fault(.decided(let fault, .upload, let attempt, fires: true)):
             if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, place) }
         case .fault(.began(let fault)):
-            self.holdToScope(fault, device, scan)
+            self.holdToScope(fault, device, scan, place)
             self.began(fault, device, place)
         case .fault(.ended(let fault)): self.ended(fault, place)
         case .fault: break
@@ -188,7 +188,7 @@ struct HarnessWitness: Sendable {
         self.errors.add(doubt.text, device: doubt.device, scan: doubt.scan, at: doubt.at)
     }
 
-    mutating func place(of device: DeviceNumber) -> Int {
+    private mutating func place(of device: DeviceNumber) -> Int {
         if let place = self.places[device] { return place }
         self.phones.append(Phone(device: device))
         self.places[device] = self.phones.count - 1

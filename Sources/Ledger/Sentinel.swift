@@ -230,9 +230,7 @@ package struct Sentinel: Sendable {
         let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
         let complaints = self.forms.complaints(before: moment) { device in
             phones[device].map { place in
-                let group = fleet.group(of: device) ?? settings.resultsFormats.count
-                let isOwn = group < settings.resultsFormats.count
-                return (place, isOwn ? settings.resultsFormats[group] : "lite")
+                (place, fleet.value(of: device, in: settings.resultsFormats) ?? "lite")
             }
         }
         for complaint in complaints {
@@ -246,9 +244,7 @@ package struct Sentinel: Sendable {
         let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
         let complaints = self.silences.complaints(before: moment) { device in
             phones[device].map { place in
-                let group = fleet.group(of: device) ?? settings.idleTimeouts.count
-                let isOwn = group < settings.idleTimeouts.count
-                return (place, isOwn ? settings.idleTimeouts[group] : settings.idleTimeout)
+                (place, fleet.value(of: device, in: settings.idleTimeouts) ?? settings.idleTimeout)
             }
         }
         for complaint in complaints {
@@ -308,9 +304,7 @@ package struct Sentinel: Sendable {
         if let place = self.phones[device] { return place }
         self.states.append(Phone())
         self.devices.append(device)
-        let streamsMax = self.fleet.group(of: device).flatMap { group in
-            group < self.settings.streamsMax.count ? self.settings.streamsMax[group] : nil
-        }
+        let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
         self.backoffs.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.phones[device] = self.states.count - 1
@@ -442,9 +436,9 @@ package struct Sentinel: Sendable {
     private mutating func judgeTimeout(
         _ operation: Operation, _ attempt: UInt32, _ took: Interval, _ seen: Observation
     ) {
-        let group = self.fleet.group(of: seen.device) ?? self.settings.requestTimeouts.count
-        let isOwn = group < self.settings.requestTimeouts.count
-        let general = isOwn ? self.settings.requestTimeouts[group] : self.settings.requestTimeout
+        let general =
+            self.fleet.value(of: seen.device, in: self.settings.requestTimeouts)
+            ?? self.settings.requestTimeout
         let limit = operation == .stream ? self.settings.connectTimeout : general
         if took < limit - SilenceWatch.tick {
             self.violate(

@@ -61,7 +61,7 @@ struct UploadOrder: Sendable {
         self.cap = cap
     }
 
-    /// Of all phones.
+    /// How many entries it holds for all phones together: it must not grow with a run.
     var remembered: Int {
         self.phones.reduce(0) { $0 + $1.waiting.count + $1.pasts.count + $1.floors.count }
     }

@@ -30,10 +30,10 @@ struct Overrides {
     /// override names moments itself.
     static func changeWhatHappens(_ options: [String]) -> Bool {
         let sections = options.map { String($0.prefix { $0 != "." && $0 != "=" }) }
-        return !sections.contains("sometimes") && sections.contains { Self.happenings.contains($0) }
+        return !sections.contains("sometimes") && sections.contains { Self.decisiveSections.contains($0) }
     }
 
-    private static let happenings = ["fleet", "server", "faults", "duration"]
+    private static let decisiveSections = ["fleet", "server", "faults", "duration"]
 
     private static func keys(of path: String) -> [String] {
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
