@@ -67,8 +67,8 @@ extension Backend {
         }
     }
 
-    /// The live backend's second end: a `completed` without books, behind the first (CONTRACT.md section 2.4). A job that
-    /// failed fails again.
+    /// The live backend's second end: a `completed` without books, behind the first
+    /// (Docs/contract.md section 2.4). A job that failed fails again.
     mutating func writeSecondTerminal(
         after entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [BackendEffect]

@@ -50,7 +50,7 @@ extension Backend {
 
     // MARK: Results
 
-    /// Both formats carry every field of a book (CONTRACT.md section 7, C6).
+    /// Both formats carry every field of a book (Docs/contract.md section 7, C6).
     mutating func resultsRequested(
         _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
         into effects: inout [BackendEffect]

@@ -46,7 +46,7 @@ extension Backend {
         if request.contentLength ?? 1 <= 0 { return Refusal(.invalidRequest, "The upload has no photos.") }
         if self.jobs.count + self.uploads.count >= self.configuration.jobsMax {
             var refusal = Refusal(.circuitOpen, "There are too many jobs.")
-            refusal.retryAfter = .seconds(60)  // The breaker's cooldown, CONTRACT.md section 2.5.
+            refusal.retryAfter = .seconds(60)  // The breaker's cooldown, Docs/contract.md section 2.5.
             return refusal
         }
         return nil
@@ -79,7 +79,7 @@ extension Backend {
         self.accept(upload, photos: photos.count, into: &effects)
     }
 
-    /// CONTRACT.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
+    /// Docs/contract.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
     private func refusal(of photos: [UploadPart]) -> Refusal? {
         let configuration = self.configuration
         guard !photos.isEmpty else { return Refusal(.invalidRequest, "The upload has no part photos[].") }

@@ -7,18 +7,18 @@ internal import Talaria
 package struct BackendConfiguration: Hashable, Sendable {
     /// Whose wire is spoken (DESIGN.md section 6).
     package enum Dialect: String, CaseIterable, Hashable, Sendable {
-        /// Seed 000's inlined contract.
+        /// That of S0 (Docs/contract.md section 1 and section 2).
         case contract
     }
 
-    /// How the 202 and the `completed` event write their links (CONTRACT.md section 7, C1).
+    /// How the 202 and the `completed` event write their links (Docs/contract.md section 7, C1).
     package enum URLForm: Hashable, Sendable {
         case relative
         /// With this in front, without a slash at its end: `https://api.oooefam.net`.
         case absolute(base: String)
     }
 
-    /// Which id an event has when it is sent again (CONTRACT.md section 2.2).
+    /// Which id an event has when it is sent again (Docs/contract.md section 2.2).
     package enum ReplayIDs: String, CaseIterable, Hashable, Sendable {
         /// The one it always had.
         case kept
@@ -56,16 +56,17 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var eventBuffer: Interval
     package var replayIDs: ReplayIDs
     package var lineEnds: LineEnds
-    /// Uploads per device id, in a sliding window; nil is no limit (CONTRACT.md section 1.8).
+    /// Uploads per device id, in a sliding window; nil is no limit (Docs/contract.md section 1.8).
     package var rateLimit: Quota?
     /// From the `completed` event until the results are answered with 404 (C21).
     package var resultsLifetime: Interval
-    /// A `completed` payload of more bytes loses its `books` (CONTRACT.md section 2.3).
+    /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
     package var completedBytesMax: Int
-    /// A token is good only together with the device id of its upload; otherwise 401 (Appendix, "device binding").
+    /// A token is good only together with the device id of its upload; otherwise 401
+    /// (Docs/contract.md appendix, "device binding").
     package var strictDevice: Bool
-    /// A stream must be asked for with `Accept: text/event-stream`, or gets 400 (CONTRACT.md section 2.6). Otherwise
-    /// whatever `Accept` says, or its absence, is fine.
+    /// A stream must be asked for with `Accept: text/event-stream`, or gets 400
+    /// (Docs/contract.md section 2.6). Otherwise whatever `Accept` says, or its absence, is fine.
     package var strictAccept: Bool
     package var repeatedCleanup: RepeatedCleanup
     package var urlForm: URLForm
@@ -120,8 +121,8 @@ package struct BackendConfiguration: Hashable, Sendable {
         self.wallClockAtZero = wallClockAtZero
     }
 
-    /// The defaults: CONTRACT.md's Appendix, except that pings carry no id and the job time is a range around the
-    /// observed 12 s (section 2.4).
+    /// The defaults: Docs/contract.md appendix, except that pings carry no id and the job time is a range
+    /// around the observed 12 s (section 2.4).
     package static let contract = BackendConfiguration(
         dialect: .contract,
         jobTime: .seconds(8)...(.seconds(16)),

@@ -45,7 +45,8 @@ extension Gateway {
         guard let id = request.lastEventID, !id.isEmpty else { return .asSent }
         if let fault = asking.fault(where: { $0 == .ignoreLastEventID }) {
             self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
-            // Older than every event there is: what is left of the buffer comes again (CONTRACT.md section 2.2).
+            // Older than every event there is: what is left of the buffer comes again
+            // (Docs/contract.md section 2.2).
             return .replaced("0-progress")
         }
         guard let job = jobID.flatMap({ self.jobs[$0] }) else { return .asSent }

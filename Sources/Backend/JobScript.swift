@@ -4,8 +4,9 @@ internal import Talaria
 
 /// What a job says and when: a pure function of how many photos and books it has and how long it takes.
 ///
-/// The messages are those of CONTRACT.md section 2.1, the shares those of B3's progress curve (section 2.6), the times
-/// those of the recorded job in section 2.4: most of the time passes before the books are identified.
+/// The messages are those of Docs/contract.md section 2.1, the shares those of B3's progress curve
+/// (section 2.6), the times those of the recorded job in section 2.4: most of the time passes before the
+/// books are identified.
 struct JobScript: Hashable, Sendable {
     /// One event.
     enum Step: Hashable, Sendable {

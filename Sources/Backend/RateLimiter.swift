@@ -13,7 +13,7 @@ struct RateLimiter: Sendable {
     }
 
     /// Devices kept at a time. Beyond them a new device is admitted and not counted: the limiter fails open
-    /// (CONTRACT.md section 1.8).
+    /// (Docs/contract.md section 1.8).
     static let devicesMax = 200_000
     private static let sweepMin = 1_024
 

@@ -1,6 +1,7 @@
 internal import SimBase
 
-/// The secret of a job: 256 bits, 64 lower-case hexadecimal digits on the wire (CONTRACT.md section 1.2).
+/// The secret of a job: 256 bits, 64 lower-case hexadecimal digits on the wire
+/// (Docs/contract.md section 1.2).
 struct TokenSecret: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 

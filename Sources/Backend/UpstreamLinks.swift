@@ -1,6 +1,7 @@
 /// Links in a foreign backend's bodies: a phone that followed them would go past the gateway, and its faults.
 struct UpstreamLinks {
-    /// Under which keys links stand (CONTRACT.md sections 1.2 and 2.1, with the names of other dialects).
+    /// Under which keys links stand (Docs/contract.md sections 1.2 and 2.1, with the names of other
+    /// dialects).
     static let keys = ["sseUrl", "streamUrl", "statusUrl", "resultsUrl", "href"]
 
     /// The path under which the upstream has the contract's paths.

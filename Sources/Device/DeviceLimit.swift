@@ -21,7 +21,7 @@ package enum DeviceLimit {
     package static let resultsBytesMax = 4 << 20
     package static let answerBytesMax = 64 << 10
     package static let booksPerScanMax = 10_000
-    /// Eight times what the contract lets an event carry (CONTRACT.md section 2.3).
+    /// Eight times what the contract lets an event carry (Docs/contract.md section 2.3).
     package static let streamLineBytesMax = 1 << 20
     package static let streamEventBytesMax = 1 << 20
     package static let eventIDBytesMax = 512
@@ -31,7 +31,8 @@ package enum DeviceLimit {
     /// Events of one job that are known again when a server replays them.
     package static let rememberedEventsMax = 1_024
 
-    /// Uploads that a retryable stream error may cause by itself (CONTRACT.md section 5: "ONE automatic retry").
+    /// Uploads that a retryable stream error may cause by itself (Docs/contract.md section 5, "ONE automatic
+    /// retry").
     package static let automaticRetriesMax = 1
     /// Requests that one DELETE may take; then the job is abandoned to its expiry.
     package static let cleanupRequestsMax = 8

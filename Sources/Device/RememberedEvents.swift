@@ -4,9 +4,9 @@ import Wire
 /// The events of one job that were dispatched already: a server that ignores Last-Event-ID sends them again, all of them
 /// and in their order.
 ///
-/// Known by a digest of id, name and data, because ids alone are not unique everywhere (CONTRACT.md section 2.2); an
-/// event without an id of its own is never taken for a repetition. The first events of the job are remembered for good
-/// and, of a job that has more than that, the newest ones.
+/// Known by a digest of id, name and data, because ids alone are not unique everywhere
+/// (Docs/contract.md section 2.2); an event without an id of its own is never taken for a repetition. The
+/// first events of the job are remembered for good and, of a job that has more than that, the newest ones.
 struct RememberedEvents: Sendable {
     private var first: [UInt64] = []
     /// A ring, once it is full.

@@ -26,7 +26,8 @@ enum PhotoDeveloper {
         return planes
     }
 
-    /// Columns of the source become rows: the pixel (u, v) goes to (height - 1 - v, u) (CONTRACT.md section 9, step 1).
+    /// Columns of the source become rows: the pixel (u, v) goes to (height - 1 - v, u)
+    /// (Docs/contract.md section 9, step 1).
     private static func turn(
         _ pixels: borrowing PhotoPixels, columns: Range<Int>, into strip: UnsafeMutablePointer<UInt8>
     ) {

@@ -34,9 +34,9 @@ package enum NoiseReduction: Hashable, Sendable {
     case off
 }
 
-/// The app's way of making a photograph ready for upload (CONTRACT.md section 9): decode, turn if it is tall, raise the
-/// contrast, measure the luminance, adjust the brightness, reduce noise, encode at 0.85; then decode, resize to at most
-/// 1920 pixels, encode at 0.85 again.
+/// The app's way of making a photograph ready for upload (Docs/contract.md section 9): decode, turn if it is
+/// tall, raise the contrast, measure the luminance, adjust the brightness, reduce noise, encode at 0.85; then
+/// decode, resize to at most 1920 pixels, encode at 0.85 again.
 ///
 /// EXIF orientation is ignored, as in the app. What cannot be decoded leaves the filters as it came, with zeros, and is
 /// refused by the resize. Decision 0080 tells where this differs from the letter of the section: noise reduction is an

@@ -5,7 +5,7 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Whether the simulated backend's observations reach the ledger. Without them (`--target`) nobody knows the shelf
     /// or the server's log, and what needs them is not available.
     package var hasBackendView: Bool
-    /// Stream slots of a phone (CONTRACT.md: at most 5 streams at once).
+    /// Stream slots of a phone (Docs/contract.md section 8: at most 5 at once).
     package var slotsMax: Int
     /// Observations of the two sides that lie no further apart than this may have happened in either order.
     package var clockTolerance: Interval

@@ -83,7 +83,7 @@ struct SilenceWatch: Sendable {
     /// What a phone is allowed beyond the idle timeout.
     static let tick = Interval.milliseconds(1)
     private static let overMax = 64
-    /// What the contract lets an event carry (CONTRACT.md section 2.3): nobody calls less too long.
+    /// What the contract lets an event carry (Docs/contract.md section 2.3): nobody calls less too long.
     static let eventBytesMax = 131_072
 
     private var phones: [Phone] = []

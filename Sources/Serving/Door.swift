@@ -145,8 +145,8 @@ package struct ServingSetup: Sendable {
     package var showsStatus = false
     /// What keeps pages of other sites out; nil where nobody but phones of this program can come.
     package var crossSite: CrossSiteGuard?
-    /// For pages in a browser: `?token=` where `Authorization` cannot be sent (CONTRACT.md section 7, C13), and answers
-    /// that a page of another origin may read.
+    /// For pages in a browser: `?token=` where `Authorization` cannot be sent (Docs/contract.md section 7,
+    /// C13), and answers that a page of another origin may read.
     package var isForBrowsers = false
 
     package init(

@@ -4,7 +4,7 @@ import Wire
 /// Replaces tokens by digits of the same shape: every letter and digit of them becomes a digit, and together they are the
 /// token's ordinal. So lengths stay true, and equal tokens stay equal.
 struct TokenRedaction: Sendable {
-    /// Under which keys a token stands (CONTRACT.md section 1.2, with the names of other dialects).
+    /// Under which keys a token stands (Docs/contract.md section 1.2, with the names of other dialects).
     private static let keys = ["authToken", "token", "accessToken", "oldToken", "sseToken"]
     private static let parameters = ["token", "access_token"]
     /// Tokens that are remembered; the oldest goes first.

@@ -10,7 +10,7 @@ package struct Metadata: Codable, Hashable, Sendable {
     }
 }
 
-/// The 202 answer to an upload (CONTRACT.md section 1.2).
+/// The 202 answer to an upload (Docs/contract.md section 1.2).
 package struct UploadAccepted: Codable, Hashable, Sendable {
     package struct Job: Codable, Hashable, Sendable {
         package var jobId: String
@@ -65,8 +65,8 @@ package struct UploadAccepted: Codable, Hashable, Sendable {
     }
 }
 
-/// The 200 answer of the results endpoint (CONTRACT.md section 1.3). The key is `results` here and `books` in the
-/// `completed` event, on purpose.
+/// The 200 answer of the results endpoint (Docs/contract.md section 1.3). The key is `results` here and
+/// `books` in the `completed` event, on purpose.
 package struct ResultsBody: Codable, Hashable, Sendable {
     package struct Results: Codable, Hashable, Sendable {
         package var jobId: String
@@ -89,7 +89,7 @@ package struct ResultsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer of `statusUrl` (CONTRACT.md section 1.4).
+/// The answer of `statusUrl` (Docs/contract.md section 1.4).
 package struct StatusBody: Codable, Hashable, Sendable {
     package struct Status: Codable, Hashable, Sendable {
         package var jobId: String
@@ -118,7 +118,7 @@ package struct StatusBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The 200 answer to `DELETE /v3/jobs/scans/{jobId}` (CONTRACT.md section 1.1 row 6).
+/// The 200 answer to `DELETE /v3/jobs/scans/{jobId}` (Docs/contract.md section 1.1 row 6).
 package struct CancelBody: Codable, Hashable, Sendable {
     package struct Canceled: Codable, Hashable, Sendable {
         package var jobId: String

@@ -1,5 +1,5 @@
-/// One recognized book (CONTRACT.md section 1.3). `title` and `author` are required; a body in which either is null
-/// or missing does not decode.
+/// One recognized book (Docs/contract.md section 1.3). `title` and `author` are required; a body in which
+/// either is null or missing does not decode.
 package struct Book: Codable, Hashable, Sendable {
     package var title: String
     package var author: String
@@ -23,7 +23,7 @@ package struct Book: Codable, Hashable, Sendable {
     }
 
     /// The book as it comes when it could not be looked up: what was read from its spine, without what a lookup adds
-    /// (CONTRACT.md section 2.1, `enrichment_degraded` with the fallback source `raw`).
+    /// (Docs/contract.md section 2.1, `enrichment_degraded` with the fallback source `raw`).
     package var degraded: Book {
         var book = self
         book.coverUrl = nil

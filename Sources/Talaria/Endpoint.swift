@@ -1,6 +1,6 @@
 internal import SimBase
 
-/// The paths of the scan endpoints (CONTRACT.md section 1.1 rows 1 to 6).
+/// The paths of the scan endpoints (Docs/contract.md section 1.1 rows 1 to 6).
 package enum Endpoint: Hashable, Sendable {
     case upload
     case stream(jobId: String)
@@ -82,7 +82,7 @@ package enum HeaderName {
     package static let requestID = "X-Request-ID"
 }
 
-/// The numbers of the contract (CONTRACT.md sections 1.2, 2.2, 2.3, 2.5).
+/// The numbers of the contract (Docs/contract.md sections 1.2, 2.3 and 8).
 package enum ContractLimit {
     package static let photosMax = 5
     package static let photoBytesMax = 10_000_000

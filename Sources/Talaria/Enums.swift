@@ -1,9 +1,9 @@
-/// Where a job stands (CONTRACT.md section 1.6).
+/// Where a job stands (Docs/contract.md section 1.6).
 package enum JobStatus: String, Codable, Hashable, Sendable {
     case initialized, processing, completed, failed, canceled
 }
 
-/// What the backend is doing with the photo (CONTRACT.md section 1.6).
+/// What the backend is doing with the photo (Docs/contract.md section 1.6).
 package enum ScanStage: String, Codable, CaseIterable, Hashable, Sendable {
     case analyzingImage = "analyzing_image"
     case identifyingBooks = "identifying_books"
@@ -11,7 +11,8 @@ package enum ScanStage: String, Codable, CaseIterable, Hashable, Sendable {
     case complete
 }
 
-/// How well a book could be looked up (CONTRACT.md section 1.6). A value that we do not know is kept, not refused.
+/// How well a book could be looked up (Docs/contract.md section 1.6). A value that we do not know is kept,
+/// not refused.
 package enum EnrichmentStatus: Hashable, Sendable {
     case pending, success, notFound, error, circuitOpen, reviewNeeded
     case unknown(String)
@@ -52,8 +53,8 @@ extension EnrichmentStatus: Codable {
     }
 }
 
-/// The events of the contract (CONTRACT.md section 2.1): the five that it promises, and the two of progressive results
-/// that a backend may add.
+/// The events of the contract (Docs/contract.md section 2.1): the five that it promises, and the two of
+/// progressive results that a backend may add.
 package enum EventKind: String, CaseIterable, Hashable, Sendable {
     case progress, completed, error, ping
     case enrichmentDegraded = "enrichment_degraded"

@@ -1,10 +1,11 @@
 private import FoundationEssentials
 
-/// `data` of a `progress` event (CONTRACT.md section 2.1). Everything but `jobId` may be missing in some dialect.
+/// `data` of a `progress` event (Docs/contract.md section 2.1). Everything but `jobId` may be missing in some
+/// dialect.
 package struct ProgressData: Codable, Hashable, Sendable {
     package var type: String
     package var jobId: String
-    /// A job status or a scan stage: three notions of status meet here (CONTRACT.md section 2.7).
+    /// A job status or a scan stage: three notions of status meet here (Docs/contract.md section 2.7).
     package var status: String?
     /// 0 to 1.
     package var progress: Double?
@@ -105,7 +106,8 @@ package struct CompletedReading: Hashable, Sendable, Decodable {
     }
 }
 
-/// `data` of an `error` event: simplified, not RFC 9457 (CONTRACT.md section 2.7). `retryable` missing means final.
+/// `data` of an `error` event: simplified, not RFC 9457 (Docs/contract.md section 2.7). `retryable` missing
+/// means final.
 package struct ErrorData: Codable, Hashable, Sendable {
     package var type: String?
     package var jobId: String?
@@ -161,7 +163,7 @@ package struct SegmentedReading: Hashable, Sendable, Decodable {
     package var imageBytes: Int
     package var totalBooks: Int
 
-    /// "Below 1 MB for each active item" is what the app allows itself (CONTRACT.md section 8).
+    /// The app allows itself less than 1 MB for each item (Docs/contract.md section 8).
     package static let imageBytesMax = 1_000_000
     package static let booksMax = 10_000
 

@@ -1,5 +1,6 @@
 // Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
-// and the answer is used (CONTRACT.md section 1.2). The plain forms of `PlainObject` are read without these and say the same.
+// and the answer is used (Docs/contract.md section 1.2). The plain forms of `PlainObject` are read without
+// these and say the same.
 
 /// The members of one object, and where it stands in its answer.
 struct LeanObject {
@@ -326,8 +327,8 @@ extension BookProgressData {
     }
 }
 
-/// A problem body as far as a phone acts on it. Error bodies are the least reliable part of any backend (CONTRACT.md
-/// section 1.7): a missing `success` must not cost us the `retryAfterMs`.
+/// A problem body as far as a phone acts on it. Error bodies are the least reliable part of any backend
+/// (Docs/contract.md section 1.7): a missing `success` must not cost us the `retryAfterMs`.
 package struct ProblemReading: Hashable, Sendable {
     package var code: String?
     package var retryable: Bool?
@@ -360,7 +361,7 @@ package struct ProblemReading: Hashable, Sendable {
                 "status", expected: "the status of the answer", seen: "another status", excerpt: "\(said)")
         }
         Metadata.note(problem, .optional, into: &notes)
-        // The nested form of one dialect (CONTRACT.md section 2.6).
+        // The nested form of one dialect (Docs/contract.md section 2.6).
         var nestedNotes = ContractNotes()
         if let nested = problem.object("error", .optional, into: &nestedNotes) {
             if reading.code == nil { reading.code = nested.text("code", .optional, into: &nestedNotes) }

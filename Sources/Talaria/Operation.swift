@@ -1,4 +1,5 @@
-/// What a phone asks of the backend (CONTRACT.md section 1.1). The raw values travel in span ids: append only.
+/// What a phone asks of the backend (Docs/contract.md section 1.1). The raw values travel in span ids: append
+/// only.
 package enum Operation: UInt8, CaseIterable, Hashable, Sendable {
     case upload = 1
     case stream = 2

@@ -1,4 +1,4 @@
-/// An error body by RFC 9457, as every 4xx and 5xx of the backend carries it (CONTRACT.md section 1.7).
+/// An error body by RFC 9457, as every 4xx and 5xx of the backend carries it (Docs/contract.md section 1.7).
 package struct Problem: Codable, Hashable, Sendable {
     package static let contentType = "application/problem+json"
     package static let typeBase = "https://api.oooefam.net/errors/"
@@ -39,7 +39,7 @@ package struct Problem: Codable, Hashable, Sendable {
     }
 }
 
-/// The codes of the contract with their status and whether a repeat may help (CONTRACT.md section 1.7).
+/// The codes of the contract with their status and whether a repeat may help (Docs/contract.md section 1.7).
 package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case missingParameter = "MISSING_PARAMETER"
     case invalidRequest = "INVALID_REQUEST"

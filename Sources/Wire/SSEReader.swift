@@ -21,8 +21,8 @@ package struct SSEReader: Sendable {
             self.retryMax = retryMax
         }
 
-        /// Far above what the contract sends (128 KB, CONTRACT.md section 2.3): 2 MiB a line, 4 MiB an event,
-        /// ten years of `retry`.
+        /// Far above what the contract sends (128 KB, Docs/contract.md section 2.3): 2 MiB a line, 4 MiB an
+        /// event, ten years of `retry`.
         package static let standard = Limits(
             lineBytesMax: 2 << 20, eventBytesMax: 4 << 20, retryMax: .hours(24 * 3_650))
         /// For conformance suites, whose largest event is near 14 MiB.

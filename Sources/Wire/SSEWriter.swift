@@ -1,7 +1,7 @@
 package import SimBase
 
 /// Writes event streams by appending to a buffer. Field order is the backend's: id, event, retry, data
-/// (CONTRACT.md section 2.2).
+/// (Docs/contract.md section 2.2).
 package enum SSEWriter {
     /// Appends a whole event, its blank line included. An empty `type` writes no `event` line; data is split at
     /// CR, LF and CRLF, and empty data still makes an event.

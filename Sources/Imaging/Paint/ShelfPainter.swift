@@ -1,6 +1,6 @@
 /// How the shelf is lit. The means are those of the finished picture (`Bitmap.meanLuma`), chosen on the three
-/// sides of the app's thresholds (CONTRACT.md section 9, step 3b: it brightens a source below 109 and darkens
-/// one above 162).
+/// sides of the app's thresholds (Docs/contract.md section 9, step 3b: it brightens a source below 109 and
+/// darkens one above 162).
 package enum ShelfLight: String, CaseIterable, Hashable, Sendable {
     /// A lamp in the evening: warm, uneven, noisy.
     case dark
