@@ -26,7 +26,7 @@ extension EndToEnd {
                     try await phone.delete("\(Self.upload)/\(job)/cleanup"), 401, "INVALID_TOKEN",
                     retryable: false)
 
-                // CONTRACT.md section 1.1: 401 on a stream, 400 elsewhere.
+                // Docs/contract.md section 1.1: 401 on a stream, 400 elsewhere.
                 phone.device = nil
                 expectProblem(
                     try await phone.get(paths[0]), 401, "UNAUTHORIZED", retryable: false, at: paths[0])

@@ -493,7 +493,8 @@ import Testing
         history.phone(.uploadAccepted(job: history.job, took: .zero, service: .zero))
     }
 
-    /// Phones whose jobs all end with a retryable error event, each uploaded again 2 s later (CONTRACT.md section 4.11, Q12).
+    /// Phones whose jobs all end with a retryable error event, each uploaded again 2 s later
+    /// (Docs/contract.md section 4.11, Q12).
     private static func erring(
         _ phones: UInt32 = 1, times: Int, pause: Interval = .seconds(2),
         before last: (inout History) -> Void = { _ in }

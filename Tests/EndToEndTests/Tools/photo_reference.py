@@ -1,5 +1,5 @@
-"""The app's preprocessing of a photograph, written from CONTRACT.md section 9 alone: floats throughout, nothing fused,
-nothing clever, noise reduction left out. What `swiftwing-sim preprocess --no-denoise` makes is held against it.
+"""The app's preprocessing of a photograph, written from Docs/contract.md section 9 alone: floats throughout, nothing
+fused, nothing clever, noise reduction left out. What `swiftwing-sim preprocess --no-denoise` makes is held against it.
 
     photo_reference.py sources DIR          writes photographs that packages ship, and variations of them, as JPEGs
     photo_reference.py compare SOURCES MADE one JSON object a line for each NAME.jpg of SOURCES: how MADE/NAME.jpg and
