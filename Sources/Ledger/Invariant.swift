@@ -10,7 +10,7 @@ package enum InvariantKind: String, CaseIterable, Hashable, Sendable {
     case finally
 }
 
-/// What must hold whatever breaks (SIMULATION.md section 6). The raw values are the ids in reports.
+/// What must hold whatever breaks (Docs/simulation.md section 6). The raw values are the ids in reports.
 package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case scanCustody = "scan.custody"
     case scanRefusedForCause = "scan.refused-for-cause"
