@@ -4,10 +4,10 @@ package import Talaria
 
 /// The simulated Talaria: a value that is told what happens and when, and answers with effects.
 ///
-/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of DESIGN.md section 6. A request is
-/// checked in this order: path (404), method (405), device id, rate limit, then what the endpoint asks for.
-/// Faults of the server that are armed for an exchange are done here; those of the link and of the phone are
-/// their drivers'.
+/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6. A request
+/// is checked in this order: path (404), method (405), device id, rate limit, then what the endpoint asks
+/// for. Faults of the server that are armed for an exchange are done here; those of the link and of the phone
+/// are their drivers'.
 ///
 /// Everything is bounded: jobs and the uploads under way by `jobsMax`, gone jobs by `tombstonesMax`, a job's log by its
 /// script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the connections of the

@@ -5,7 +5,7 @@ internal import Talaria
 /// What the simulated backend is like: the values of a scenario's `server:` section. The books are not here; they
 /// are the `Shelf`'s.
 package struct BackendConfiguration: Hashable, Sendable {
-    /// Whose wire is spoken (DESIGN.md section 6).
+    /// Whose wire is spoken (Docs/design.md section 6).
     package enum Dialect: String, CaseIterable, Hashable, Sendable {
         /// That of S0 (Docs/contract.md section 1 and section 2).
         case contract

@@ -3,8 +3,8 @@ package import SimBase
 package import Talaria
 package import Wire
 
-// The door of the simulated Talaria: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns
-// sockets, links and clocks; `Backend` owns every decision.
+// The door of the simulated Talaria: events come in, effects go out, nothing else (Docs/style.md rule 2). The
+// driver owns sockets, links and clocks; `Backend` owns every decision.
 
 /// One request with its answer, on whatever connection; unique within a run.
 package struct ExchangeID: Hashable, Sendable {

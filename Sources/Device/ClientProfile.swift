@@ -1,6 +1,6 @@
 package import SimBase
 
-/// Everything in which one client differs from another, as values (DESIGN.md section 6).
+/// Everything in which one client differs from another, as values (Docs/design.md section 6).
 package struct ClientProfile: Hashable, Sendable {
     package var name: String
     /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened anew, from wherever the server is.

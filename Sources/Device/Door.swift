@@ -1,8 +1,8 @@
 package import SimBase
 package import Talaria
 
-// The door of the phone: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns sockets,
-// files, pixels and clocks; `Device` owns every decision.
+// The door of the phone: events come in, effects go out, nothing else (Docs/style.md rule 2). The driver owns
+// sockets, files, pixels and clocks; `Device` owns every decision.
 
 /// A request of the phone that is in the driver's hands; unique per phone process.
 package struct RequestID: Hashable, Sendable {

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What a fault does (DESIGN.md section 5). What each takes in a scenario file is in `FaultTable`.
+/// What a fault does (Docs/design.md section 5). What each takes in a scenario file is in `FaultTable`.
 package enum FaultKind: Hashable, Sendable {
     // MARK: The server
 

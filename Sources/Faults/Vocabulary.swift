@@ -1,7 +1,7 @@
 package import SimBase
 package import Talaria
 
-/// A fault as the scenario file states it, with every default filled in (DESIGN.md section 5).
+/// A fault as the scenario file states it, with every default filled in (Docs/design.md section 5).
 package struct FaultSpec: Hashable, Sendable {
     /// `<kind>-<ordinal within the kind>` unless the file names it.
     package var id: String

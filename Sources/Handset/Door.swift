@@ -4,8 +4,8 @@ package import Plan
 package import SimBase
 package import Talaria
 
-// The door of a handset: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns connections, files
-// and clocks.
+// The door of a handset: events come in, effects go out, nothing else (Docs/style.md rule 2). The driver owns
+// connections, files and clocks.
 
 /// What happens to a handset.
 package enum HandsetEvent: Sendable {

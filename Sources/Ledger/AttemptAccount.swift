@@ -1,8 +1,8 @@
 import Metrics
 import Talaria
 
-/// The requests of one scan that are under way, and what became of each: an attempt fails by itself, however the operation
-/// that it belongs to ends (DESIGN.md 11.8).
+/// The requests of one scan that are under way, and what became of each: an attempt fails by itself, however
+/// the operation that it belongs to ends (Docs/design.md section 11.8).
 ///
 /// It has failed when it ended in a transport failure, a 5xx, an answer that could not be read, or a 4xx other than 429. What
 /// was cut short by the phone itself, by a kill or by the end of the run, has neither failed nor succeeded.

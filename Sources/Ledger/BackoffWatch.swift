@@ -8,10 +8,11 @@ import Talaria
 /// phone back, at most min(cap, base x 2^n). What else may: no path, the background, a 429 or a full storage for uploads,
 /// and no free slot. How the waits are spread below their ceilings is judged over the fleet (`BackoffSamples`).
 ///
-/// There is no limit to the attempts while a job lives, but there is one to the jobs (DESIGN.md section 6): an `error` event
-/// that invites to try again leads to one upload, after 2 s, and a job that is turned away with 401, 404 or 410 to three.
-/// The scan then waits until somebody opens the app, or after an `error` event until the path returns. Counted from one start
-/// of the process to its end: what a kill leaves of the count is the storage's affair.
+/// There is no limit to the attempts while a job lives, but there is one to the jobs
+/// (Docs/design.md section 6): an `error` event that invites to try again leads to one upload, after 2 s, and
+/// a job that is turned away with 401, 404 or 410 to three. The scan then waits until somebody opens the app,
+/// or after an `error` event until the path returns. Counted from one start of the process to its end: what a
+/// kill leaves of the count is the storage's affair.
 struct BackoffWatch: Sendable {
     struct Complaint: Sendable {
         var invariant: Invariant

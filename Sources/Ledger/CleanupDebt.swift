@@ -1,6 +1,6 @@
 import SimBase
 
-/// The DELETE that a phone owes for one job, and what has become of it so far (DESIGN.md 11.4).
+/// The DELETE that a phone owes for one job, and what has become of it so far (Docs/design.md section 11.4).
 ///
 /// An accident excuses the request that it hit, or the wait that it kept from ending; afterwards the DELETE is due again.
 struct CleanupDebt: Sendable {

@@ -1,8 +1,8 @@
 import SimBase
 import Talaria
 
-/// job.cleaned-once: whether a phone sends a DELETE of a job only while none is under way, and none after it was answered for
-/// good: 2xx, 404 or 410, or 401, which gives the job up (DESIGN.md section 6).
+/// job.cleaned-once: whether a phone sends a DELETE of a job only while none is under way, and none after it
+/// was answered for good: 2xx, 404 or 410, or 401, which gives the job up (Docs/design.md section 6).
 ///
 /// A request is under way until its answer was read, it failed, or it went with its process, its path or the time that an app
 /// has in the background. A later process need not know of an answer that could not be written down.

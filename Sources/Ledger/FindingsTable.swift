@@ -1,8 +1,8 @@
 package import SimBase
 package import Talaria
 
-/// What the contract did not foresee in the answers and events of a run (DESIGN.md section 11): one row for each kind, with
-/// how often it was found and the first example. Bounded, whatever a server sends.
+/// What the contract did not foresee in the answers and events of a run (Docs/design.md section 11.9): one
+/// row for each kind, with how often it was found and the first example. Bounded, whatever a server sends.
 package struct FindingsTable: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         /// As it was found first; `count` is of all.

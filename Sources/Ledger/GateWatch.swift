@@ -3,10 +3,11 @@ import Talaria
 
 /// retry.budget: whether a phone that was limited uploads again as soon as the wait is over that the server asked for.
 ///
-/// `retryAfterMs` of the body names it to the millisecond, and comes before the header, which is rounded up to whole seconds
-/// (DESIGN.md section 6). A contract phone adds nothing to it: its queue opens at that moment, for every scan that waits. Judged
-/// is the first upload after it, counted from the moment at which nothing else holds the phone back: it has a slot, and the
-/// photos and the records of the scans that come first. Whatever else befalls the phone in between, it is not judged.
+/// `retryAfterMs` of the body names it to the millisecond, and comes before the header, which is rounded up
+/// to whole seconds (Docs/design.md section 6). A contract phone adds nothing to it: its queue opens at that
+/// moment, for every scan that waits. Judged is the first upload after it, counted from the moment at which
+/// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
+/// first. Whatever else befalls the phone in between, it is not judged.
 struct GateWatch: Sendable {
     private struct Phone: Sendable {
         let slotsMax: Int

@@ -1,6 +1,7 @@
 package import Metrics
 
-/// What the process exits with (DESIGN.md section 4). The codes of usage and input errors are the command line's.
+/// What the process exits with (Docs/design.md section 4). The codes of usage and input errors are the
+/// command line's.
 package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     case success = 0
     /// An error of our own, or the backend process died.
@@ -43,8 +44,8 @@ package struct Judgement: Sendable {
         self.expectations = expectations
     }
 
-    /// The first that applies, in the order of DESIGN.md 11.10: 97, 70, 74, 105, 98, 99. A failed objective on a count or
-    /// a rate goes before 98: a late generator spoils latencies, not counts.
+    /// The first that applies, in the order of Docs/design.md section 11.10: 97, 70, 74, 105, 98, 99. A
+    /// failed objective on a count or a rate goes before 98: a late generator spoils latencies, not counts.
     package var exit: RunExit {
         let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
         if isBroken || self.isOtherThanExpected { return .invariantBroken }
@@ -64,7 +65,7 @@ package struct Judgement: Sendable {
         self.slos.filter { $0.isBreach && !self.expectations.covers($0) }
     }
 
-    /// A run without a single result is no pass (DESIGN.md 11.2).
+    /// A run without a single result is no pass (Docs/design.md section 11.2).
     private var hasCompletedNothing: Bool {
         self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
     }

@@ -2,8 +2,8 @@ import SimBase
 
 /// Up to which moment a run can be judged, where it did not come to its end.
 ///
-/// What was broken before stays broken; what only a later moment could have shown is not available (DESIGN.md 11.5 and
-/// 11.7).
+/// What was broken before stays broken; what only a later moment could have shown is not available
+/// (Docs/design.md sections 11.5 and 11.7).
 struct JudgementBounds: Hashable, Sendable {
     /// The run was interrupted at this moment.
     var interruption: Instant?

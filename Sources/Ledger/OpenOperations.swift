@@ -2,7 +2,7 @@ import Metrics
 import SimBase
 import Talaria
 
-// Operations that are open: what an upper limit must not pass over (DESIGN.md 11.3).
+// Operations that are open: what an upper limit must not pass over (Docs/design.md section 11.3).
 
 /// When those operations of a scan began that are more than one request's.
 struct ScanTimes: Sendable {

@@ -48,7 +48,7 @@ package struct RequestForm: Hashable, Sendable {
 }
 
 /// request.well-formed: holds each request against the form that the contract names for its operation
-/// (Docs/contract.md section 1.1, DESIGN.md section 6).
+/// (Docs/contract.md section 1.1, Docs/design.md section 6).
 ///
 /// The job and the place to resume from are those that the phone has said it asks for; whether these are right is judged
 /// elsewhere (`stream.id-monotone`, `auth.no-leak`). The job must be one that the backend has accepted for the scan.

@@ -2,8 +2,8 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// Turns observations into metrics (DESIGN.md section 7). Scans, books and jobs are not counted here but by the ledger,
-/// which knows what became of them; `generator.lateness` is the driver's.
+/// Turns observations into metrics (Docs/design.md section 7). Scans, books and jobs are not counted here but
+/// by the ledger, which knows what became of them; `generator.lateness` is the driver's.
 ///
 /// Failure rates are per operation: an operation begins with its first request and ends when what it was for has
 /// succeeded, or when the phone gives up on it. One that the end of the run cuts short has failed if its last attempt

@@ -1,4 +1,4 @@
-/// The latencies of a run: each a histogram of nanoseconds (DESIGN section 7).
+/// The latencies of a run: each a histogram of nanoseconds (Docs/design.md section 7).
 ///
 /// Cases may be added at the end; `ordinal` is a place in arrays of this process only.
 package enum LatencyMetric: String, CaseIterable, Sendable {

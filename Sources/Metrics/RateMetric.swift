@@ -1,7 +1,7 @@
 internal import SimBase
 
-/// The failure rates of a run: failed operations of all operations, and failed attempts of all attempts (DESIGN.md section 7
-/// and 11.8). A lower rate is always the better one.
+/// The failure rates of a run: failed operations of all operations, and failed attempts of all attempts
+/// (Docs/design.md sections 7 and 11.8). A lower rate is always the better one.
 package enum RateMetric: String, CaseIterable, Sendable {
     case preprocessFailed = "preprocess.failed"
     case uploadFailed = "upload.failed"

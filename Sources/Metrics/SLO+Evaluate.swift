@@ -118,7 +118,8 @@ extension SLO {
             passed: passed, noData: false)
     }
 
-    /// An upper limit holds only if it would hold with every operation that was still open above it (DESIGN.md 11.3).
+    /// An upper limit holds only if it would hold with every operation that was still open above it
+    /// (Docs/design.md section 11.3).
     private func judge(latency histogram: HDRHistogram, _ unfinished: Unfinished, upTo limit: Int64)
         -> SLOResult
     {

@@ -1,8 +1,8 @@
 package import Metrics
 package import SimBase
 
-/// What every run is held to unless its scenario says otherwise (DESIGN.md 11.1): nothing is lost, missing or unfinished at the
-/// end, and nothing is refused without a reason.
+/// What every run is held to unless its scenario says otherwise (Docs/design.md section 11.1): nothing is
+/// lost, missing or unfinished at the end, and nothing is refused without a reason.
 package enum ImplicitObjective {
     /// In the order of the reports. Each is a count that must be 0.
     package static let metrics: [CountMetric] = [

@@ -4,7 +4,7 @@ package import Faults
 package import Metrics
 package import SimBase
 
-/// What a scenario file says, typed, with every default filled in (DESIGN.md section 5).
+/// What a scenario file says, typed, with every default filled in (Docs/design.md section 5).
 package struct Scenario: Hashable, Sendable {
     package var name: String
     package var description: String

@@ -147,7 +147,7 @@ enum JUnitReport {
             detail: "")
     }
 
-    /// That it measured anything at all (DESIGN.md 11.2).
+    /// That it measured anything at all (Docs/design.md section 11.2).
     private static func completion(_ result: RunResult) -> Case {
         let name = "completed at least one scan"
         let scans = result.totals.scans

@@ -4,8 +4,9 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// The folder of one run (DESIGN.md section 8). It is filled as the run goes, so that a killed run still tells what it
-/// did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what could be saved.
+/// The folder of one run (Docs/design.md section 8). It is filled as the run goes, so that a killed run still
+/// tells what it did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what
+/// could be saved.
 ///
 /// Used from one thread.
 package final class RunDirectory {

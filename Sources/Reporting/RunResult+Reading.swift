@@ -18,7 +18,7 @@ extension RunResult {
         }
     }
 
-    /// What the exit code means (DESIGN.md section 4).
+    /// What the exit code means (Docs/design.md section 4).
     var meaning: String {
         switch self.exit {
         case .success:

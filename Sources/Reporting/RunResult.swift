@@ -28,7 +28,7 @@ package struct RunResult: Sendable {
     package var failure: String?
     /// Which objective ended the run before its time, in one sentence.
     package var endedEarly: String?
-    /// What the process exits with (DESIGN.md section 4).
+    /// What the process exits with (Docs/design.md section 4).
     package var exit: RunExit
 
     // MARK: What was found
@@ -128,7 +128,7 @@ package struct RunResult: Sendable {
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 }
 
-/// Which of the two worlds a run took place in (DESIGN.md section 1).
+/// Which of the two worlds a run took place in (Docs/design.md section 1).
 package enum World: String, Hashable, Sendable {
     case live, virtual
 }

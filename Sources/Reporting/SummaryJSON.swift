@@ -3,7 +3,7 @@ import Metrics
 import SimBase
 import Talaria
 
-/// `summary.json`, schema version 1 (DESIGN.md section 8). The same result makes the same bytes.
+/// `summary.json`, schema version 1 (Docs/design.md section 8). The same result makes the same bytes.
 ///
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which

@@ -4,8 +4,8 @@ package import SimBase
 package import Talaria
 package import Wire
 
-// The door of the server: events come in, effects go out, nothing else (STYLE.md rule 2). The driver owns sockets, or what
-// stands for them; `Server` owns every decision about the bytes on them.
+// The door of the server: events come in, effects go out, nothing else (Docs/style.md rule 2). The driver
+// owns sockets, or what stands for them; `Server` owns every decision about the bytes on them.
 
 /// One connection of a server, as long as it lives.
 package struct ConnectionID: Hashable, Sendable {

@@ -1,5 +1,5 @@
-/// Something in a server's answer or event that the contract does not foresee (DESIGN.md section 11): neither an error
-/// nor silence.
+/// Something in a server's answer or event that the contract does not foresee (Docs/design.md section 11.9):
+/// neither an error nor silence.
 package struct ContractFinding: Hashable, Sendable {
     package var operation: Operation
     /// Which answer or event of the operation: `202`, `completed`.
