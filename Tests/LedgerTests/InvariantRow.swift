@@ -120,7 +120,7 @@ extension WorldRemains {
     static let none = WorldRemains(stuck: [], restless: [], broken: [])
 }
 
-/// What may befall a phone and be over: DESIGN.md 11.4.
+/// What may befall a phone and be over: Docs/design.md section 11.4.
 enum Accident: String, CaseIterable {
     case kill
     case background = "time in the background"

@@ -66,7 +66,8 @@ import Testing
     }
 
     @Test func `of two troubles the graver one decides`() throws {
-        // In the order of DESIGN.md 11.10. A late generator spoils latencies, not counts: hence 99 on both sides of 98.
+        // In the order of Docs/design.md section 11.10. A late generator spoils latencies, not counts: hence
+        // 99 on both sides of 98.
         let order = Trouble.allCases
         #expect(order.map(\.exit.rawValue) == [97, 70, 74, 105, 99, 98, 99])
         for (index, grave) in order.enumerated() {

@@ -4,7 +4,8 @@ import SimBase
 import Talaria
 import Testing
 
-/// What counts as unfinished or unexplained, though no invariant is broken (DESIGN.md 11.1, 11.3).
+/// What counts as unfinished or unexplained, though no invariant is broken
+/// (Docs/design.md sections 11.1 and 11.3).
 @Suite struct UnfinishedWorkTests {
     private func refusing(_ settings: inout LedgerSettings) { settings.faultsThatRefuse = [1] }
 

@@ -3,7 +3,7 @@ import Plan
 import SimBase
 import Testing
 
-/// What every run is held to (DESIGN.md 11.1).
+/// What every run is held to (Docs/design.md section 11.1).
 @Suite struct ImplicitObjectiveTests {
     private func slo(_ selector: String, _ condition: String = "count < 9") throws -> SLO {
         let selector = try MetricSelector(parsing: selector, vocabulary: nil)
