@@ -1,23 +1,18 @@
 # swiftwing-sim. `make run` and `make test` are all that a newcomer needs; the rest is named by `make help`.
 
-SHELL := /bin/bash
-.SHELLFLAGS := -eu -o pipefail -c
+# The options stand here because make 3.81, which macOS ships, ignores .SHELLFLAGS.
+SHELL := /bin/bash -eu -o pipefail
 .DEFAULT_GOAL := help
+# One step after the other, also under `make -j`: `deps` comes before what needs it.
+.NOTPARALLEL:
 
 PREFIX ?= /usr/local
 SCENARIO ?= flaky-network.scenario
 BUILD := .build
 BINARY := $(BUILD)/release/swiftwing-sim
+# For a program that runs where no Swift is installed: make build FLAGS=--static-swift-stdlib
+FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
-# Swift's own libraries within the binary: it runs where no Swift is, and a simulated hour takes a seventh less time. macOS
-# brings them along and has no others.
-STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib -Xswiftc -use-ld=lld)
-# Which ways through the program are hot, as Benchmarks/profile.py recorded them on Linux, and in which order functions lie best.
-# What is hardly ever done lies apart.
-PROFILE := $(if $(STATIC),$(BUILD)/hour.profdata)
-PROFILED := $(if $(PROFILE),-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$(CURDIR)/$(PROFILE)" \
-	-Xswiftc -Xllvm -Xswiftc -enable-split-machine-functions \
-	-Xlinker "--symbol-ordering-file=$(CURDIR)/Benchmarks/hour.order" -Xlinker --no-warn-symbol-ordering)
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
@@ -27,37 +22,36 @@ FUZZ_NOTES := $(BUILD)/fuzz
 
 MUTANTS ?=
 
-.PHONY: help run build profile test lint purity unit docs fuzz fuzz-sockets mutants asan bench install packages test-tools clean
+.PHONY: help run build deps test test-deps lint purity unit docs fuzz fuzz-sockets mutants asan bench install clean
 
 help: ## names every target
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## builds and runs flaky-network.scenario (SCENARIO=NAME for another)
+run: deps build ## builds and runs flaky-network.scenario (SCENARIO=NAME for another)
 	@$(BINARY) run $(SCENARIO)
 
-build: packages $(PROFILE) ## builds the release binary
-	@swift build -c release --product swiftwing-sim $(CHECKS) $(STATIC) $(PROFILED) --quiet
+deps: ## installs the C libraries of the build that are missing
+	@.ci/packages build
 
-$(PROFILE): Benchmarks/hour.proftext | packages
-	@mkdir -p $(BUILD)
-	@"$$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin/llvm-profdata" merge -o $@ $<
+build: ## builds the release program, exactly as `swift build -c release` does
+	@swift build -c release --product swiftwing-sim $(CHECKS) $(FLAGS) --quiet
 
-profile: packages ## records anew which ways a simulation takes, for the optimizer
-	@Benchmarks/profile.py
+test: deps test-deps lint purity unit ## installs what is missing, then checks format and purity and runs every test
 
-test: packages test-tools lint purity unit ## installs what is missing, then format, purity and every test
+test-deps: # curl, nginx, a browser, and a Python with the published clients and readers.
+	@.ci/packages test
 
 lint: ## checks the formatting, and that every bug of Tests/Mutants can still be planted
 	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Mutants/mutants.py --list > /dev/null
 
 # The pure targets once more, without the concurrency module: a `Task` or a clock in them does not compile here.
-purity: packages ## proves that the pure targets have no way to time, tasks or clocks
+purity: ## proves that the pure targets have no way to time, tasks or clocks
 	@swift build --target Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
 
 # The end-to-end tests run the program that ships, optimized; the others are built with every check on.
-unit: build test-tools
+unit: build
 	@swift build --build-tests $(CHECKS) --quiet
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) swift test --skip-build --no-parallel
 
@@ -66,7 +60,7 @@ docs: build ## writes the pages that are made from code
 	@$(BINARY) schema > Docs/scenario.schema.json
 
 # A test that dies leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, shows it again.
-fuzz: packages ## damages the input of every parser, FUZZ_SECONDS=60 each, from FUZZ_SEED (else the time)
+fuzz: ## damages the input of every parser, FUZZ_SECONDS=60 each, from FUZZ_SEED (else the time)
 	@swift build $(FUZZ_FLAGS) --build-tests $(CHECKS) --quiet
 	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
 	@SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
@@ -84,7 +78,7 @@ mutants: build ## plants bugs one at a time, and shows which check finds each
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Mutants/mutants.py --binary $(BINARY) --json $(BUILD)/mutants.json $(MUTANTS)
 
 # Leaks are left out: the test process itself has some. The folder is its own, since everything is built otherwise.
-asan: packages ## runs the tests of the photographs and of libcurl under the address sanitizer
+asan: ## runs the tests of the photographs and of libcurl under the address sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/asan --quiet $(CHECKS) \
 		--filter 'ImagingTests|CurlLoopTests'
 
@@ -100,12 +94,6 @@ install: build ## puts binary and scenarios under PREFIX (/usr/local)
 	@install -m 644 Scenarios/*.scenario $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/
 	@install -m 644 Images/shelves/*.jpg $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves/
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
-
-packages: # The toolchain and the C libraries.
-	@.ci/packages build
-
-test-tools: # curl, and a Python with the published event-stream client.
-	@.ci/packages test
 
 clean: ## removes everything that was built
 	@rm -rf $(BUILD)

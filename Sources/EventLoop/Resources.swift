@@ -32,13 +32,6 @@ package struct ResourceUsage: Hashable, Sendable {
     }
 }
 
-/// How the memory of this process is laid out.
-package enum Memory {
-    /// For a process that looks into all that it holds again and again, as a simulated fleet does: large pages, where the
-    /// system has them. A wish; what comes of it changes nothing but the time.
-    package static func preferHugePages() { _ = shim_prefer_huge_pages() }
-}
-
 /// The process's file descriptors.
 package enum DescriptorLimit {
     /// RLIMIT_NOFILE: what holds now, and up to where the process may raise it.

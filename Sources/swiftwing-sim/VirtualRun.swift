@@ -57,8 +57,6 @@ final class VirtualRun {
 
     /// Makes the run's folder.
     init(_ request: VirtualRequest, console: Console) throws {
-        // Before there is anything in it.
-        Memory.preferHugePages()
         self.request = request
         self.console = console
         self.plan = request.plan.run

@@ -193,7 +193,3 @@ void *shim_make_lock(void);
 void shim_free_lock(void *lock);
 void shim_lock(void *lock);
 void shim_unlock(void *lock);
-
-/// Lets what is allocated from now on lie in large pages, where the system has such for those who ask (Linux with glibc): a
-/// process that looks into all of some hundred megabytes again and again finds its way in less time. Elsewhere nothing.
-int shim_prefer_huge_pages(void);
