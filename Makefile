@@ -47,7 +47,7 @@ lint: ## checks the formatting, and that every bug of Tests/Mutants can still be
 
 # The pure targets once more, without the concurrency module: a `Task` or a clock in them does not compile here.
 purity: ## proves that the pure targets have no way to time, tasks or clocks
-	@swift build --target Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
+	@swift build --product Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
 
 # The end-to-end tests run the program that ships, optimized; the others are built with every check on.

@@ -1,8 +1,88 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// The import table of the project is the `dependencies` below: a target may use only what is named in its row.
-// `make test` holds the sources to it (explicit dependency check, purity build, TidyTests).
+// The targets, by layer. A target lies in Sources/<layer>/<name> and its tests in Tests/<layer>/<name>Tests. It may import
+// what its row names and nothing else: `make test` checks that (explicit dependency check, purity build, TidyTests).
+
+enum Layer: String {
+    /// Values and formats: no clock, no randomness, no I/O.
+    case core = "Core"
+    /// Pure state machines: an event comes in, effects go out.
+    case machines = "Machines"
+    /// Pure: from observations to a verdict.
+    case judging = "Judging"
+    /// What runs the machines: the virtual world, and the live one with its event loops.
+    case worlds = "Worlds"
+    /// Files that are read and written.
+    case files = "Files"
+    /// What people read.
+    case reports = "Reports"
+}
+
+struct Module {
+    let name: String
+    let layer: Layer
+    let imports: [String]
+    /// What its tests import beside itself and its imports.
+    let testImports: [String]
+
+    init(_ name: String, _ layer: Layer, _ imports: [String], tests testImports: [String] = []) {
+        self.name = name
+        self.layer = layer
+        self.imports = imports
+        self.testImports = testImports
+    }
+}
+
+let modules = [
+    Module("SimBase", .core, []),
+    Module("Metrics", .core, ["SimBase"]),
+    Module("Wire", .core, ["SimBase"]),
+    Module("Talaria", .core, ["SimBase"]),
+    Module("Faults", .core, ["SimBase", "Talaria"]),
+
+    Module("Phone", .machines, ["SimBase", "Talaria", "Wire", "Faults"], tests: ["Plan"]),
+    Module("Backend", .machines, ["SimBase", "Talaria", "Wire", "Faults"]),
+    Module("HTTPServer", .machines, ["SimBase", "Talaria", "Wire", "Faults", "Backend"]),
+
+    Module(
+        "Ledger", .judging, ["SimBase", "Talaria", "Metrics"],
+        tests: ["Phone", "Backend", "Faults", "Plan", "ScenarioFile", "VirtualWorld"]),
+
+    Module("Plan", .worlds, ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics"]),
+    Module(
+        "VirtualWorld", .worlds,
+        [
+            "SimBase", "Wire", "Talaria", "Faults", "Phone", "Backend", "HTTPServer", "Plan",
+            "Ledger",
+        ]),
+    Module("EventLoop", .worlds, ["SimBase", "CEvent", "CSystem"]),
+    Module("CurlLoop", .worlds, ["SimBase", "EventLoop", "CSystem", "CCurl"]),
+    Module(
+        "LivePhones", .worlds,
+        ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Plan", "EventLoop", "CurlLoop", "Imaging"],
+        tests: ["LiveServer", "Backend", "HTTPServer", "Wire", "Ledger"]),
+    Module(
+        "LiveServer", .worlds,
+        ["SimBase", "Talaria", "Wire", "Faults", "Backend", "HTTPServer", "EventLoop", "CurlLoop"]),
+
+    Module(
+        "ScenarioFile", .files,
+        ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics", "Plan", "Ledger", "CYAML"]),
+    Module("Imaging", .files, ["SimBase", "CTurboJPEG"]),
+
+    Module("Reports", .reports, ["SimBase", "Metrics", "Talaria", "Plan", "Ledger", "CZlib"]),
+    Module("Dashboard", .reports, ["SimBase", "Metrics", "Wire", "Ledger", "Reports", "EventLoop"]),
+]
+
+/// Targets that decide. They have no way to time, tasks or clocks: `make purity` builds them without.
+let pure = modules.filter { module in
+    switch module.layer {
+    case .core, .machines, .judging: true
+    case .worlds: ["Plan", "VirtualWorld"].contains(module.name)
+    case .files, .reports: false
+    }
+}
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -13,154 +93,66 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func pure(_ name: String, _ dependencies: [String]) -> Target {
-    .target(name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)
-}
+// Swift Testing's macros expand to code that strict memory safety would flag.
+let strictForTests: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
 
-func effects(_ name: String, _ dependencies: [String]) -> Target {
-    pure(name, dependencies)
-}
+func dependencies(_ names: [String]) -> [Target.Dependency] { names.map { .init(stringLiteral: $0) } }
 
 func library(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+    .systemLibrary(
+        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([apt]), .brew([brew])])
 }
 
-func tests(_ name: String, _ dependencies: [String], data: [String] = []) -> Target {
+func target(_ module: Module) -> Target {
+    .target(
+        name: module.name, dependencies: dependencies(module.imports),
+        path: "Sources/\(module.layer.rawValue)/\(module.name)", swiftSettings: strict)
+}
+
+func tests(_ module: Module) -> Target {
     .testTarget(
-        name: name,
-        dependencies: dependencies.map { .init(stringLiteral: $0) },
-        // Read where it lies, by #filePath.
-        exclude: data,
-        // Swift Testing's macros expand to code that strict memory safety would flag.
-        swiftSettings: [
-            .swiftLanguageMode(.v6),
-            .treatAllWarnings(as: .error),
-            .enableUpcomingFeature("ExistentialAny"),
-        ])
+        name: "\(module.name)Tests",
+        dependencies: dependencies([module.name, "SimTestSupport"] + module.imports + module.testImports),
+        path: "Tests/\(module.layer.rawValue)/\(module.name)Tests", swiftSettings: strictForTests)
 }
-
-let pureTargets = [
-    "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
-    "Ledger", "VirtualWorld",
-]
 
 let package = Package(
     name: "swiftwing-sim",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "swiftwing-sim", targets: ["swiftwing-sim"])],
+    products: [
+        .executable(name: "swiftwing-sim", targets: ["swiftwing-sim"]),
+        .library(name: "Pure", type: .static, targets: pure.map(\.name)),
+    ],
     targets: [
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
         library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
-
         // System calls in one form for Linux and macOS.
-        .target(name: "CSystem"),
-
-        pure("SimBase", []),
-        pure("Metrics", ["SimBase"]),
-        pure("Wire", ["SimBase"]),
-        pure("Talaria", ["SimBase", "Wire"]),
-        pure("Faults", ["SimBase", "Talaria"]),
-        pure("Device", ["SimBase", "Talaria", "Wire"]),
-        pure("Backend", ["SimBase", "Talaria", "Wire", "Faults"]),
-        pure("Serving", ["SimBase", "Talaria", "Wire", "Faults", "Backend"]),
-        pure("Plan", ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
-        pure("Handset", ["SimBase", "Talaria", "Device", "Faults", "Plan"]),
-        pure("Ledger", ["SimBase", "Talaria", "Metrics"]),
-        pure(
-            "VirtualWorld",
-            [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
-                "Handset", "Ledger",
-            ]),
-        // Every pure target, for the purity build: see `make purity`.
-        .target(
-            name: "Pure", dependencies: pureTargets.map { .init(stringLiteral: $0) }, swiftSettings: strict),
-
-        effects("EventLoop", ["SimBase", "CEvent", "CSystem"]),
-        effects("CurlLoop", ["SimBase", "EventLoop", "CSystem", "CCurl"]),
-        effects("Imaging", ["SimBase", "CTurboJPEG"]),
-        effects(
-            "LiveDevices",
-            [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Plan", "Handset", "Ledger",
-                "EventLoop", "CurlLoop", "Imaging",
-            ]),
-        effects(
-            "LiveBackend",
-            [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Backend", "Serving", "Plan", "Ledger",
-                "EventLoop", "CurlLoop",
-            ]),
-        effects(
-            "ScenarioFile",
-            ["SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics", "Plan", "Ledger", "CYAML"]),
-        effects("Reporting", ["SimBase", "Metrics", "Talaria", "Faults", "Plan", "Ledger", "CZlib"]),
-        effects("Dashboard", ["SimBase", "Metrics", "Wire", "Ledger", "Reporting", "EventLoop"]),
-        .executableTarget(
-            name: "swiftwing-sim",
-            dependencies: [
-                "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan",
-                "Handset", "Ledger", "VirtualWorld", "EventLoop", "CurlLoop", "Imaging", "LiveDevices",
-                "LiveBackend", "ScenarioFile",
-                "Reporting", "Dashboard",
-            ],
-            swiftSettings: strict),
-
-        .target(
-            name: "SimTestSupport", dependencies: ["SimBase"], path: "Tests/SimTestSupport",
-            swiftSettings: strict),
-        tests("SimBaseTests", ["SimBase", "SimTestSupport"]),
-        tests("MetricsTests", ["Metrics", "SimBase", "SimTestSupport"]),
-        tests("WireTests", ["Wire", "SimBase", "SimTestSupport"]),
-        tests("TalariaTests", ["Talaria", "SimBase", "Wire", "SimTestSupport"]),
-        tests("FaultsTests", ["Faults", "SimBase", "Talaria", "SimTestSupport"]),
-        tests("DeviceTests", ["Device", "SimBase", "Talaria", "Wire", "SimTestSupport"]),
-        tests("BackendTests", ["Backend", "SimBase", "Talaria", "Wire", "Faults", "SimTestSupport"]),
-        tests(
-            "ServingTests",
-            ["Serving", "SimBase", "Talaria", "Wire", "Backend", "Faults", "SimTestSupport"]),
-        tests(
-            "HandsetTests", ["Handset", "SimBase", "Talaria", "Device", "Faults", "Plan", "SimTestSupport"]),
-        tests("PlanTests", ["Plan", "SimBase", "Talaria", "Device", "Backend", "Faults", "Metrics"]),
-        tests(
-            "LedgerTests",
-            [
-                "Ledger", "SimBase", "Talaria", "Metrics", "Device", "Backend", "Faults", "Plan",
-                "ScenarioFile", "VirtualWorld", "SimTestSupport",
-            ]),
-        tests(
-            "VirtualWorldTests",
-            [
-                "VirtualWorld", "SimBase", "Metrics", "Talaria", "Device", "Backend", "Faults", "Serving",
-                "Plan", "Handset", "Ledger",
-            ]),
-        tests("EventLoopTests", ["EventLoop", "SimBase", "CSystem"]),
-        tests("CurlLoopTests", ["CurlLoop", "EventLoop", "SimBase", "CSystem"]),
-        tests("ImagingTests", ["Imaging", "SimBase"]),
-        tests(
-            "LiveDevicesTests",
-            [
-                "LiveDevices", "LiveBackend", "SimBase", "Metrics", "Talaria", "Wire", "Device", "Backend",
-                "Serving", "Faults", "Plan", "Ledger", "EventLoop", "CurlLoop", "Imaging", "SimTestSupport",
-            ]),
-        tests(
-            "LiveBackendTests",
-            [
-                "LiveBackend", "SimBase", "Talaria", "Wire", "Backend", "Serving", "Faults", "EventLoop",
-                "CurlLoop", "SimTestSupport",
-            ]),
-        tests(
-            "ScenarioFileTests",
-            [
-                "ScenarioFile", "SimBase", "Plan", "Faults", "Device", "Backend", "Metrics", "Ledger",
-                "SimTestSupport",
-            ]),
-        tests("ReportingTests", ["Reporting", "SimBase", "Metrics", "Talaria", "Plan", "Ledger"]),
-        tests("DashboardTests", ["Dashboard", "SimBase", "Wire", "Reporting", "EventLoop"]),
-        tests("EndToEndTests", ["swiftwing-sim"], data: ["Fixtures", "Goldens", "Tools"]),
-        tests("TidyTests", []),
+        .target(name: "CSystem", path: "Sources/System/CSystem"),
     ]
+        + modules.map(target)
+        + [
+            .executableTarget(
+                name: "swiftwing-sim", dependencies: dependencies(modules.map(\.name)), swiftSettings: strict)
+        ]
+        + [
+            .target(
+                name: "SimTestSupport", dependencies: ["SimBase"], path: "Tests/SimTestSupport",
+                swiftSettings: strict)
+        ]
+        + modules.map(tests)
+        + [
+            // What the tests read stays where it lies.
+            .testTarget(
+                name: "EndToEndTests", dependencies: ["swiftwing-sim"],
+                exclude: ["Fixtures", "Goldens", "Tools"], swiftSettings: strictForTests),
+            .testTarget(name: "TidyTests", swiftSettings: strictForTests),
+        ]
 )

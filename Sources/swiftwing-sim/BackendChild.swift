@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import LiveBackend
+import LiveServer
 import SimBase
 
 /// The embedded backend as the run sees it: a child process that is started, told the run's zero, listened to, and

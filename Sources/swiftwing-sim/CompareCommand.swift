@@ -1,5 +1,5 @@
 import Foundation
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import Reporting
+import Reports
 
 /// Results go to standard output, progress and complaints to standard error.
 final class Console {

@@ -1,5 +1,5 @@
 import Foundation
-import Reporting
+import Reports
 
 /// `inspect`: one phone's story as text, or which phones are worth it.
 enum InspectCommand {

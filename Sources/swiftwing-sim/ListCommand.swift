@@ -1,6 +1,6 @@
 import Foundation
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 
 /// `list`: the scenarios at hand, as commands find them by name.

@@ -1,8 +1,8 @@
 import CurlLoop
 import EventLoop
-import LiveBackend
+import LiveServer
 import Plan
-import Reporting
+import Reports
 import SimBase
 
 /// The run's own backend, or its gateway to a foreign one: started, told the zero, known by its nonce, and ended.

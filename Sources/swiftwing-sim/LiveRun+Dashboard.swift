@@ -1,11 +1,11 @@
 import Dashboard
-import Device
 import EventLoop
 import Ledger
-import LiveDevices
+import LivePhones
 import Metrics
+import Phone
 import Plan
-import Reporting
+import Reports
 import SimBase
 
 /// The page that shows the run as it goes: told once a second, and never waited for but at the very end.

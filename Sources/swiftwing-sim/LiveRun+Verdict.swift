@@ -1,13 +1,13 @@
 import CurlLoop
 import Dashboard
-import Device
 import EventLoop
 import Faults
 import Ledger
-import LiveDevices
+import LivePhones
 import Metrics
+import Phone
 import Plan
-import Reporting
+import Reports
 import SimBase
 
 extension LiveRun {

@@ -1,13 +1,13 @@
 import CurlLoop
 import Dashboard
-import Device
 import EventLoop
 import Faults
 import Foundation
-import LiveDevices
+import LivePhones
 import Metrics
+import Phone
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import Talaria

@@ -1,11 +1,11 @@
 import CurlLoop
-import Device
 import EventLoop
 import Faults
 import Foundation
 import Imaging
+import Phone
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 

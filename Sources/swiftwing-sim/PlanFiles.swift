@@ -1,6 +1,6 @@
 import Foundation
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import VirtualWorld

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import Imaging
-import Reporting
+import Reports
 import SimBase
 
 /// `preprocess`: what the app does to one photo before it uploads it.

@@ -1,4 +1,4 @@
-import Device
+import Phone
 import Plan
 import SimBase
 

@@ -1,5 +1,5 @@
 import Ledger
-import LiveDevices
+import LivePhones
 import Plan
 import SimBase
 

@@ -2,9 +2,9 @@ import Backend
 import CurlLoop
 import EventLoop
 import Foundation
-import LiveBackend
+import HTTPServer
+import LiveServer
 import Plan
-import Serving
 import SimBase
 import Talaria
 

@@ -1,8 +1,8 @@
 import Backend
 import EventLoop
 import Foundation
-import LiveBackend
-import Reporting
+import LiveServer
+import Reports
 import Talaria
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import VirtualWorld

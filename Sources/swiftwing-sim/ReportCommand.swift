@@ -3,7 +3,7 @@ import Foundation
 import Ledger
 import Metrics
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import Talaria

@@ -1,5 +1,5 @@
-import Reporting
-import Serving
+import HTTPServer
+import Reports
 import SimBase
 import Talaria
 

@@ -1,13 +1,13 @@
 import Backend
 import Faults
+import HTTPServer
 import Ledger
-import LiveBackend
-import LiveDevices
+import LivePhones
+import LiveServer
 import Metrics
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
-import Serving
 import SimBase
 import Talaria
 

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import Ledger
-import Reporting
+import Reports
 
 /// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
 /// the rest is, and nothing that was written says that all went well.

@@ -1,12 +1,12 @@
 import CurlLoop
 import Dashboard
-import Device
 import EventLoop
 import Faults
 import Foundation
-import LiveDevices
+import LivePhones
+import Phone
 import Plan
-import Reporting
+import Reports
 import SimBase
 import Talaria
 

@@ -1,9 +1,9 @@
-import Device
 import EventLoop
 import Ledger
-import LiveDevices
+import LivePhones
+import Phone
 import Plan
-import Reporting
+import Reports
 import SimBase
 import Talaria
 

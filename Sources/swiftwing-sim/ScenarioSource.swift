@@ -1,7 +1,7 @@
 import Faults
 import Foundation
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 
 /// A scenario with the file that it came from.

@@ -1,10 +1,10 @@
 import EventLoop
 import Faults
 import Foundation
-import LiveBackend
+import HTTPServer
+import LiveServer
 import Plan
 import ScenarioFile
-import Serving
 import SimBase
 import Talaria
 import Wire

@@ -1,5 +1,5 @@
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import VirtualWorld

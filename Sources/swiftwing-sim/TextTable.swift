@@ -1,4 +1,4 @@
-import Reporting
+import Reports
 
 /// Columns of text, each as wide as its widest cell where there is room.
 enum TextTable {

@@ -1,13 +1,13 @@
 import Backend
-import Device
 import EventLoop
 import Faults
 import Foundation
 import Ledger
-import LiveDevices
+import LivePhones
 import Metrics
+import Phone
 import Plan
-import Reporting
+import Reports
 import ScenarioFile
 import SimBase
 import Talaria

@@ -254,10 +254,10 @@ class Copy:
             lines = source(path)
             for edit in sorted(changes, key=lambda edit: -edit.start):
                 lines[edit.start:edit.end] = edit.new
-            if not path.startswith("Sources/SimBase/") and not any(re.match(r"(\w+ )?import SimBase\b", x) for x in lines):
+            if not path.startswith("Sources/Core/SimBase/") and not any(re.match(r"(\w+ )?import SimBase\b", x) for x in lines):
                 lines.insert(next((i for i, x in enumerate(lines) if re.match(r"(\w+ )?import ", x)), 0), "import SimBase")
             files[path] = "\n".join(lines + [""]).encode()
-        files["Sources/SimBase/Planted.swift"] = PLANTED.encode()
+        files["Sources/Core/SimBase/Planted.swift"] = PLANTED.encode()
         for path, text in files.items():
             self.write(path, text)
         for folder, _, names in os.walk(os.path.join(self.tree, "Sources")):

@@ -2,11 +2,6 @@ import Testing
 
 /// What would break a replay, or the promise that unsafe code stays at the edge, and no compiler flag catches.
 @Suite struct DeterminismTests {
-    private static let pure = [
-        "SimBase", "Metrics", "Wire", "Talaria", "Faults", "Device", "Backend", "Serving", "Plan", "Handset",
-        "Ledger", "VirtualWorld",
-    ]
-
     /// Token, where it is allowed all the same, and what to do instead.
     private static let banned: [(token: String, except: Set<String>, instead: String)] = [
         (".random(", [], "draw from KeyedRandom"),
@@ -27,13 +22,13 @@ import Testing
         ("@unchecked", [], "pure values are Sendable by themselves"),
     ]
 
-    @Test(arguments: pure) func `a pure target has nothing that breaks a replay`(target: String) {
-        let files = SourceTree.files(in: "Sources/\(target)", ending: ".swift")
+    @Test(arguments: Manifest.pure) func `a pure target has nothing that breaks a replay`(row: Manifest.Row) {
+        let files = SourceTree.files(in: row.folder, ending: ".swift")
         #expect(!files.isEmpty)
         for file in files {
             for (number, text) in file.code {
-                for rule in Self.banned where !rule.except.contains(target) && Self.has(rule.token, in: text)
-                {
+                for rule in Self.banned
+                where !rule.except.contains(row.name) && Self.has(rule.token, in: text) {
                     Issue.record("\(file.path):\(number): \(rule.token) in a pure target: \(rule.instead)")
                 }
             }
@@ -42,8 +37,9 @@ import Testing
 
     /// `for … in dictionary.values` and its like. OrderedTable's `entries`, `keys` and `values` are arrays; a table of
     /// this kind is declared by its type, so a plain dictionary that is iterated shows by its declaration.
-    @Test(arguments: pure) func `a pure target iterates no dictionary and no set`(target: String) {
-        for file in SourceTree.files(in: "Sources/\(target)", ending: ".swift")
+    @Test(arguments: Manifest.pure) func `a pure target iterates no dictionary and no set`(row: Manifest.Row)
+    {
+        for file in SourceTree.files(in: row.folder, ending: ".swift")
         where !file.path.hasSuffix("OrderedTable.swift") {
             let unordered = Self.unorderedNames(in: file)
             for (number, text) in file.code {
@@ -57,12 +53,13 @@ import Testing
 
     @Test func `unsafe stands only where C is called, and where bytes are memory`() {
         let edge: Set = [
-            "EventLoop", "CurlLoop", "LiveDevices", "LiveBackend", "Imaging", "ScenarioFile", "Reporting",
+            "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "Imaging", "ScenarioFile", "Reports",
         ]
-        let memory: Set = ["Sources/SimBase/Bytes.swift", "Sources/SimBase/ByteDraft.swift"]
+        let memory: Set = ["SimBase/Bytes.swift", "SimBase/ByteDraft.swift"]
         for file in SourceTree.files(in: "Sources", ending: ".swift") {
-            let target = String(file.path.split(separator: "/")[1])
-            guard !edge.contains(target), !memory.contains(file.path) else { continue }
+            guard let target = file.target, let name = file.inTarget, !edge.contains(target),
+                !memory.contains(name)
+            else { continue }
             for (number, text) in file.code where Self.has("unsafe ", in: text) {
                 Issue.record(
                     "\(file.path):\(number): unsafe in \(target): move the call to a target that wraps it")

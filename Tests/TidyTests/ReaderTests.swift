@@ -4,11 +4,11 @@ import Testing
 /// what else could end the program there is named here, with the reason why it does not.
 @Suite struct ReaderTests {
     private static let readers =
-        ["SimBase/Instant", "SimBase/Saturating", "Device/Answer", "Device/DurableScan+Soundness"]
-        + ["Backend/Recording", "Backend/RecordingLine", "Backend/TapePlayer", "Serving/Recorder"]
-        + ["CurlLoop/ResponseHead+Parsing", "LiveBackend/Upstream", "Talaria/JSON", "Talaria/PlainObject"]
+        ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
+        + ["Backend/Recording", "Backend/RecordingLine", "Backend/TapePlayer", "HTTPServer/Recorder"]
+        + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "Talaria/JSON", "Talaria/PlainObject"]
         + [
-            "LiveDevices/JournalFile", "LiveDevices/JournalText", "LiveDevices/StateFolder",
+            "LivePhones/JournalFile", "LivePhones/JournalText", "LivePhones/StateFolder",
             "Metrics/Counters",
         ]
         + [
@@ -16,7 +16,7 @@ import Testing
             "HistogramCode",
             "IntervalReader", "LineReader", "PhoneStory", "RunHead", "RunLabels", "RunTag", "PastRun",
             "InputFile",
-        ].map { "Reporting/" + $0 }
+        ].map { "Reports/" + $0 }
 
     /// Code that would end the program on the wrong input.
     private nonisolated(unsafe) static let risks: [(what: String, pattern: Regex<Substring>)] = [
@@ -64,56 +64,56 @@ import Testing
         ("Talaria/PlainObject", "<< 8", "of a key of this program's own"),
         ("Talaria/PlainObject", "bytesMax, \"a key", "of a key of this program's own"),
         ("Talaria/PlainObject", ".integer", "a kind of member, and a text that is skipped"),
-        ("LiveDevices/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
-        ("LiveDevices/StateFolder", "precondition(threads", "of a number that this program sets"),
-        ("Reporting/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
-        ("Reporting/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
-        ("Reporting/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
-        ("Reporting/HistogramCode", "countsLength * 9", "a limit"),
-        ("Reporting/HistogramCode", "<< 8 | UInt32", "of four bytes"),
-        ("Reporting/HistogramCode", "number << 1", "bits that are pushed out are no error"),
-        ("Reporting/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
-        ("Reporting/PhoneStory", "device * 10", "below 400 million"),
-        ("Reporting/RunHead", "\"seed\"", "a seed has all 64 bits"),
-        ("Reporting/RunHead", "\"started_ms\"", "brought into range on the same line"),
-        ("Reporting/RunHead", "\"devices\"", "brought into range on the next line"),
-        ("Reporting/RunHead", "\"schema\"", "a comparison"),
-        ("Reporting/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
-        ("Reporting/PastRun", "\"schema\"", "a comparison"),
-        ("Reporting/PastRun", "\"exit\"", "a comparison"),
-        ("Reporting/PastRun", ".integer(UInt32.self)", "a number that is shown"),
-        ("Reporting/PastRun", "Int64(memory) * 1_024", "of a count"),
+        ("LivePhones/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
+        ("LivePhones/StateFolder", "precondition(threads", "of a number that this program sets"),
+        ("Reports/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
+        ("Reports/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
+        ("Reports/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
+        ("Reports/HistogramCode", "countsLength * 9", "a limit"),
+        ("Reports/HistogramCode", "<< 8 | UInt32", "of four bytes"),
+        ("Reports/HistogramCode", "number << 1", "bits that are pushed out are no error"),
+        ("Reports/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
+        ("Reports/PhoneStory", "device * 10", "below 400 million"),
+        ("Reports/RunHead", "\"seed\"", "a seed has all 64 bits"),
+        ("Reports/RunHead", "\"started_ms\"", "brought into range on the same line"),
+        ("Reports/RunHead", "\"devices\"", "brought into range on the next line"),
+        ("Reports/RunHead", "\"schema\"", "a comparison"),
+        ("Reports/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
+        ("Reports/PastRun", "\"schema\"", "a comparison"),
+        ("Reports/PastRun", "\"exit\"", "a comparison"),
+        ("Reports/PastRun", ".integer(UInt32.self)", "a number that is shown"),
+        ("Reports/PastRun", "Int64(memory) * 1_024", "of a count"),
         ("Wire/RetryAfter", "date - secondsSince1970", "of years with four digits and a clock"),
         ("Wire/SSEWriter", "(end + (isPair", "of places in a text"),
         ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
         ("SimBase/Instant", "static func", "the declarations of sums that saturate"),
-        ("Device/Answer", "min(.seconds(date - seconds)", "of years with four digits; intervals saturate"),
+        ("Phone/Answer", "min(.seconds(date - seconds)", "of years with four digits; intervals saturate"),
         ("Backend/Recording.swift", "$0 += piece", "of bytes"),
         ("Backend/Recording.swift", "line.at - self.began", "moments saturate"),
         ("Backend/RecordingLine", "Instant.zero", "moments saturate"),
         ("Backend/TapePlayer", "self.wallClockAtZero +", "of milliseconds below a 106th of what fits"),
         ("Backend/TapePlayer", "playing.began +", "moments saturate"),
-        ("Serving/Recorder", "told += self.held", "of bytes"),
-        ("LiveBackend/Upstream", "self.setup.base +", "of texts"),
-        ("LiveBackend/Upstream", "fields + self.setup.headers", "of lists"),
-        ("Reporting/SeriesLog", "lines += line", "of bytes"),
-        ("Reporting/HistogramCode", "whole + packed", "of bytes"),
-        ("Reporting/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
-        ("Reporting/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
-        ("Reporting/IntervalReader", "(entry.length - length)", "intervals saturate"),
-        ("Reporting/RunLabels", "base.tags + new.tags", "of lists"),
-        ("Reporting/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
-        ("Reporting/PastRun", "self.result.warnings +=", "of lists"),
-        ("Reporting/PastRun", "mine.processor + others.processor", "intervals saturate"),
-        ("Reporting/PastRun", "self.until - .zero", "moments saturate"),
-        ("Reporting/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
-        ("Reporting/PastRun", "+= other.", "of lists"),
-        ("Reporting/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
+        ("HTTPServer/Recorder", "told += self.held", "of bytes"),
+        ("LiveServer/Upstream", "self.setup.base +", "of texts"),
+        ("LiveServer/Upstream", "fields + self.setup.headers", "of lists"),
+        ("Reports/SeriesLog", "lines += line", "of bytes"),
+        ("Reports/HistogramCode", "whole + packed", "of bytes"),
+        ("Reports/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
+        ("Reports/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
+        ("Reports/IntervalReader", "(entry.length - length)", "intervals saturate"),
+        ("Reports/RunLabels", "base.tags + new.tags", "of lists"),
+        ("Reports/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
+        ("Reports/PastRun", "self.result.warnings +=", "of lists"),
+        ("Reports/PastRun", "mine.processor + others.processor", "intervals saturate"),
+        ("Reports/PastRun", "self.until - .zero", "moments saturate"),
+        ("Reports/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
+        ("Reports/PastRun", "+= other.", "of lists"),
+        ("Reports/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
     ]
 
     private static func risk(in code: String) -> String? {
@@ -126,9 +126,9 @@ import Testing
     }
 
     @Test func `what reads has nothing that the wrong input can end the program with`() {
-        let wire = SourceTree.files(in: "Sources/Wire", ending: ".swift")
+        let wire = SourceTree.files(in: "Sources/Core/Wire", ending: ".swift")
         let others = SourceTree.files(in: "Sources", ending: ".swift").filter { file in
-            Self.readers.contains { file.path == "Sources/\($0).swift" }
+            Self.readers.contains { file.inTarget == "\($0).swift" }
         }
         #expect(others.count == Self.readers.count, "a reader was renamed: say so here")
         var used: Set<Int> = []
@@ -136,7 +136,7 @@ import Testing
             for (number, text) in file.code {
                 guard let risk = Self.risk(in: text) else { continue }
                 let place = Self.allowed.firstIndex { allowed in
-                    file.path.hasPrefix("Sources/\(allowed.file)")
+                    file.inTarget?.hasPrefix(allowed.file) == true
                         && (allowed.code.isEmpty || text.contains(allowed.code))
                 }
                 if let place { used.insert(place) }
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `a report makes no whole number of one that may not fit`() {
-        for file in SourceTree.files(in: "Sources/Reporting", ending: ".swift") {
+        for file in SourceTree.files(in: "Sources/Reports", ending: ".swift") {
             for (number, text) in file.code where text.firstMatch(of: #/\bInt(?:64)?\(.*\.rounded\(/#) != nil
             {
                 Issue.record(

@@ -10,6 +10,18 @@ enum SourceTree {
         var path: String
         var text: String
 
+        /// Below the folder of its layer: `Wire/SSEReader.swift`. Nil outside of `Sources`.
+        var inTarget: String? {
+            let parts = self.path.split(separator: "/")
+            guard parts.first == "Sources",
+                let executable = parts.firstIndex(of: "swiftwing-sim") ?? (parts.count > 3 ? 2 : nil)
+            else { return nil }
+            return parts[executable...].joined(separator: "/")
+        }
+
+        /// The target that it belongs to.
+        var target: String? { self.inTarget?.split(separator: "/").first.map(String.init) }
+
         var lines: [String] {
             self.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         }

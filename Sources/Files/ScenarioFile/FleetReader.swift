@@ -1,0 +1,150 @@
+import Faults
+import Phone
+import Plan
+import SimBase
+
+/// Reads `fleet`.
+struct FleetReader {
+    static let keys = [
+        "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
+        "preprocess", "resume",
+        "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
+    ]
+    static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
+    private static let streamsMax = 100
+
+    let findings: Findings
+
+    func names(_ node: Node?) -> [String] {
+        guard case .map(let entries)? = node?.content else { return [] }
+        return entries.map(\.key)
+    }
+
+    func groups(_ node: Node?, of scenario: MapReader) -> [FleetGroup] {
+        guard let node else {
+            self.findings.add(
+                scenario.place, "a scenario needs `fleet`: whose phones scan",
+                help: "`swiftwing-sim new` writes a starter file")
+            return []
+        }
+        guard let map = MapReader(node, what: "a fleet", findings: self.findings) else { return [] }
+        if map.entries.isEmpty { self.findings.add(node.place, "a fleet has at least one group") }
+        if map.entries.count > ScenarioLimit.groupsMax {
+            self.findings.add(node.place, "more than \(ScenarioLimit.groupsMax) groups")
+            return []
+        }
+        return map.entries.compactMap(self.group)
+    }
+
+    private func group(_ entry: Node.Entry) -> FleetGroup? {
+        do throws(ValueError) {
+            _ = try Values.name(entry.key, what: "the name of a group")
+            if entry.key == "all" { throw ValueError("a group cannot be called `all`: that is every group") }
+        } catch {
+            self.findings.add(entry.keyPlace, error.message)
+        }
+        guard
+            let map = MapReader(
+                entry.value, what: "a group", keys: Self.keys, planned: Self.planned, findings: self.findings)
+        else { return nil }
+        let devices = map.required("devices", example: "40") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
+        }
+        let load = LoadReader(findings: self.findings).load(of: map)
+        let (profile, idle) = self.profile(map)
+        let network = NetworkReader(findings: self.findings).itinerary(map.entry("network")?.value)
+        let scans = map.value("scans", default: 1) { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
+        }
+        let photos = self.photos(map)
+        let preprocess = map.value("preprocess", default: Preprocessing.once) { text throws(ValueError) in
+            let words = Preprocessing.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "how often photos are preprocessed")
+            return Preprocessing(rawValue: word) ?? .once
+        }
+        guard let devices, let load else { return nil }
+        return FleetGroup(
+            name: entry.key, devices: devices, profile: profile, idleTimeout: idle, network: network,
+            scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess)
+    }
+
+    // MARK: Profile
+
+    private func profile(_ map: MapReader) -> (ClientProfile, IdleTimeout) {
+        var profile = map.value("profile", default: .contract) { text throws(ValueError) in
+            guard let profile = ProfileTable.named(text) else {
+                let known = ProfileTable.all.map(\.name)
+                if ProfileTable.planned.contains(text) {
+                    throw ValueError(
+                        "the profile `\(text)` is not available yet", help: "there is \(Values.list(known))")
+                }
+                throw ValueError(
+                    "unknown profile \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+            }
+            return profile
+        }
+        profile.resume = map.value("resume", default: profile.resume, Values.boolean)
+        profile.cleanup = map.value("cleanup", default: profile.cleanup, Values.boolean)
+        profile.inlineBooks = map.value("inline-books", default: profile.inlineBooks, Values.boolean)
+        profile.streamsMax = map.value("streams-max", default: profile.streamsMax) {
+            text throws(ValueError) in
+            try Values.integer(text, 1...Self.streamsMax, what: "the number of streams")
+        }
+        profile.requestTimeout = map.value("request-timeout", default: profile.requestTimeout) {
+            text throws(ValueError) in
+            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard time > .zero else { throw ValueError("a timeout of no time gives up every request") }
+            return time
+        }
+        let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
+            if text == "auto" { return nil }
+            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard time > .zero else { throw ValueError("a timeout of no time loses every stream") }
+            return time
+        }
+        guard case .some(.some(let time)) = idle else { return (profile, .automatic) }
+        profile.idleTimeout = time
+        return (profile, .fixed)
+    }
+
+    // MARK: Photos
+
+    private func photos(_ map: MapReader) -> PhotoSource {
+        let shelves = PhotoSource.folder("shelves")
+        guard let node = map.entry("photos")?.value else { return shelves }
+        switch node.content {
+        case .list(let nodes): return self.photoList(nodes, in: node) ?? shelves
+        case .map: return self.paintedPhotos(node) ?? shelves
+        case .scalar, .reported:
+            return map.value("photos", default: shelves) { text throws(ValueError) in
+                .folder(try Values.photos(text))
+            }
+        }
+    }
+
+    private func photoList(_ nodes: [Node], in list: Node) -> PhotoSource? {
+        guard (1...ScenarioLimit.photoPlacesMax).contains(nodes.count) else {
+            self.findings.add(
+                list.place,
+                "a list of photos has 1 to \(ScenarioLimit.photoPlacesMax) entries, not \(nodes.count)")
+            return nil
+        }
+        let names = nodes.compactMap { node in
+            self.findings.value(of: node, named: "photos", Values.photos)
+        }
+        return names.count == nodes.count ? .list(names) : nil
+    }
+
+    private func paintedPhotos(_ node: Node) -> PhotoSource? {
+        guard
+            let paint = MapReader(
+                node, what: "photos", keys: ["paint", "size"], planned: [], findings: self.findings)
+        else { return nil }
+        let count = paint.required("paint", example: "8") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.photosPaintedMax, what: "the number of painted photos")
+        }
+        let size = paint.value("size", Values.photoSize)
+        return count.map { .painted($0, size: size) }
+    }
+}

@@ -1,0 +1,179 @@
+import Phone
+import Plan
+import SimBase
+
+/// From the text of a plan to its typed values, or to everything that is wrong with it. JSON is read by the reader of
+/// scenarios, so that a plan changed by hand gets the same answers: what is wrong, where, and what was meant.
+package enum PlanLoader {
+    private static let keys = [
+        "plan", "tool", "note", "scenario", "photos", "captures", "settle", "wall-clock", "splits",
+        "heap-max",
+        "instant-max", "stays-broken", "ties", "digest", "events",
+    ]
+
+    package static func load(path: String, bytes: [UInt8]) throws(ScenarioErrors) -> SavedPlan {
+        let findings = Findings()
+        let plan = ScenarioLoader.tree(
+            path, bytes, bytesMax: PlanLimit.bytesMax, what: "plan", findings
+        ).flatMap { self.plan($0, findings) }
+        if let errors = findings.errors { throw errors }
+        guard let plan else { preconditionFailure("a plan that cannot be read has its reasons") }
+        return plan
+    }
+
+    private static func plan(_ root: Node, _ findings: Findings) -> SavedPlan? {
+        // Before anything else: what another format means nobody here knows.
+        if let version = root["plan"], case .scalar(let text) = version.content, text != SavedPlan.format {
+            findings.add(
+                version.place,
+                "a plan of format \(Findings.quoted(text)); this is for format \(SavedPlan.format)",
+                help: "replay it with the build that wrote it, or write it anew with `simulate --save-plan`")
+            return nil
+        }
+        guard
+            let map = MapReader(root, what: "a plan", keys: self.keys, planned: [], findings: findings)
+        else { return nil }
+        _ = map.required("plan", example: SavedPlan.format) { _ throws(ValueError) in }
+        guard let tree = map.entry("scenario")?.value else {
+            findings.add(map.place, "a plan needs `scenario`")
+            return nil
+        }
+        guard let scenario = ScenarioLoader.read(embedded: tree, findings) else { return nil }
+        let photos = self.photos(map, scenario, findings)
+        guard findings.isEmpty else { return nil }
+        let outcome = map.value("digest", self.digest).map {
+            SavedPlan.Outcome(
+                digest: $0,
+                events: map.value("events", default: 0) { text throws(ValueError) in
+                    try Values.integer(text, 0...Int.max, what: "a number of events")
+                })
+        }
+        func count(_ key: String, default: Int) -> Int {
+            map.value(key, default: `default`) { text throws(ValueError) in
+                try Values.integer(text, 1...PlanLimit.eventsMax, what: "a number of events")
+            }
+        }
+        var plan = SavedPlan(
+            tool: map.value("tool", default: "") { text throws(ValueError) in try self.words(text) },
+            note: self.isEmpty(map, "note")
+                ? "" : map.value("note", default: "") { text throws(ValueError) in try self.words(text) },
+            scenario: scenario, photos: photos,
+            captures: self.captures(map, scenario, photos, findings),
+            settle: map.value("settle", default: nil) { text throws(ValueError) in
+                text == "off" ? nil : try Values.duration(text, max: ScenarioLimit.timeMax)
+            },
+            wallClockAtZero: Int64(
+                map.required("wall-clock", example: "1769947200000") { text throws(ValueError) in
+                    try Values.integer(text, 0...PlanLimit.wallClockMax, what: "milliseconds since 1970")
+                } ?? 0),
+            splits: map.value("splits", default: true) { text throws(ValueError) in try Values.boolean(text)
+            },
+            heapMax: count("heap-max", default: PlanLimit.eventsMax),
+            eventsPerInstantMax: count("instant-max", default: PlanLimit.eventsMax), outcome: outcome)
+        plan.staysBroken = map.value("stays-broken", default: .never) { text throws(ValueError) in
+            try Values.share(text)
+        }
+        plan.shufflesTies = map.value("ties", default: false) { text throws(ValueError) in
+            try self.ties(text)
+        }
+        return plan
+    }
+
+    private static func isEmpty(_ map: MapReader, _ key: String) -> Bool {
+        guard case .scalar("")? = map.entry(key)?.value.content else { return false }
+        return true
+    }
+
+    private static func words(_ text: String) throws(ValueError) -> String {
+        guard text.utf8.count <= PlanLimit.noteBytesMax else {
+            throw ValueError("more than \(PlanLimit.noteBytesMax) bytes")
+        }
+        return text
+    }
+
+    static func ties(_ text: String) throws(ValueError) -> Bool {
+        switch text {
+        case "fixed": false
+        case "shuffled": true
+        default: throw ValueError("ties are fixed or shuffled, not \(Findings.quoted(text))")
+        }
+    }
+
+    private static func digest(_ text: String) throws(ValueError) -> String {
+        let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        guard text.utf8.count == 16, isHexadecimal else {
+            throw ValueError("a digest is sixteen hexadecimal digits, not \(Findings.quoted(text))")
+        }
+        return text
+    }
+
+    // MARK: Photos
+
+    private static func photos(_ map: MapReader, _ scenario: Scenario, _ findings: Findings) -> [[Int]] {
+        guard let node = map.entry("photos")?.value else {
+            findings.add(map.place, "a plan needs `photos`", help: "sizes in bytes, a list for each group")
+            return []
+        }
+        guard case .list(let groups) = node.content, groups.count == scenario.groups.count else {
+            findings.add(
+                node.place, "`photos` is a list of sizes for each of the \(scenario.groups.count) groups")
+            return []
+        }
+        return groups.map { group in
+            guard case .list(let sizes) = group.content, (1...PlanLimit.photosMax).contains(sizes.count)
+            else {
+                findings.add(group.place, "a group has 1 to \(PlanLimit.photosMax) photos, by their sizes")
+                return []
+            }
+            return sizes.compactMap {
+                findings.value(of: $0, named: "photos") { text throws(ValueError) in
+                    try Values.integer(text, 1...PlanLimit.photoBytesMax, what: "a size in bytes")
+                }
+            }
+        }
+    }
+
+    // MARK: Captures
+
+    private static func captures(
+        _ map: MapReader, _ scenario: Scenario, _ photos: [[Int]], _ findings: Findings
+    ) -> [Arrival]? {
+        guard let node = map.entry("captures")?.value else { return nil }
+        if case .scalar("scheduled") = node.content { return nil }
+        guard case .list(let nodes) = node.content, nodes.count <= PlanLimit.capturesMax else {
+            findings.add(node.place, "`captures` is `scheduled` or a list of captures")
+            return nil
+        }
+        let run = RunPlan(scenario, target: .embedded)
+        var ordinals = [Int](repeating: 0, count: run.devices)
+        var last = Interval.zero
+        return nodes.compactMap { node in
+            guard
+                let map = MapReader(
+                    node, what: "a capture", keys: ["at", "device", "photo"], planned: [], findings: findings),
+                let at = map.required(
+                    "at", example: "1s",
+                    { text throws(ValueError) in try Values.duration(text, max: ScenarioLimit.timeMax) }),
+                let device = map.required(
+                    "device", example: "0",
+                    { text throws(ValueError) in
+                        try Values.integer(text, 0...(run.devices - 1), what: "a phone")
+                    })
+            else { return nil }
+            guard at >= last else {
+                findings.add(map.place(of: "at"), "before the capture before it")
+                return nil
+            }
+            last = at
+            let group = run.groups.firstIndex { $0.devices.contains(UInt32(device)) } ?? 0
+            let count = photos[group].count
+            let photo = map.value("photo", default: 0) { text throws(ValueError) in
+                try Values.integer(text, 0...(count - 1), what: "a photo of the group")
+            }
+            ordinals[device] += 1
+            return Arrival(
+                scheduled: .zero + at, device: DeviceNumber(UInt32(device)), ordinal: ordinals[device],
+                photo: photo, of: count)
+        }
+    }
+}

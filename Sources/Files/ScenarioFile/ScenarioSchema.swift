@@ -1,0 +1,162 @@
+import Backend
+import Faults
+import Ledger
+import Phone
+import Plan
+import Talaria
+
+/// The JSON Schema of scenario files, for editors. It knows keys, words and the forms of values; what only the whole
+/// of a scenario can tell is left to `check`.
+package enum ScenarioSchema {
+    /// Ends in a newline.
+    package static var text: String {
+        String(decoding: JSON.encode(Self.scenario), as: UTF8.self) + "\n"
+    }
+
+    static var scenario: JSONSchema {
+        var schema = JSONSchema.map(Self.top, required: ["scenario"])
+        schema.dialect = "https://json-schema.org/draft/2020-12/schema"
+        schema.title = "A scenario of swiftwing-sim"
+        return schema
+    }
+
+    static var top: [String: JSONSchema] {
+        [
+            "scenario": .integer(1...1).described("the version of the format"),
+            "extends": .anyText.described("the scenario that this one changes"),
+            "name": .name.described("the name of the file unless told"),
+            "description": .anyText.described("what the scenario shows"),
+            "seed": .integer(0...Int.max).described("every draw is a function of it"),
+            "fleet": JSONSchema(type: "object", others: [.map(Self.group)])
+                .described("groups of phones by their names"),
+            "server": JSONSchema.map(Self.server).described("the simulated backend; ignored with --target"),
+            "faults": JSONSchema.list(
+                of: JSONSchema(anyOf: FaultTable.available.map(Self.fault)), max: ScenarioLimit.faultsMax
+            ).described("what breaks, on what, when, how often"),
+            "slo": JSONSchema(type: "object", others: [Self.objective])
+                .described("what must hold, by metric"),
+            "expect-broken": JSONSchema.list(of: .anyText, max: ExpectedBreakReader.breaksMax)
+                .described("invariants, and metrics of objectives, that must break; nothing else may"),
+            "sometimes": JSONSchema.list(
+                of: .choice(Sometimes.allCases.map(\.rawValue)), max: Sometimes.allCases.count
+            ).described("moments that a run must come to, or it ends with 98"),
+            "drain": .duration.described("how long scans may take after the last arrival"),
+            "duration": JSONSchema.duration.orOff().described("no arrivals from then on"),
+        ]
+    }
+
+    static var group: [String: JSONSchema] {
+        [
+            "devices": .integer(1...ScenarioLimit.devicesMax).described("how many phones"),
+            "profile": .choice(ProfileTable.all.map(\.name)).described("which client"),
+            "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
+            "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("per device"),
+            "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
+                .described("the rate of an open model, or its stages"),
+            "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"]),
+            "think": .durations.described("a closed model: the pause between a phone's scans"),
+            "start": .durations.described("when a phone of a closed group begins"),
+            "photos": JSONSchema(anyOf: [
+                .anyText, .list(of: .anyText, max: ScenarioLimit.photoPlacesMax),
+                .map(
+                    [
+                        "paint": JSONSchema.integer(1...ScenarioLimit.photosPaintedMax)
+                            .described("so many painted shelves"),
+                        "size": JSONSchema.text("[0-9]+x[0-9]+", examples: ["4032x3024"])
+                            .described("of each, in pixels; half the sides that phones take unless told"),
+                    ], required: ["paint"]),
+            ]).described("a folder under Images/, a list of folders and photos, or painted shelves"),
+            "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
+                .described("whether photos are made ready for each capture or once a run"),
+            "resume": .toggle.described("whether streams go on behind the Last-Event-ID"),
+            "cleanup": .toggle.described("whether jobs are cleaned up"),
+            "inline-books": .toggle.described("whether books in the completed event are used"),
+            "streams-max": .integer(1...100).described("how many streams at once"),
+            "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
+                .described("how long a stream may be silent"),
+            "request-timeout": .duration.described("how long any other answer may take"),
+        ]
+    }
+
+    static var server: [String: JSONSchema] {
+        [
+            "dialect": .choice(["contract"]), "books": .integers(0...ScenarioLimit.booksMax),
+            "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
+            "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
+            "line-ends": JSONSchema.choice(BackendConfiguration.LineEnds.allCases.map(\.rawValue))
+                .described("what ends the lines of event streams; mixed: one of the three for each stream"),
+            "rate-limit": JSONSchema.quota.orOff(), "results-lifetime": .duration,
+            "completed-size-max": .size,
+            "strict-device": JSONSchema.toggle.described(
+                "a token is good only with the device id of its upload"),
+            "strict-accept": .toggle,
+            "repeated-cleanup": .integer(204...404), "links": .anyText, "retry": JSONSchema.duration.orOff(),
+            "stream-linger": JSONSchema.duration.described(
+                "how long a stream's connection stays open after its terminal event"),
+            "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
+            "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),
+        ]
+    }
+
+    // MARK: Faults
+
+    static func fault(_ entry: FaultKindEntry) -> JSONSchema {
+        var keys: [String: JSONSchema] = [
+            "do": JSONSchema(const: entry.name).described(entry.summary),
+            "on": JSONSchema.choice(entry.places.map(\.rawValue)),
+            "id": .name.described("`<kind>-<ordinal within the kind>` unless told"),
+            "key": .text("[0-9a-f]{16}", examples: ["00c0ffee00c0ffee"]).described(
+                "what its draws are a function of; of its `id`, or of all it says, unless told"),
+            "chance": .share.described("drawn once per scan and operation; phones: once"),
+            "at": (entry.hasSpread ? JSONSchema.durations : .duration).described(
+                "since the start of the run"),
+            "for": .duration.described("how long"),
+            "scope": .anyText.described("`all`, `50% of devices` or the name of a group"),
+        ]
+        if !entry.triggers.isEmpty { keys["after"] = JSONSchema.anyText.described("what must come first") }
+        if entry.defaultCount != nil {
+            keys["count"] = JSONSchema(anyOf: [.choice(["once", "each-attempt"]), .integer(1...1_000_000)])
+        }
+        for field in entry.fields {
+            var schema = Self.value(field.type).described(field.summary)
+            schema.default = field.defaultText
+            keys[field.name] = schema
+        }
+        let required = entry.fields.filter { !$0.isOptional }.map(\.name)
+        return .map(keys, required: ["do"] + required + (entry.defaultPlace == nil ? ["on"] : []))
+    }
+
+    private static func value(_ type: FaultFieldType) -> JSONSchema {
+        switch type {
+        case .duration: .duration
+        case .durations: .durations
+        case .offset: .offset
+        case .quota: .quota
+        case .integer(let range): .integer(range)
+        case .integers(let range): .integers(range)
+        case .share: .share
+        case .bitRate: .bitRate
+        case .toggle: .toggle
+        case .choice(let words):
+            // YAML reads `404` and `null` as no text.
+            JSONSchema(anyOf: [.choice(words), JSONSchema(type: "integer"), JSONSchema(type: "null")])
+        case .code: .text("[A-Z0-9_]+", examples: ["PROVIDER_TIMEOUT"])
+        case .cut: JSONSchema(anyOf: [.anyText, .map(["after-bytes": .integer(0...Int(Int32.max))])])
+        }
+    }
+
+    // MARK: Objectives
+
+    private static var objective: JSONSchema {
+        let one = JSONSchema(anyOf: [
+            .anyText,
+            .map(
+                [
+                    "expect": .anyText, "severity": .choice(["error", "warn"]), "abort": .toggle,
+                    "no-data": .choice(["pass", "fail"]),
+                ],
+                required: ["expect"]),
+        ])
+        return JSONSchema(anyOf: [one, .list(of: one, max: ScenarioLimit.slosMax)])
+    }
+}

@@ -1,0 +1,316 @@
+import Backend
+package import Faults
+import Metrics
+import Phone
+package import Plan
+import SimBase
+
+/// Writes a scenario back as a file, with every default filled in. Reading it gives an equal scenario, provided that
+/// objectives of the same selector stand together, as they do in every file.
+package enum ScenarioWriter {
+    package static func resolved(_ scenario: Scenario) -> String {
+        var lines = [
+            "scenario: \(ScenarioReader.version)",
+            "name: \(self.quoted(scenario.name))",
+            "description: \(self.quoted(scenario.description))",
+            "seed: \(scenario.seed)",
+            "drain: \(Units.text(scenario.drain))",
+            "duration: \(scenario.duration.map(Units.text) ?? "off")",
+            "",
+            "fleet:",
+        ]
+        for group in scenario.groups { lines += self.lines(group) }
+        lines += ["", "server:"] + self.lines(scenario.server)
+        lines += ["", "faults:" + (scenario.faults.isEmpty ? " []" : "")]
+        lines += scenario.faults.map { "  - {\(self.fields($0).joined(separator: ", "))}" }
+        lines += ["", "slo:" + (scenario.slos.isEmpty ? " {}" : "")]
+        lines += self.lines(scenario.slos)
+        if !scenario.expectBroken.isEmpty {
+            let names = scenario.expectBroken.map { self.quoted($0.name) }
+            lines += ["", "expect-broken: [\(names.joined(separator: ", "))]"]
+        }
+        if !scenario.moments.isEmpty {
+            lines += ["", "sometimes: [\(scenario.moments.joined(separator: ", "))]"]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What makes a group's phones take photos, on one line.
+    package static func text(_ load: LoadModel) -> String {
+        self.values(load).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
+    // MARK: Fleet
+
+    private static func lines(_ group: FleetGroup) -> [String] {
+        let profile = group.profile
+        let values: [(key: String, value: String)] =
+            [
+                ("devices", String(group.devices)),
+                ("profile", self.quoted(profile.name)),
+                ("resume", self.text(profile.resume)),
+                ("cleanup", self.text(profile.cleanup)),
+                ("inline-books", self.text(profile.inlineBooks)),
+                ("streams-max", String(profile.streamsMax)),
+                ("idle-timeout", group.idleTimeout == .automatic ? "auto" : Units.text(profile.idleTimeout)),
+                ("request-timeout", Units.text(profile.requestTimeout)),
+                ("network", self.text(group.network)),
+                ("scans", String(group.scansPerDevice)),
+                ("photos", self.text(group.photos)),
+                ("preprocess", group.preprocess.rawValue),
+            ] + self.values(group.load)
+        return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }
+    }
+
+    private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+
+    /// A link, or an itinerary of links, on one line.
+    package static func text(_ itinerary: Itinerary) -> String {
+        guard itinerary.steps.count > 1 || itinerary.first == nil else { return self.text(itinerary.first) }
+        let steps = itinerary.steps.map { step in
+            let length = step.length.map { ", for: \(Units.text($0))" } ?? ""
+            return "{at: \(Units.text(step.at)), link: \(self.text(step.link))\(length)}"
+        }
+        return "[\(steps.joined(separator: ", "))]"
+    }
+
+    /// A preset by its name; what is not exactly a preset by its numbers.
+    private static func text(_ link: NamedLink?) -> String {
+        guard let link else { return NetworkReader.tunnel }
+        if LinkPreset.named(link.name)?.profile == link.profile { return self.quoted(link.name) }
+        func direction(_ direction: LinkDirection) -> String {
+            let rate = direction.bitsPerSecond.map(Units.text(bitsPerSecond:)) ?? "off"
+            let loss = Units.percent(Int64(direction.loss.perMillion))
+            return "{delay: \(Units.text(direction.delay)), rate: \(rate), loss: \(loss)}"
+        }
+        let lookup = link.profile.nameLookup
+        let resolver = lookup > .zero ? ", dns-delay: \(Units.text(lookup))" : ""
+        return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))\(resolver)}"
+    }
+
+    private static func values(_ load: LoadModel) -> [(key: String, value: String)] {
+        switch load {
+        case .open(let curve, let spacing):
+            [("arrivals", self.text(curve)), ("spacing", self.text(spacing))]
+        case .closed(let time): [("think", Units.text(time.think)), ("start", Units.text(time.start))]
+        }
+    }
+
+    private static func text(_ curve: ArrivalCurve) -> String {
+        switch curve {
+        case .constant(let rate): return self.text(rate)
+        case .staged(let stages):
+            return "[\(stages.stages.map { "{\(self.text($0))}" }.joined(separator: ", "))]"
+        }
+    }
+
+    private static func text(_ stage: ArrivalStage) -> String {
+        let (from, length) = (self.text(stage.from), Units.text(stage.length))
+        return stage.from == stage.to
+            ? "rate: \(from), for: \(length)" : "ramp: \(from)..\(self.text(stage.to)), over: \(length)"
+    }
+
+    private static func text(_ rate: ArrivalRate?) -> String {
+        guard let rate else { return "0/s" }
+        // In lowest terms a whole number of arrivals per second, minute or hour is what somebody wrote.
+        for unit in [Interval.seconds(1), .minutes(1), .hours(1)] {
+            let product = UInt128(rate.arrivals) * UInt128(unit.nanoseconds)
+            guard product % UInt128(rate.per.nanoseconds) == 0 else { continue }
+            return "\(product / UInt128(rate.per.nanoseconds))/\(Units.text(unit).dropFirst())"
+        }
+        return "\(rate.arrivals)/\(Units.text(rate.per))"
+    }
+
+    private static func text(_ spacing: ArrivalSpacing) -> String {
+        switch spacing {
+        case .uniform: "uniform"
+        case .poisson: "poisson"
+        case .burst(let size): "burst(\(size))"
+        }
+    }
+
+    private static func text(_ photos: PhotoSource) -> String {
+        switch photos {
+        case .folder(let name): self.quoted(name)
+        case .list(let names): "[\(names.map(self.quoted).joined(separator: ", "))]"
+        case .painted(let count, nil): "{paint: \(count)}"
+        case .painted(let count, let size?): "{paint: \(count), size: \(size)}"
+        }
+    }
+
+    // MARK: Server
+
+    private static func lines(_ server: ServerSettings) -> [String] {
+        let backend = server.backend
+        let links: String =
+            switch backend.urlForm {
+            case .relative: "relative"
+            case .absolute(let base): self.quoted(base)
+            }
+        let values: [(key: String, value: String)] = [
+            ("dialect", self.quoted(backend.dialect.rawValue)),
+            ("books", self.text(server.books)),
+            ("job-time", Units.text(backend.jobTime)),
+            ("ping", Units.text(backend.ping)),
+            ("ping-ids", self.text(backend.pingIDs)),
+            ("token-lifetime", Units.text(backend.tokenLifetime)),
+            ("event-buffer", Units.text(backend.eventBuffer)),
+            ("replay-ids", backend.replayIDs.rawValue),
+            ("line-ends", backend.lineEnds.rawValue),
+            ("rate-limit", backend.rateLimit.map(self.text) ?? "off"),
+            ("results-lifetime", Units.text(backend.resultsLifetime)),
+            ("completed-size-max", Units.text(bytes: backend.completedBytesMax)),
+            ("strict-device", self.text(backend.strictDevice)),
+            ("strict-accept", self.text(backend.strictAccept)),
+            ("repeated-cleanup", String(backend.repeatedCleanup.rawValue)),
+            ("links", links),
+            ("retry", backend.retryField.map(Units.text) ?? "off"),
+            ("stream-linger", Units.text(backend.streamLinger)),
+            ("photos-max", String(backend.photosMax)),
+            ("photo-size-max", Units.text(bytes: backend.photoBytesMax)),
+            ("batch-size-max", Units.text(bytes: backend.batchBytesMax)),
+            ("jobs-max", String(backend.jobsMax)),
+            ("tombstones-max", String(backend.tombstonesMax)),
+        ]
+        return values.map { "  \($0.key): \($0.value)" }
+    }
+
+    private static func text(_ quota: Quota) -> String { "\(quota.requests) per \(Units.text(quota.window))" }
+
+    private static func text(_ range: ClosedRange<Int>) -> String {
+        range.lowerBound == range.upperBound
+            ? String(range.lowerBound) : "\(range.lowerBound)..\(range.upperBound)"
+    }
+
+    // MARK: Faults
+
+    /// What the fault says apart from its names, every default filled in.
+    static func content(_ fault: FaultSpec) -> String {
+        self.fields(fault, names: []).joined(separator: ", ")
+    }
+
+    private static func fields(_ fault: FaultSpec) -> [String] {
+        var names = ["id: \(self.quoted(fault.id))"]
+        if fault.key != FaultSpec.key(id: fault.id) {
+            names.append("key: \"\(Hexadecimal.text(fault.key, digits: 16))\"")
+        }
+        return self.fields(fault, names: names)
+    }
+
+    private static func fields(_ fault: FaultSpec, names: [String]) -> [String] {
+        var fields = ["do: \(fault.kind.name)", "on: \(fault.place.rawValue)"] + names
+        fields += fault.kind.values.entries.map { "\($0.name): \(self.text($0.value))" }
+        let window = fault.window
+        let at = window.at...(window.at + fault.spread)
+        fields += [
+            "chance: \(Units.percent(Int64(fault.chance.perMillion)))", "at: \(Units.text(at))",
+        ]
+        if let length = window.length { fields.append("for: \(Units.text(length))") }
+        if let trigger = self.text(fault.trigger) { fields.append("after: \(trigger)") }
+        if FaultTable.entry(fault.kind.name)?.defaultCount != nil {
+            fields.append("count: \(self.text(fault.count))")
+        }
+        return fields + ["scope: \(self.text(fault.scope))"]
+    }
+
+    private static func text(_ value: FaultValue) -> String {
+        switch value {
+        case .durations(let range) where range.upperBound < .zero:
+            "-" + Units.text(.zero - range.lowerBound)
+        case .durations(let range): Units.text(range)
+        case .quota(let quota): self.text(quota)
+        case .integers(let range): self.text(range)
+        case .share(let share): Units.percent(Int64(share.perMillion))
+        case .bitRate(let rate): Units.text(bitsPerSecond: rate)
+        case .toggle(let isOn): self.text(isOn)
+        case .word(let word): "\"\(word)\""
+        case .cut(let cut): self.text(cut)
+        }
+    }
+
+    private static func text(_ cut: Cut) -> String {
+        switch cut {
+        case .betweenEvents: "between-events"
+        case .insideEvent: "inside-event"
+        case .insideUTF8: "inside-utf8"
+        case .insideLineEnd: "inside-line-end"
+        case .afterBytes(let bytes): "after-bytes(\(bytes))"
+        }
+    }
+
+    private static func text(_ trigger: FaultTrigger) -> String? {
+        switch trigger {
+        case .atOnce: nil
+        case .afterTime(let range): Units.text(range)
+        case .afterEvents(let range): self.text(range) + " events"
+        case .afterBytes(let range): self.text(range) + " bytes"
+        case .afterRecords(let range): self.text(range) + " records"
+        case .afterStep(let step): step.rawValue
+        }
+    }
+
+    private static func text(_ count: FaultCount) -> String {
+        switch count {
+        case .oncePerScan: "once"
+        case .eachAttempt: "each-attempt"
+        case .perScan(let count): String(count)
+        }
+    }
+
+    private static func text(_ scope: FaultScope) -> String {
+        switch scope {
+        case .everyone: "all"
+        case .share(let share): Units.percent(Int64(share.perMillion)) + " of devices"
+        case .group(let name): self.quoted(name)
+        }
+    }
+
+    // MARK: Objectives
+
+    private static func noData(_ objective: SLO) -> String {
+        objective.passesWithoutData.map { ", no-data: \($0 ? "pass" : "fail")" } ?? ""
+    }
+
+    private static func lines(_ objectives: [SLO]) -> [String] {
+        var lines: [String] = []
+        var selector: MetricSelector?
+        for objective in objectives {
+            if objective.selector != selector {
+                lines.append("  \(self.quoted(objective.selector.description)):")
+            }
+            selector = objective.selector
+            lines.append(
+                "    - {expect: \(self.quoted(objective.condition.description)), severity: \(objective.severity.rawValue), abort: \(self.text(objective.abort))\(self.noData(objective))}"
+            )
+        }
+        return lines
+    }
+
+    // MARK: Text
+
+    /// As a word where every YAML reader takes it for the same word, otherwise in double quotes. A dollar sign before a
+    /// brace is doubled, so that no variable is read where none was.
+    private static func quoted(_ text: String) -> String {
+        let words = ["on", "off", "yes", "no", "true", "false", "null", "y", "n"]
+        let isPlain =
+            text.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false
+            && text.unicodeScalars.allSatisfy(Values.isNameScalar) && !words.contains(text.lowercased())
+        if isPlain { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\" + String(scalar)
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            case _
+            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                || (0x2028...0x2029).contains(scalar.value) || scalar.value == 0xFEFF:
+                let hex = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default:
+                quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted.replacing("${", with: "$${") + "\""
+    }
+}

@@ -1,0 +1,290 @@
+import Faults
+import SimBase
+import Talaria
+
+// What happens to a phone apart from its requests: it loses its path or changes it, its app leaves the screen, dies, is
+// installed anew, its clock is set, its storage fills up.
+
+extension Handset {
+    mutating func perform(_ act: LifeAct, at now: Instant, into effects: inout [HandsetEffect]) {
+        switch act {
+        case .begins(let window): self.begin(window, at: now, into: &effects)
+        case .ends(let window): self.end(window, at: now, into: &effects)
+        case .entersTunnel: self.losePath(at: now, into: &effects)
+        case .leavesTunnel: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .oldPathGone:
+            // Without a path nothing says goodbye; then it is the path's return that does.
+            if self.lossesOfPath == 0 { effects.append(.hangUp) }
+        }
+    }
+
+    private mutating func begin(
+        _ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        if window.kind.needsApp, self.isRunEnded { return }  // The run is over for the user.
+        if window.trigger == nil {
+            self.enter(window, kept: nil, at: now, into: &effects)
+        } else {
+            self.armed.append(window)
+        }
+    }
+
+    /// `kept`: how many of the writes under way the storage takes, where that is decided; else it is drawn.
+    mutating func enter(
+        _ window: PhoneWindow, kept: Int?, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.observe(.fault(.began(fault: window.fault)), at: now, into: &effects)
+        switch window.kind {
+        case .offline: self.losePath(at: now, into: &effects)
+        case .handover: self.changePath(isThere: window.to <= window.from, at: now, into: &effects)
+        case .background:
+            self.hold(\.timesAway, window)
+            if self.timesAway == 1 { self.tell(.suspended, at: now, into: &effects) }
+        case .kill:
+            self.hold(\.timesDead, window)
+            self.kill(kept: kept, at: now, into: &effects)
+        case .reinstall:
+            self.hold(\.timesDead, window)
+            self.kill(kept: kept, at: now, into: &effects)
+            self.wipe(at: now, into: &effects)
+        case .clockSkew(let by): self.setClock(further: by, at: now, into: &effects)
+        case .storageFull:
+            self.timesFull += 1
+            if self.timesFull == 1 { self.fillStorage(kept: kept, at: now, into: &effects) }
+        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
+        }
+        guard window.to != .distantFuture else { return }
+        effects.append(.schedule(.ends(window), at: window.to))
+    }
+
+    private mutating func end(_ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.fault(.ended(fault: window.fault)), at: now, into: &effects)
+        switch window.kind {
+        case .offline: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .handover:
+            if window.to > window.from { self.regainPath(saysGoodbye: false, at: now, into: &effects) }
+        case .background:
+            self.timesAway -= 1
+            self.open(at: now, into: &effects)
+        case .kill, .reinstall:
+            self.timesDead -= 1
+            self.open(at: now, into: &effects)
+        case .clockSkew(let by): self.setClock(further: .zero - by, at: now, into: &effects)
+        case .storageFull:
+            self.timesFull -= 1
+            if self.timesFull == 0 { self.freeStorage(at: now, into: &effects) }
+        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
+        }
+    }
+
+    private mutating func hold(_ times: WritableKeyPath<Handset, Int>, _ window: PhoneWindow) {
+        self[keyPath: times] += 1
+        if window.to == .distantFuture { self.timesForGood += 1 }
+    }
+
+    private func observe(_ what: Sighting, at now: Instant, into effects: inout [HandsetEffect]) {
+        effects.append(
+            .observe(Observation(at: now, device: self.number, scan: .none, what: what)))
+    }
+
+    /// Captures that were deferred are left out: the schedule is over.
+    mutating func heal(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.isRunEnded = false
+        self.deferred = []
+        self.armed = []
+        if self.timesFull > 0 {
+            self.timesFull = 0
+            self.freeStorage(at: now, into: &effects)
+        }
+        if self.lossesOfPath > 0 {
+            self.lossesOfPath = 1
+            self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        } else {
+            effects.append(.hangUp)
+        }
+        (self.timesAway, self.timesDead, self.timesForGood) = (0, 0, 0)
+        self.open(at: now, into: &effects)
+    }
+
+    // MARK: The path
+
+    /// Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
+    private mutating func losePath(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.lossesOfPath += 1
+        guard self.lossesOfPath == 1 else { return }
+        effects.append(.park)
+        self.tell(.pathLost, at: now, into: &effects)
+    }
+
+    /// The same, but the connections are those of a network that the phone is not in any more: no RST of its own will
+    /// ever reach the peer over it.
+    private mutating func changePath(isThere: Bool, at now: Instant, into effects: inout [HandsetEffect]) {
+        let hadPath = self.lossesOfPath == 0
+        if !isThere { self.lossesOfPath += 1 }
+        guard hadPath else { return }
+        effects.append(.park)
+        effects.append(.schedule(.oldPathGone, at: now + HandsetLimits.oldPathTime))
+        self.tell(.pathChanged(isAvailable: isThere), at: now, into: &effects)
+    }
+
+    private mutating func regainPath(
+        saysGoodbye: Bool, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.lossesOfPath -= 1
+        guard self.lossesOfPath == 0 else { return }
+        if saysGoodbye { effects.append(.hangUp) }
+        self.tell(.pathReturned, at: now, into: &effects)
+    }
+
+    // MARK: The process
+
+    /// The process is gone with all that it had in memory, and nobody is told: its connections stay open and unread until
+    /// the next one starts. What was acknowledged as durable is kept. Of the writes under way the storage took none, some or
+    /// all, in their order.
+    private mutating func kill(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
+        guard self.isAlive else { return }
+        precondition(
+            self.storage != nil, "the process of a phone that does not remember what it stored was ended")
+        let keptCount = kept ?? self.drawKept(.kill)
+        _ = self.storage?.takeUnflushed(behind: keptCount)
+        self.keepWritten(at: now, into: &effects)
+        self.unacknowledged = nil
+        self.held = []
+        effects.append(.park)
+        effects.append(.forgetProcess)
+        self.isAlive = false
+        self.observe(.phone(.killed), at: now, into: &effects)
+        let records = self.storage?.scans ?? []
+        for record in records { self.observeKept(record, at: now, into: &effects) }
+        self.left = (records.count, records.count { $0.isUnsettled })
+        self.device = self.freshDevice()
+    }
+
+    private func observeKept(_ record: DurableScan, at now: Instant, into effects: inout [HandsetEffect]) {
+        effects.append(
+            .observe(
+                Observation(
+                    at: now, device: self.number, scan: ScanNumber(record.scan),
+                    what: .phone(
+                        .recordKept(
+                            job: record.job?.jobId, lastEventID: record.job?.lastEventID,
+                            decided: !record.isUnsettled)))))
+    }
+
+    /// The writes were made, and the process ended before it could act on that: only what they mean was seen.
+    private mutating func keepWritten(at now: Instant, into effects: inout [HandsetEffect]) {
+        guard let last = self.storage?.unflushed.last else { return }
+        self.write(into: &effects)
+        effects.append(.flushNow)
+        var wanted: [DeviceEffect] = []
+        self.device.handle(.stored(last.ticket), at: now, into: &wanted)
+        for case .observe(let observation) in wanted where observation.what.isOfStorage {
+            effects.append(.observe(observation))
+        }
+    }
+
+    /// All that the app stored goes with it, and the next one has another device id.
+    private mutating func wipe(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.reinstalled(discarded: self.left.unsettled)), at: now, into: &effects)
+        self.left = (0, 0)
+        self.installation += 1
+        self.identity = DeviceIdentity.draw(
+            self.surroundings.random, self.number, installation: self.installation)
+        self.storage?.wipe()
+        effects.append(.wiped(self.identity))
+        self.device = self.freshDevice()
+    }
+
+    // MARK: Clock and storage
+
+    private mutating func setClock(
+        further: Interval, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        let (sum, overflow) = self.clockAhead.nanoseconds.addingReportingOverflow(further.nanoseconds)
+        guard !overflow else { return }
+        self.clockAhead = .nanoseconds(sum)
+        self.tell(.clockSet(ahead: self.clockAhead), at: now, into: &effects)
+    }
+
+    /// A write becomes durable with the next flush.
+    mutating func store(
+        _ change: StoreChange, _ ticket: StoreTicket, into effects: inout [HandsetEffect]
+    ) {
+        if self.storage == nil {
+            effects.append(.write(change))
+        } else {
+            self.storage?.write(change, ticket)
+        }
+        if self.unacknowledged == nil { effects.append(.flush) }
+        self.unacknowledged = ticket
+    }
+
+    /// Hands over what was written since the last flush.
+    private mutating func write(into effects: inout [HandsetEffect]) {
+        // Without a storage of its own it handed everything over as it came.
+        self.records += self.storage?.unflushed.count ?? 0
+        self.storage?.flush { effects.append(.write($0)) }
+    }
+
+    /// The same, up to the record that a fault waits for.
+    mutating func flush(at now: Instant, into effects: inout [HandsetEffect]) {
+        if !self.armed.isEmpty, let (window, kept) = self.takeArmed(at: now) {
+            self.enter(window, kept: kept, at: now, into: &effects)
+        }
+        self.write(into: &effects)
+    }
+
+    /// From now on there is no room. Of the writes under way the storage takes none, some or all, in their order.
+    private mutating func fillStorage(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.storageFilled), at: now, into: &effects)
+        guard let written = self.storage?.unflushed, !written.isEmpty else { return }
+        let keptCount = kept ?? self.drawKept(.storageFull)
+        let rest = self.storage?.takeUnflushed(behind: keptCount) ?? []
+        self.unacknowledged = keptCount > 0 ? written[keptCount - 1].ticket : nil
+        for write in rest { self.holdBack(write.change, write.ticket) }
+        for write in rest { self.tell(.storeFailed(write.ticket), at: now, into: &effects) }
+    }
+
+    private mutating func freeStorage(at now: Instant, into effects: inout [HandsetEffect]) {
+        self.observe(.phone(.storageFreed), at: now, into: &effects)
+        let held = self.held
+        self.held = []
+        for write in held { self.store(write.change, write.ticket, into: &effects) }
+    }
+
+    /// A write for which there is no room stays with its process, and is made when there is. Of the last event ids of a
+    /// scan only the newest is kept, so that a stream cannot fill the memory; of a settled scan nothing but that it is: a
+    /// kill between its record and that would bring back a scan that was refused.
+    mutating func holdBack(_ change: StoreChange, _ ticket: StoreTicket) {
+        switch change {
+        case .lastEventID(let scan, _):
+            if case .lastEventID(scan, _)? = self.held.last?.change { self.held.removeLast() }
+        case .settled(let scan, _): self.held.removeAll { $0.change.isRecord(of: scan) }
+        case .put, .book: break
+        }
+        self.held.append(PhoneWrite(change: change, ticket: ticket))
+    }
+}
+
+extension FaultKind {
+    /// Whether it is something that a user does with the app, or that happens to it while it is used.
+    fileprivate var needsApp: Bool {
+        switch self {
+        case .background, .kill, .reinstall: true
+        default: false
+        }
+    }
+
+    /// Whether it may come between two writes of the app, so that the phone has to know what it has stored.
+    package var tearsStorage: Bool {
+        switch self {
+        case .kill, .reinstall, .storageFull: true
+        default: false
+        }
+    }
+}
+
+extension DurableScan {
+    /// Its outcome is not durable yet: more than its DELETE is left to do.
+    fileprivate var isUnsettled: Bool { !self.completed && self.refusal == nil }
+}

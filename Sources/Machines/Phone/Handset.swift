@@ -1,0 +1,272 @@
+import Faults
+package import SimBase
+import Talaria
+
+/// A phone with the app on it: its process, its path, its clock, its storage and its user. It decides what of what happens
+/// reaches the app, and what is left when the app is gone; what the app does is `Device`'s.
+///
+/// Windows of one kind may overlap; the phone is well again when the last of them has ended.
+package struct Handset: Sendable {
+    package let number: DeviceNumber
+    package let profile: ClientProfile
+    let surroundings: Surroundings
+    package internal(set) var device: Device
+    package internal(set) var identity: DeviceIdentity
+    /// How many times the app was installed before.
+    var installation: UInt64
+    /// The last number that was given to a scan.
+    package internal(set) var lastScan: ScanNumber
+    /// Captures of this run.
+    package internal(set) var captures = 0
+
+    /// The app's process. Off between a kill and the next launch.
+    package internal(set) var isAlive = false
+    /// Which process of the phone it is, from 1: what an earlier one asked for is not this one's.
+    package internal(set) var process: UInt32 = 0
+    var isRunEnded = false
+    /// How many windows hold its path down, its app off the screen, its process dead, its storage full.
+    var lossesOfPath = 0
+    var timesAway = 0
+    var timesDead = 0
+    var timesFull = 0
+    /// Of the windows that hold the app off the screen or dead, those that never end.
+    var timesForGood = 0
+    /// How far the wall clock is ahead of the true time.
+    var clockAhead = Interval.zero
+    /// Nil where no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
+    var storage: Storage?
+    /// The last write that has not been acknowledged.
+    var unacknowledged: StoreTicket?
+    /// Writes for which there is no room, in their order.
+    var held: [PhoneWrite] = []
+    /// Records that this process has made durable; counted where the handset remembers.
+    var records = 0
+    /// Faults that wait for a record, or for a step of a scan.
+    var armed: [PhoneWindow] = []
+    /// Captures that were due while there was no shutter: they are made when the app is on the screen again, and their
+    /// time counts from when they were due.
+    package internal(set) var deferred: [DeferredCapture] = []
+    /// The last capture, until it is settled: in a closed group nothing else is captured meanwhile.
+    var awaited: ScanNumber?
+    /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
+    var left = (records: 0, unsettled: 0)
+    /// When the app has something to do by itself.
+    package private(set) var nextWake: Instant?
+    /// Whether nothing more happens without a new event from outside.
+    package private(set) var isQuiescent = true
+    /// Something is under way, or will be when the user takes the phone up again.
+    package private(set) var isBusy = false
+    private static let effectsKeptMax = 8
+    /// Reused.
+    var deviceEffects: [DeviceEffect] = []
+
+    /// `installation`: how many device ids it had before this one. `remembers`: whether it has to know itself what it has
+    /// stored, because its process may end before the run does, or its storage may run full.
+    package init(
+        number: DeviceNumber, profile: ClientProfile, identity: DeviceIdentity, installation: UInt64,
+        lastScan: ScanNumber, remembers: Bool, surroundings: Surroundings
+    ) {
+        self.number = number
+        self.profile = profile
+        self.surroundings = surroundings
+        self.identity = identity
+        self.installation = installation
+        self.lastScan = lastScan
+        self.storage = remembers ? Storage() : nil
+        self.device = Device(
+            number: number, identity: identity, profile: profile, random: surroundings.random,
+            run: surroundings.run, clockZero: surroundings.clockZero,
+            wallClockAtZero: surroundings.wallClockAtZero)
+    }
+
+    // MARK: Events
+
+    package mutating func handle(
+        _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.meet(event, at: now, into: &effects)
+        // Kept, not computed when asked for: a driver that asks a phone of thousands would copy it first.
+        self.nextWake = self.device.nextWake
+        self.isQuiescent = self.device.isQuiescent
+        self.isBusy = self.hasWork
+    }
+
+    private mutating func meet(
+        _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        switch event {
+        case .switchedOn(let restored):
+            self.storage?.restore(restored)
+            self.start(restored, at: now, into: &effects)
+        case .act(let act): self.perform(act, at: now, into: &effects)
+        case .captureDue(let arrival, let photo): self.capture(arrival, photo, at: now, into: &effects)
+        case .runEnded:
+            self.isRunEnded = true
+            self.tell(.suspended, at: now, into: &effects)
+        case .healed: self.heal(at: now, into: &effects)
+        case .photoPrepared(let scan, let process, let bytes, let took):
+            guard process == self.process else { return }
+            self.tell(.photoPrepared(scan: scan, bytes: bytes, took: took), at: now, into: &effects)
+        case .photoRejected(let scan, let process, let reason):
+            guard process == self.process else { return }
+            self.tell(.photoRejected(scan: scan, reason: reason), at: now, into: &effects)
+        case .replyHead(let id, let head): self.tell(.replyHead(id, head), at: now, into: &effects)
+        case .replyBytes(let id, let bytes): self.tell(.replyBytes(id, bytes), at: now, into: &effects)
+        case .replyEnded(let id): self.tell(.replyEnded(id), at: now, into: &effects)
+        case .replyFailed(let id, let failure): self.tell(.replyFailed(id, failure), at: now, into: &effects)
+        case .woke: self.tell(.woke, at: now, into: &effects)
+        case .flushing: self.flush(at: now, into: &effects)
+        case .flushed:
+            guard let ticket = self.unacknowledged else { return }
+            self.unacknowledged = nil
+            self.tell(.stored(ticket), at: now, into: &effects)
+        }
+    }
+
+    /// Hands an event to the app, if it runs, and carries out what concerns the phone around it.
+    mutating func tell(_ event: DeviceEvent, at now: Instant, into effects: inout [HandsetEffect]) {
+        guard self.isAlive else { return }
+        var wanted: [DeviceEffect] = []
+        swap(&wanted, &self.deviceEffects)
+        self.device.handle(event, at: now, into: &wanted)
+        // What a write brings about is for the app to hear once it is done with this.
+        var failed: [StoreTicket] = []
+        var end: PhoneWindow?
+        carryingOut: for place in wanted.indices {
+            switch wanted.take(place, leaving: .releasePhoto(.none)) {
+            case .observe(let observation):
+                effects.append(.observe(observation))
+                if !self.armed.isEmpty, let window = self.takeArmed(at: observation, now) {
+                    end = window  // What else the app wanted is not done any more.
+                    break carryingOut
+                }
+            case .send(let request): effects.append(.send(request))
+            case .abort(let id): effects.append(.abort(id))
+            case .preparePhoto(let scan, let photo):
+                effects.append(.preparePhoto(scan, photo, process: self.process))
+            case .releasePhoto(let scan): effects.append(.releasePhoto(scan))
+            case .store(let change, let ticket):
+                if self.timesFull > 0 {
+                    self.holdBack(change, ticket)
+                    failed.append(ticket)
+                } else {
+                    self.store(change, ticket, into: &effects)
+                }
+                if case .settled(let scan, _) = change { self.settled(scan, into: &effects) }
+            }
+        }
+        // A burst must not stay with each of thousands of phones.
+        if wanted.capacity <= Self.effectsKeptMax {
+            wanted.clear()
+            swap(&wanted, &self.deviceEffects)
+        }
+        if let end { self.enter(end, kept: nil, at: now, into: &effects) }
+        for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
+    }
+
+    // MARK: The user
+
+    /// There is a shutter only while the app is on the screen: a capture that is due before is made then.
+    private mutating func capture(
+        _ arrival: Arrival, _ photo: PhotoReference, at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        guard self.isOnScreen else {
+            self.deferred.append(DeferredCapture(arrival: arrival, photo: photo))
+            return
+        }
+        let scan = ScanNumber(self.lastScan.raw + 1)
+        self.lastScan = scan
+        self.captures += 1
+        self.awaited = scan
+        effects.append(.use(scan))
+        self.tell(
+            .captured(scan: scan, photo: photo, scheduled: arrival.scheduled), at: now, into: &effects)
+    }
+
+    /// What an earlier run left behind counts for nothing.
+    private mutating func settled(_ scan: ScanNumber, into effects: inout [HandsetEffect]) {
+        guard scan == self.awaited else { return }
+        self.awaited = nil
+        effects.append(.awaitedSettled)
+    }
+
+    /// The user takes the phone up again, unless something still keeps the app away.
+    mutating func open(at now: Instant, into effects: inout [HandsetEffect]) {
+        guard self.timesDead == 0, self.timesAway == 0, !self.isRunEnded else { return }
+        if self.isAlive {
+            self.tell(.resumed, at: now, into: &effects)
+        } else {
+            if self.lossesOfPath == 0 { effects.append(.hangUp) }
+            self.start(self.storage?.scans ?? [], at: now, into: &effects)
+        }
+        let deferred = self.deferred
+        self.deferred = []
+        for capture in deferred { self.capture(capture.arrival, capture.photo, at: now, into: &effects) }
+    }
+
+    /// A fresh process, with what its storage holds.
+    private mutating func start(
+        _ restored: [DurableScan], at now: Instant, into effects: inout [HandsetEffect]
+    ) {
+        self.isAlive = true
+        self.process += 1
+        self.records = 0
+        self.tell(
+            .launched(restored: restored, pathAvailable: self.lossesOfPath == 0), at: now, into: &effects)
+        if self.clockAhead != .zero {
+            self.tell(.clockSet(ahead: self.clockAhead), at: now, into: &effects)
+        }
+        // The scan that the user waited for went with the process or with the app.
+        if let awaited = self.awaited, !restored.contains(where: { $0.scan == awaited.raw }) {
+            self.settled(awaited, into: &effects)
+        }
+    }
+
+    func freshDevice() -> Device {
+        Device(
+            number: self.number, identity: self.identity, profile: self.profile,
+            random: self.surroundings.random, run: self.surroundings.run,
+            clockZero: self.surroundings.clockZero, wallClockAtZero: self.surroundings.wallClockAtZero)
+    }
+
+    // MARK: Queries
+
+    package var isOnScreen: Bool { self.isAlive && self.timesAway == 0 }
+
+    package var hasPath: Bool { self.lossesOfPath == 0 }
+
+    /// Off the screen or dead, and sure to come back.
+    private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }
+
+    /// Mutating, so that the phone is asked where it stands and not copied first.
+    private var hasWork: Bool {
+        mutating get {
+            if !self.isQuiescent { return true }
+            guard self.isComingBack else { return false }
+            return !self.deferred.isEmpty || self.left.records > 0 || self.device.unsettledCount > 0
+        }
+    }
+
+    /// Whether its storage would give a fresh process the scan with that job; nil for a handset that does not remember.
+    package func holds(job: String, of scan: ScanNumber) -> Bool? {
+        self.storage?.holds(job: job, of: scan)
+    }
+
+    /// Whether its storage takes what is written, and nothing waits for it to do so.
+    package var hasRoom: Bool { self.timesFull == 0 && self.held.isEmpty }
+
+    /// What its storage would give a fresh process; nil for a handset that does not remember.
+    package var stored: [DurableScan]? { self.storage?.scans }
+}
+
+/// A capture that waits for its shutter.
+package struct DeferredCapture: Hashable, Sendable {
+    package let arrival: Arrival
+    package let photo: PhotoReference
+}
+
+/// A write of the app that is not durable.
+struct PhoneWrite: Sendable {
+    let change: StoreChange
+    let ticket: StoreTicket
+}

@@ -1,0 +1,49 @@
+import SimBase
+import Talaria
+
+/// What a phone has stored, and what it has written that is not known to be durable.
+///
+/// A flush is a sequence of records: each is durable or not, in the order in which they were written.
+struct Storage: Sendable {
+    private var durable = DurableState(keepsHistory: false)
+    /// In order.
+    private(set) var unflushed: [PhoneWrite] = []
+
+    /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.
+    var scans: [DurableScan] { self.durable.scans }
+
+    mutating func restore(_ scans: [DurableScan]) {
+        for scan in scans { self.durable.apply(.put(scan)) }
+    }
+
+    /// Whether the outcome of the scan is durable, as a fresh process would find it.
+    func isDecided(_ scan: ScanNumber) -> Bool { self.durable.isDecided(scan) }
+
+    /// Whether a fresh process would find the scan with that job.
+    func holds(job: String, of scan: ScanNumber) -> Bool { self.durable.job(of: scan) == job }
+
+    mutating func write(_ change: StoreChange, _ ticket: StoreTicket) {
+        self.unflushed.append(PhoneWrite(change: change, ticket: ticket))
+    }
+
+    /// Everything written is durable from now on, and is handed on in its order.
+    mutating func flush(_ handOn: (StoreChange) -> Void) {
+        for place in self.unflushed.indices {
+            self.durable.apply(self.unflushed[place].change)
+            handOn(self.unflushed[place].change)
+        }
+        self.unflushed.clear()
+    }
+
+    /// Takes back what was written behind the first `count` writes.
+    mutating func takeUnflushed(behind count: Int) -> [PhoneWrite] {
+        let rest = Array(self.unflushed[count...])
+        self.unflushed.removeLast(rest.count)
+        return rest
+    }
+
+    mutating func wipe() {
+        self.durable = DurableState(keepsHistory: false)
+        self.unflushed = []
+    }
+}

@@ -1,0 +1,240 @@
+import CurlLoop
+import EventLoop
+import Faults
+import Imaging
+import Phone
+import Plan
+import SimBase
+import Talaria
+
+/// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
+extension Fleet {
+    /// Hands an event to a phone and carries out what it wants. What that brings about waits its turn.
+    func tell(_ phone: Int, _ event: HandsetEvent) {
+        self.waiting.append((phone, event))
+        guard !self.isHandling else { return }
+        self.isHandling = true
+        var next = 0
+        while next < self.waiting.count {
+            let (phone, event) = self.waiting[next]
+            next += 1
+            self.effects.removeAll(keepingCapacity: true)
+            self.phones[phone].handset.handle(event, at: self.loop.now(), into: &self.effects)
+            for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
+            self.setWake(phone)
+        }
+        self.waiting.removeAll(keepingCapacity: true)
+        self.isHandling = false
+        self.reportIfMany()
+    }
+
+    /// The same for a flush, in the middle of another event. What it brings about waits its turn all the same.
+    func tellNow(_ phone: Int, _ event: HandsetEvent) {
+        let wasHandling = self.isHandling
+        self.isHandling = true
+        defer { self.isHandling = wasHandling }
+        var effects: [HandsetEffect] = []
+        self.phones[phone].handset.handle(event, at: self.loop.now(), into: &effects)
+        for effect in effects { self.carryOut(effect, of: phone) }
+        self.setWake(phone)
+    }
+
+    private func carryOut(_ effect: HandsetEffect, of phone: Int) {
+        switch effect {
+        case .observe(let observation): self.observe(observation)
+        case .send(let request): self.send(request, of: phone)
+        case .abort(let id):
+            guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
+            self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
+        case .preparePhoto(let scan, let photo, let process):
+            self.prepare(photo, for: scan, of: phone, process: process)
+        case .releasePhoto(let scan):
+            self.phones[phone].photos.removeAll { $0.scan == scan }
+        case .use(let scan):
+            self.captured += 1
+            self.journal.use(scan, of: self.phones[phone].number)
+        case .write(let change): self.journal.store(change, of: self.phones[phone].number)
+        case .flush: self.wantFlush(of: phone)
+        case .flushNow:
+            // What the other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
+            self.flushStore()
+        case .wiped(let identity):
+            self.journal.wipe(self.phones[phone].number, newIdentity: identity.text)
+            self.wantFlush()
+        case .park:
+            self.pool.park(phone: phone)
+            self.phones[phone].requests.removeAll()
+        case .hangUp: self.pool.unpark(phone: phone)
+        case .forgetProcess: self.phones[phone].photos = []
+        case .schedule(let act, let moment): self.schedule(act, of: phone, at: moment)
+        case .awaitedSettled: self.think(phone, settled: self.loop.now())
+        }
+    }
+
+    private func prepare(
+        _ photo: PhotoReference, for scan: ScanNumber, of phone: Int, process: UInt32
+    ) {
+        let preprocess = self.plan.phones[phone].preprocess
+        if preprocess == .once, self.prepared.indices.contains(photo.raw),
+            let ready = self.prepared[photo.raw]
+        {
+            self.phones[phone].photos.append((scan, ready))
+            self.tell(phone, .photoPrepared(scan, process: process, bytes: ready.jpeg.count, took: nil))
+            return
+        }
+        let job = PhotoDesk.Job(
+            device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
+            process: process)
+        if !self.desk.work(on: job) {
+            self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
+        }
+    }
+
+    func photoDone(_ done: PhotoDesk.Done) {
+        guard let phone = self.place(of: done.job.device) else { return }
+        if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
+            self.prepared[done.job.photo] = photo
+        }
+        let process = self.phones[phone].handset.process
+        guard self.phones[phone].handset.isAlive, process == done.job.process else { return }
+        switch done.outcome {
+        case .prepared(let photo):
+            self.phones[phone].photos.append((done.job.scan, photo))
+            self.tell(
+                phone,
+                .photoPrepared(done.job.scan, process: process, bytes: photo.jpeg.count, took: done.took))
+        case .rejected(let reason):
+            self.photosRejected += 1
+            self.tell(phone, .photoRejected(done.job.scan, process: process, reason: reason))
+        }
+    }
+
+    // MARK: Requests
+
+    private func send(_ request: DeviceRequest, of phone: Int) {
+        guard let url = self.url(of: request.target),
+            let method = TransferRequest.Method(rawValue: request.method)
+        else {
+            // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
+            self.tell(phone, .replyFailed(request.id, .foreignURL))
+            return
+        }
+        let transfer = self.pool.start(
+            TransferRequest(
+                phone: phone, method: method, url: url,
+                headers: request.headers.map { HeaderField($0.name, $0.value) } + self.plan.headers,
+                body: self.body(of: request, phone: phone),
+                receiveBuffer: request.operation == .stream ? .stream : .reply,
+                connectPort: self.portRefusing(request, of: phone)))
+        self.phones[phone].requests.append((request.id, transfer))
+    }
+
+    /// The port that a `refuse` fault of the scenario sends this request to; nil for the target's own.
+    private func portRefusing(_ request: DeviceRequest, of phone: Int) -> UInt16? {
+        guard let refusals = self.refusals else { return nil }
+        let key = ExchangeKey(
+            device: self.phones[phone].number, scan: request.scan, operation: request.operation,
+            attempt: request.attempt)
+        var seen: [Observation] = []
+        defer { for observation in seen { self.observe(observation) } }
+        do throws(SystemError) {
+            return try refusals.port(
+                for: key, group: self.plan.phones[phone].group, at: self.loop.now(), into: &seen)
+        } catch {
+            self.fail(.other("no closed port for a `refuse` fault: \(error)"))
+            return nil
+        }
+    }
+
+    /// An absolute URL must be the target's own.
+    private func url(of target: String) -> String? {
+        if target.hasPrefix("/") && !target.hasPrefix("//") { return self.plan.base + target }
+        return target.hasPrefix(self.plan.base + "/") ? target : nil
+    }
+
+    private func body(of request: DeviceRequest, phone: Int) -> TransferRequest.Body {
+        switch request.body {
+        case .none: return .none
+        case .photo(let scan):
+            guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
+                preconditionFailure("an upload of a photo that was not prepared")
+            }
+            let parts = photo.uploadParts(
+                scanName: "device \(self.phones[phone].number.raw) scan \(scan.raw)")
+            return .multipart([
+                .init(
+                    name: "photos[]", filename: "spine.jpg", contentType: "image/jpeg",
+                    content: PhotoSource(
+                        head: parts.head, shared: SharedBytes(photo.jpeg), from: parts.tailOffset))
+            ])
+        }
+    }
+}
+
+extension Fleet: TransferDelegate {
+    private func request(_ transfer: TransferID, of phone: Int) -> RequestID? {
+        self.phones[phone].requests.first { $0.transfer == transfer }?.id
+    }
+
+    func transfer(
+        _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
+    ) {
+        guard let id = self.request(transfer, of: phone) else { return }
+        let reply = ReplyHead(
+            status: head.status, contentType: head.first("Content-Type"),
+            contentEncoding: head.first("Content-Encoding"), retryAfter: head.first(HeaderName.retryAfter))
+        self.tell(phone, .replyHead(id, reply))
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
+        guard let id = self.request(transfer, of: phone) else { return }
+        self.tell(phone, .replyBytes(id, bytes[...]))
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
+        guard let place = self.phones[phone].requests.firstIndex(where: { $0.transfer == transfer }) else {
+            return
+        }
+        let id = self.phones[phone].requests.remove(at: place).id
+        if self.plan.observesNetwork { self.observe(NetworkSighting(end.stats), of: phone, at: moment) }
+        self.tell(phone, end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id))
+    }
+}
+
+extension Fleet {
+    private func observe(_ sighting: NetworkSighting, of phone: Int, at moment: Instant) {
+        guard sighting.connect != nil || sighting.firstByte != nil else { return }
+        self.observe(
+            Observation(
+                at: moment, device: self.phones[phone].number, scan: .none, what: .network(sighting)))
+    }
+}
+
+extension NetworkSighting {
+    fileprivate init(_ stats: TransferStats) {
+        func step(from start: Interval, to end: Interval) -> Interval? {
+            stats.isNewConnection && end > .zero ? max(.zero, end - start) : nil
+        }
+        self.init(
+            lookup: nil, connect: step(from: stats.nameLookup, to: stats.connect),
+            tls: step(from: stats.connect, to: stats.appConnect),
+            firstByte: stats.sent.flatMap { sent in stats.replied.map { max(.zero, $0 - sent) } })
+    }
+}
+
+extension Talaria.TransportFailure {
+    init(_ failure: CurlLoop.TransportFailure) {
+        self =
+            switch failure.kind {
+            case .nameNotResolved: .nameNotResolved
+            case .connectRefused: .connectRefused
+            case .connectTimedOut: .connectTimedOut
+            case .descriptorsExhausted: .descriptorsExhausted
+            case .tlsFailed: .tls
+            case .connectionDied, .connectionReset: .reset
+            case .truncated: .closedEarly
+            case .protocolBroken: .malformed
+            case .connectFailed, .internalError: .other
+            }
+    }
+}

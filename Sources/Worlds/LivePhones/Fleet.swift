@@ -1,0 +1,393 @@
+import CurlLoop
+import EventLoop
+import Faults
+import Imaging
+import Metrics
+import Phone
+import Plan
+import SimBase
+import Talaria
+
+/// One thread's phones of a run on real sockets: one loop, every phone a value in an array.
+///
+/// Made, run and let go on its own thread; the main thread hears of it by a mailbox and speaks to it by another. See
+/// `FleetThreads`.
+final class Fleet {
+    let plan: FleetPlan
+    let loop: Loop
+    let pool: CurlPool
+    let journal: StateJournal
+    let desk: PhotoDesk.Intake
+    /// Nil where the scenario refuses nothing.
+    let refusals: Refusals?
+    private let reports: Mailbox<ShardReport>
+    private let backlog: ReportBacklog
+    private var orders: MailboxReader<FleetOrder>?
+
+    var phones: [Phone] = []
+    var effects: [HandsetEffect] = []
+    var waiting: [(phone: Int, event: HandsetEvent)] = []
+    var isHandling = false
+    private var wakes: WakeTable?
+    private var schedule: LoopTimer?
+    private var handOver: LoopTimer?
+    private var storing: LoopTimer?
+    private var ending: LoopTimer?
+
+    private var observations: [Observation] = []
+    private var observationsMade = 0
+    private var reportsMade = 0
+    private var handOvers = 0
+    /// Phones that want what they wrote durable.
+    private var storers: [Int] = []
+    private var arrivals: ArrivalSchedule
+    private var nextArrival: Arrival?
+    /// What the phones of closed groups will capture, once they have thought.
+    private var thinking = EventHeap<Arrival>()
+    private var closedDue = 0
+    private var arrivalsLate = 0
+    var acts = EventHeap<(phone: Int, act: LifeAct)>()
+    let random: KeyedRandom
+    private var lateness = HDRHistogram()
+    private var phase = Phase.running
+    private var failure: FleetFailure?
+    private var farewellsCut = 0
+    var captured = 0
+    var photosRejected = 0
+    /// By the photo: what the desk made of it, for groups that have each photo prepared once.
+    var prepared: [PreparedPhoto?]
+
+    /// What the fleet is about.
+    private enum Phase {
+        /// Captures are made. Leaves to `draining` when none is scheduled, or to `suspending`.
+        case running
+        /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group
+        /// has settled one and thinks of the next.
+        case draining(until: Instant)
+        /// Every phone says goodbye. Leaves to `over`.
+        case suspending(until: Instant)
+        case over
+    }
+
+    /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
+    init(
+        _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal, desk: PhotoDesk.Intake,
+        orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>, backlog: ReportBacklog
+    ) {
+        self.plan = plan
+        self.random = KeyedRandom(seed: plan.seed)
+        self.arrivals = plan.arrivals
+        self.loop = loop
+        self.reports = reports
+        self.backlog = backlog
+        self.journal = journal
+        self.prepared = Array(repeating: nil, count: plan.photos.count)
+        self.desk = desk
+        self.refusals = Refusals(plan.faults, seed: plan.seed)
+        self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
+        self.pool.delegate = self
+        self.pool.keepsIdleBelow = plan.socketsKept / plan.shard.count
+        self.nextArrival = self.takeArrival()
+        self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
+            self.lateness.record(lateness.nanoseconds)
+            self.tell(phone, .woke)
+        }
+        self.schedule = LoopTimer(loop: loop) { [unowned self] due in
+            self.lateness.record((self.loop.now() - due).nanoseconds)
+            self.followSchedule()
+        }
+        self.handOver = LoopTimer(loop: loop) { [unowned self] _ in self.report() }
+        self.storing = LoopTimer(loop: loop) { [unowned self] _ in self.flushStore() }
+        self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }
+        self.orders = orders.read(on: loop) { [unowned self] batch in
+            for order in batch { self.follow(order) }
+        }
+        self.launch(state)
+    }
+
+    /// Runs the loop until every phone is done, and lets go of everything.
+    func run() {
+        self.followSchedule()
+        self.report()
+        self.loop.run()
+        self.orders = nil
+    }
+
+    private func launch(_ state: StateFolder) {
+        let surroundings = Surroundings(
+            random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
+            wallClockAtZero: self.plan.wallClockAtZero)
+        for (index, setup) in self.plan.phones.enumerated() {
+            let restored = state.restored(setup.number)
+            let installation = UInt64(max(0, restored.installations - 1))
+            let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
+            let identity =
+                kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
+            if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
+            self.phones.append(
+                Phone(
+                    handset: Handset(
+                        number: setup.number, profile: setup.profile, identity: identity,
+                        installation: installation, lastScan: restored.lastScan,
+                        remembers: setup.faults.contains(where: \.kind.tearsStorage),
+                        surroundings: surroundings)))
+            for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
+            for tunnel in setup.network?.tunnels ?? [] {
+                self.acts.insert((index, .entersTunnel), at: tunnel.from)
+                if tunnel.to != .distantFuture { self.acts.insert((index, .leavesTunnel), at: tunnel.to) }
+            }
+            self.tell(index, .switchedOn(restored: restored.scans))
+            self.think(index, settled: .zero)
+        }
+        self.flushStore()
+    }
+
+    // MARK: Time
+
+    /// Does what the schedule wants now, and waits for the next.
+    private func followSchedule() {
+        let now = self.loop.now()
+        while let act = self.acts.popDue(at: now) { self.tell(act.element.phone, .act(act.element.act)) }
+        while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
+            self.nextArrival = self.takeArrival()
+            self.capture(arrival, at: now)
+        }
+        while case .running = self.phase, let due = self.thinking.popDue(at: now) {
+            self.closedDue += 1
+            self.capture(due.element, at: now)
+        }
+        var next = self.acts.nextAt ?? .distantFuture
+        if case .running = self.phase {
+            if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
+                next = min(next, due)
+            } else {
+                self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
+                self.ending?.arm(at: now)
+            }
+        }
+        if next != .distantFuture { self.schedule?.arm(at: next) }
+    }
+
+    /// Every thread goes through the whole schedule, which is cheap, and takes what is its own.
+    private func takeArrival() -> Arrival? {
+        while let arrival = self.arrivals.next() {
+            if self.plan.shard.has(arrival.device) { return arrival }
+        }
+        return nil
+    }
+
+    /// The user of a phone in a closed group begins to think of the next capture.
+    func think(_ phone: Int, settled: Instant) {
+        switch self.phase {
+        case .running, .draining: break
+        case .suspending, .over: return
+        }
+        guard
+            let arrival = self.plan.phones[phone].think?.arrival(
+                self.phones[phone].handset.captures + 1, of: self.phones[phone].number, settled: settled)
+        else { return }
+        self.thinking.insert(arrival, at: arrival.scheduled)
+        self.phase = .running
+        if self.schedule?.armedFor.map({ arrival.scheduled < $0 }) ?? true {
+            self.schedule?.arm(at: arrival.scheduled)
+        }
+    }
+
+    private func capture(_ arrival: Arrival, at now: Instant) {
+        guard let phone = self.place(of: arrival.device) else {
+            preconditionFailure("a capture for a phone that is not here")
+        }
+        // Where there is no shutter it is the phone that is late, not the schedule.
+        if self.phones[phone].handset.isOnScreen,
+            now - arrival.scheduled > FleetLimits.arrivalLatenessMax
+        {
+            self.arrivalsLate += 1
+        }
+        let photos = self.plan.phones[phone].photos
+        let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
+        self.tell(phone, .captureDue(arrival, photo))
+    }
+
+    /// A phone's place here.
+    func place(of device: DeviceNumber) -> Int? {
+        guard self.plan.shard.has(device) else { return nil }
+        let place = self.plan.shard.place(of: device)
+        return self.phones.indices.contains(place) ? place : nil
+    }
+
+    private func follow(_ order: FleetOrder) {
+        switch order {
+        case .stop: self.stop()
+        case .photo(let done): self.photoDone(done)
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends captures at once; Ctrl-C, the end of the drain and the word that all threads are done come here.
+    private func stop() {
+        switch self.phase {
+        case .running, .draining: break
+        case .suspending, .over: return
+        }
+        let now = self.loop.now()
+        self.phase = .suspending(until: now + HandsetLimits.farewellTime)
+        for phone in self.phones.indices { self.tell(phone, .runEnded) }
+        self.checkEnd()
+    }
+
+    private func checkEnd() {
+        let now = self.loop.now()
+        switch self.phase {
+        case .running, .over: break
+        case .draining(let until):
+            if until <= now { return self.stop() }
+            // Faults of the phones go on as long as any thread has work: it is not for one thread to end the run.
+            self.ending?.arm(at: until)
+        case .suspending(let until):
+            guard !self.isQuiescent, now < until else { return self.finish() }
+            self.ending?.arm(at: min(until, now + .milliseconds(5)))
+        }
+    }
+
+    private var isQuiescent: Bool {
+        self.phones.indices.allSatisfy { self.phones[$0].handset.isQuiescent }
+    }
+
+    /// Phones say goodbye, or have: nothing new happens to them.
+    var isEnding: Bool {
+        switch self.phase {
+        case .running, .draining: false
+        case .suspending, .over: true
+        }
+    }
+
+    func fail(_ failure: FleetFailure) {
+        if self.failure == nil { self.tellMain(.failing) }
+        self.failure = self.failure ?? failure
+        self.stop()
+    }
+
+    private func finish() {
+        self.phase = .over
+        self.farewellsCut = self.phones.count { !$0.handset.isQuiescent }
+        for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
+        self.flushStore()
+        do throws(SystemError) { try self.journal.sync() } catch {
+            self.failure = self.failure ?? .storage("\(error)")
+        }
+        self.handOver?.disarm()
+        self.report()
+        self.handOver?.disarm()
+        self.tellMain(
+            .finished(
+                FleetOutcome(
+                    failure: self.failure, captured: self.captured,
+                    capturesDeferred: self.phones.reduce(0) { $0 + $1.handset.deferred.count },
+                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
+                    farewellsCut: self.farewellsCut,
+                    lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
+                observations: self.observationsMade))
+        self.loop.stop()
+    }
+
+    // MARK: Reports
+
+    func observe(_ observation: Observation) {
+        self.observationsMade += 1
+        self.observations.append(observation)
+    }
+
+    private func tellMain(_ word: ShardReport.Word) {
+        self.reportsMade += 1
+        self.reports.post(
+            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, word: word))
+    }
+
+    /// A flood of events comes in turns that are much longer than `handOverInterval`.
+    func reportIfMany() {
+        if self.observations.count >= FleetLimits.handOverMost { self.report() }
+    }
+
+    private func report() {
+        var batch: [Observation] = []
+        swap(&batch, &self.observations)
+        self.observations.reserveCapacity(min(batch.count, FleetLimits.handOverMost))
+        self.backlog.add(batch.count)
+        defer { self.backlog.wait() }
+        self.tellMain(
+            .observations(batch, before: self.observationsMade - batch.count, upTo: self.loop.now()))
+        self.handOver?.arm(after: FleetLimits.handOverInterval)
+        self.handOvers += 1
+        if self.handOvers % FleetLimits.handOversPerGauge == 1 || self.isEnding { self.reportGauges() }
+    }
+
+    private func reportGauges() {
+        var gauges = FleetGauges()
+        gauges.captured = self.captured
+        gauges.arrivalsLate = self.arrivalsLate
+        gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
+        // By place: to pass each phone on would copy it.
+        for place in self.phones.indices {
+            if self.phones[place].handset.isBusy { gauges.phonesBusy += 1 }
+            if !self.phones[place].handset.hasPath { gauges.phonesOffline += 1 }
+        }
+        switch self.phase {
+        case .running: gauges.isIdle = false
+        case .draining, .suspending, .over: gauges.isIdle = gauges.phonesBusy == 0
+        }
+        self.tellMain(.gauges(gauges))
+    }
+
+    // MARK: Storage
+
+    /// Whatever was stored in this turn becomes durable together, at its end.
+    func wantFlush(of phone: Int) {
+        self.storers.append(phone)
+        self.wantFlush()
+    }
+
+    func wantFlush() {
+        if self.storing?.armedFor == nil { self.storing?.arm(at: self.loop.now()) }
+    }
+
+    /// False when that ends the fleet.
+    @discardableResult func flushStore() -> Bool {
+        var storers: [Int] = []
+        swap(&storers, &self.storers)
+        for phone in storers { self.tellNow(phone, .flushing) }
+        do throws(SystemError) {
+            try self.journal.flush()
+        } catch {
+            self.fail(.storage("cannot write the state folder: \(error)"))
+            return false
+        }
+        for phone in storers { self.tell(phone, .flushed) }
+        if self.storers.isEmpty {
+            storers.removeAll(keepingCapacity: true)
+            swap(&storers, &self.storers)
+        }
+        return true
+    }
+
+    /// Also out of turn: a flush may begin what ends later.
+    func schedule(_ act: LifeAct, of phone: Int, at moment: Instant) {
+        self.acts.insert((phone, act), at: moment)
+        if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }
+    }
+
+    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.nextWake) }
+}
+
+/// One phone of the fleet with what the driver keeps for it.
+struct Phone {
+    var handset: Handset
+    /// Its requests in libcurl's hands.
+    var requests: [(id: RequestID, transfer: TransferID)] = []
+    /// Photos that are ready, by scan.
+    var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
+
+    init(handset: Handset) { self.handset = handset }
+
+    var number: DeviceNumber { self.handset.number }
+}

@@ -1,0 +1,128 @@
+package import CurlLoop
+package import EventLoop
+package import Faults
+package import Imaging
+package import Phone
+package import Plan
+package import SimBase
+
+/// Everything that a fleet on real sockets needs to know, as values.
+package struct FleetPlan: Sendable {
+    /// One phone.
+    package struct Phone: Sendable {
+        package var number: DeviceNumber
+        /// For the scope of faults.
+        package var group = ""
+        package var profile: ClientProfile
+        /// The photos that it takes, by their places in `FleetPlan.photos`.
+        package var photos: Range<Int>
+        package var preprocess: Preprocessing
+        /// What happens to it by the scenario's faults.
+        package var faults: [PhoneWindow]
+        /// Of a phone in a closed group, which captures again once its last scan was settled.
+        package var think: ThinkTimes?
+        /// Its way: where it leads without a path. Nil is one path all along.
+        package var network: Itinerary?
+
+        package init(
+            number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
+            faults: [PhoneWindow], think: ThinkTimes?
+        ) {
+            precondition(!photos.isEmpty, "a phone without a photo to take")
+            self.number = number
+            self.profile = profile
+            self.photos = photos
+            self.preprocess = preprocess
+            self.faults = faults
+            self.think = think
+        }
+    }
+
+    package var clock: LoopClock
+    /// Milliseconds since 1970 at the clock's zero.
+    package var wallClockAtZero: Int64
+    package var seed: UInt64
+    /// The trace id's run, never 0.
+    package var run: UInt64
+    /// Numbered from 0; of one thread's plan, those of its shard.
+    package var phones: [Phone]
+    /// Of the whole fleet, on every thread.
+    package var arrivals: ArrivalSchedule
+    /// When the last capture is due: after it, unfinished scans get the time of `drain`.
+    package var lastArrival: Instant
+    package var photos: [SourcePhoto]
+    package var target: CurlTarget
+    /// Scheme, host, port and base path, without a slash at the end.
+    package var base: String
+    package var stateFolder: String
+    /// With more sockets open than this in the whole fleet, connections are not kept for a phone's next request.
+    package var socketsKept: Int
+    /// How long unfinished scans get after the last arrival.
+    package var drain: Interval
+    /// The scenario's whole list; the phones' side meets what `FaultKind.isMetByPhone`.
+    package var faults: [FaultSpec] = []
+    /// What every request brings beside the phone's own headers.
+    package var headers: [HeaderField] = []
+    /// Whether what the HTTP client measured of each request is observed.
+    package var observesNetwork = false
+    /// Which of the phones a thread has; the plan of a whole fleet has the whole.
+    var shard = Shard(index: 0, count: 1)
+
+    package init(
+        clock: LoopClock, wallClockAtZero: Int64, seed: UInt64, run: UInt64, phones: [Phone],
+        arrivals: ArrivalSchedule, lastArrival: Instant, photos: [SourcePhoto], target: CurlTarget,
+        base: String, stateFolder: String, socketsKept: Int, drain: Interval
+    ) {
+        precondition(run != 0, "a trace id of zero means none")
+        precondition(!phones.isEmpty, "a fleet without phones")
+        precondition(
+            phones.enumerated().allSatisfy { $1.number.raw == UInt32($0) }, "phones are numbered from 0")
+        self.clock = clock
+        self.wallClockAtZero = wallClockAtZero
+        self.seed = seed
+        self.run = run
+        self.phones = phones
+        self.arrivals = arrivals
+        self.lastArrival = lastArrival
+        self.photos = photos
+        self.target = target
+        self.base = base
+        self.stateFolder = stateFolder
+        self.socketsKept = socketsKept
+        self.drain = drain
+    }
+}
+
+/// Which of the fleet's phones a thread has: every so many-th one, so that each thread has its part of every group.
+struct Shard: Hashable, Sendable {
+    var index: Int
+    var count: Int
+
+    func has(_ device: DeviceNumber) -> Bool { Int(device.raw) % self.count == self.index }
+
+    /// Of a phone that it has, among those that it has.
+    func place(of device: DeviceNumber) -> Int { Int(device.raw) / self.count }
+}
+
+extension FleetPlan {
+    func part(_ index: Int, of count: Int) -> FleetPlan {
+        var part = self
+        part.shard = Shard(index: index, count: count)
+        part.phones.removeAll { !part.shard.has($0.number) }
+        return part
+    }
+}
+
+/// Numbers of the driver that bound its waiting.
+package enum FleetLimits {
+    /// How often observations are handed to the main thread.
+    package static let handOverInterval = Interval.milliseconds(50)
+    /// With so many they are handed over sooner.
+    package static let handOverMost = 8_192
+    /// With so many that the main thread has not judged, the fleet's threads wait for it.
+    package static let backlogMost = 65_536
+    /// With every so many of them the phones are counted.
+    package static let handOversPerGauge = 4
+    /// A capture that is handed to its phone later than this did not start in time.
+    package static let arrivalLatenessMax = Interval.seconds(1)
+}

@@ -1,0 +1,320 @@
+package import EventLoop
+package import Phone
+package import SimBase
+import Talaria
+
+/// The durable storage of all phones of a fleet, as it was when the folder was read.
+///
+/// It is kept in journals, three for each thread that writes, each to be read in the order of its lines:
+/// - `devices.journal`: device ids, and how many scans each phone has ever made;
+/// - `library.journal`: every book in a library;
+/// - `scans.journal`: the records of unsettled scans, with their tokens (file mode 0600).
+///
+/// Which thread has which phone may change from run to run. A *layout* is the journals of so many threads; the first one
+/// of a folder has number 0, and a run with another number of threads begins the next. Layouts are read in their order,
+/// and within one a phone's lines are all in the journals of one thread.
+package struct StateFolder: Sendable {
+    /// What one phone finds when its process starts.
+    package struct Restored: Sendable {
+        /// The device id, if the phone ever had one.
+        package var identity: String?
+        /// How many device ids it has ever had.
+        package var installations = 0
+        package var lastScan: ScanNumber
+        /// Unsettled scans, oldest first.
+        package var scans: [DurableScan]
+
+        package init(identity: String?, lastScan: ScanNumber, scans: [DurableScan]) {
+            self.identity = identity
+            self.lastScan = lastScan
+            self.scans = scans
+        }
+
+        /// Of a phone that never was.
+        static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
+    }
+
+    /// A scan whose record was stored and is gone.
+    package struct LostScan: Hashable, Sendable {
+        package var device: DeviceNumber
+        package var scan: ScanNumber
+        /// How many of its books are in the library.
+        package var books: Int
+
+        package init(device: DeviceNumber, scan: ScanNumber, books: Int) {
+            self.device = device
+            self.scan = scan
+            self.books = books
+        }
+    }
+
+    package enum Failure: Error {
+        case system(SystemError)
+        /// Another version of this program wrote the folder.
+        case otherVersion(String)
+    }
+
+    package let path: String
+    /// How many threads each layout is for.
+    private var layouts: [Int] = []
+    private var restored: [DeviceNumber: Restored] = [:]
+    /// Lines that mean nothing, or nothing that a phone can go on from.
+    package private(set) var linesSkipped = 0
+    /// Writes that the process before did not finish, at most one for each journal: what they were to say was never durable.
+    /// They were cut off.
+    package private(set) var writesTorn = 0
+    /// Scans whose records were stored and are gone, although nobody settled them: by phone, and by number.
+    package private(set) var lost: [LostScan] = []
+    /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
+    private var stored: [DeviceNumber: Set<UInt32>] = [:]
+    /// While the library is read: the places of the books of each lost scan.
+    private var booksOfLost: [DeviceNumber: [UInt32: Set<Int>]] = [:]
+
+    /// Makes the folder if there is none, and reads it.
+    package init(path: String) throws(Failure) {
+        self.path = path
+        do throws(SystemError) {
+            try FileTree.makeFolder(path, mode: 0o700)
+        } catch { throw .system(error) }
+        try self.restore()
+    }
+
+    /// What the folder held for this phone when it was read.
+    package func restored(_ device: DeviceNumber) -> Restored {
+        self.restored[device] ?? .nothing
+    }
+
+    /// Every unsettled scan of the folder, by phone, oldest first.
+    package func unsettled() -> [(device: DeviceNumber, scan: DurableScan)] {
+        self.restored.keys.sorted().flatMap { device in
+            self.restored(device).scans.map { (device, $0) }
+        }
+    }
+
+    /// Where so many threads write from now on: behind what is there, if the last run had as many, else to new journals.
+    package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Place] {
+        precondition(threads > 0, "a folder that nobody writes to")
+        if self.layouts.last != threads { self.layouts.append(threads) }
+        let places = (0..<threads).map { thread in
+            StateJournal.Place(folder: self.path, layout: self.layouts.count - 1, thread: thread)
+        }
+        // All are made before any is written to: their number tells how many threads the layout is for.
+        do throws(SystemError) {
+            for place in places { _ = try StateJournal(place) }
+        } catch { throw .system(error) }
+        return places
+    }
+
+    /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
+    /// has another name by then.
+    package static func remove(path: String) {
+        let gone = path + ".gone"
+        guard (try? FileTree.replace(gone, by: path)) != nil else { return Self.removeJournals(path) }
+        Self.removeJournals(gone)
+    }
+
+    private static func removeJournals(_ path: String) {
+        for place in StateJournal.Place.all(in: path) {
+            for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
+        }
+        FileTree.removeFolder(path)
+    }
+
+    // MARK: Reading
+
+    /// Of each scan that is not settled, the lines that tell its story.
+    private typealias Stories = [DeviceNumber: OrderedTable<UInt32, [[UInt8]]>]
+
+    private mutating func restore() throws(Failure) {
+        let places = StateJournal.Place.all(in: self.path)
+        for place in places where place.thread == 0 {
+            self.layouts.append(places.count { $0.layout == place.layout })
+        }
+        var stories: Stories = [:]
+        for place in places {
+            try self.restoreDevices(place)
+            try self.collectScans(place, into: &stories)
+        }
+        var records = self.tell(stories)
+        self.findLost(records)
+        for place in places { try self.restoreLibrary(place, into: &records) }
+        for device in records.keys {
+            let scans = (records[device]?.values ?? []).sorted {
+                ($0.capturedUnixMs, $0.scan) < ($1.capturedUnixMs, $1.scan)
+            }
+            guard !scans.isEmpty else { continue }
+            self.restored[device, default: .nothing].scans = scans
+        }
+        self.listLost()
+    }
+
+    /// What was stored and is neither settled nor among the records. The library then tells their books.
+    private mutating func findLost(_ records: [DeviceNumber: OrderedTable<UInt32, DurableScan>]) {
+        for (device, stored) in self.stored {
+            for scan in stored where records[device]?[scan] == nil {
+                self.booksOfLost[device, default: [:]][scan] = []
+            }
+        }
+        self.stored = [:]
+    }
+
+    private mutating func listLost() {
+        for (device, scans) in self.booksOfLost.sorted(by: { $0.key < $1.key }) {
+            for (scan, books) in scans.sorted(by: { $0.key < $1.key }) {
+                self.lost.append(LostScan(device: device, scan: ScanNumber(scan), books: books.count))
+            }
+        }
+        self.booksOfLost = [:]
+    }
+
+    private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
+        var version: String??
+        try self.eachLine(of: place.path(of: .devices)) { folder, bytes in
+            guard let line = folder.decode(StateJournal.DeviceLine.self, bytes) else { return }
+            if version == nil { version = .some(line.version) }
+            guard let device = line.d.map({ DeviceNumber($0) }) else { return }
+            if let identity = line.identity {
+                folder.restored[device, default: .nothing].identity = identity
+                folder.restored[device, default: .nothing].installations += 1
+                // What an installation before this one had stored went with it.
+                folder.stored[device] = nil
+            }
+            guard let scan = line.scan else { return }
+            folder.used(scan, by: device)
+            if line.stored == true { folder.stored[device, default: []].insert(scan) }
+        }
+        if let version, version != StateJournal.version {
+            throw .otherVersion(
+                "\(self.path) was written in form \(version ?? "0"), not \(StateJournal.version)")
+        }
+    }
+
+    /// Keeps the lines of scans that nobody has settled: those that were need not be decoded.
+    private mutating func collectScans(_ place: StateJournal.Place, into stories: inout Stories)
+        throws(Failure)
+    {
+        try self.eachLine(of: place.path(of: .scans)) { folder, bytes in
+            guard let subject = JournalSubject(bytes) else {
+                folder.collect(bytes, into: &stories)
+                return
+            }
+            guard !subject.isCompleted else {
+                stories[subject.device]?[subject.scan] = nil
+                folder.settled(subject.scan, by: subject.device)
+                return
+            }
+            stories[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
+        }
+    }
+
+    /// A line that is in another form than we write.
+    private mutating func collect(_ bytes: ArraySlice<UInt8>, into stories: inout Stories) {
+        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+        let device = DeviceNumber(line.d)
+        if let record = line.put {
+            stories[device, default: OrderedTable()].append(Array(bytes), to: record.scan)
+        } else if let scan = line.scan, line.id != nil {
+            stories[device, default: OrderedTable()].append(Array(bytes), to: scan)
+        } else if let scan = line.scan, line.settled != nil {
+            stories[device]?[scan] = nil
+            self.settled(scan, by: device)
+        } else if line.wiped == true {
+            stories[device] = nil
+        }
+    }
+
+    private mutating func tell(_ stories: Stories) -> [DeviceNumber: OrderedTable<UInt32, DurableScan>] {
+        var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
+        for (device, scans) in stories {
+            for (scan, lines) in scans.entries {
+                var record: DurableScan?
+                for line in lines { self.tell(line[...], of: device, into: &record) }
+                guard let record, record.scan == scan else { continue }
+                records[device, default: OrderedTable()][scan] = record
+            }
+        }
+        return records
+    }
+
+    private mutating func tell(
+        _ bytes: ArraySlice<UInt8>, of device: DeviceNumber, into record: inout DurableScan?
+    ) {
+        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+        if let put = line.put {
+            guard put.isSound, put.scan == line.scan ?? put.scan else {
+                self.linesSkipped += 1
+                return
+            }
+            record = put
+            self.used(put.scan, by: device)
+        } else if let id = line.id {
+            var moved = record
+            moved?.job?.lastEventID = id
+            if moved?.isSound ?? true { record = moved } else { self.linesSkipped += 1 }
+        } else if let scan = line.scan, line.settled != nil {
+            // A refusal, which is rare: its story was kept.
+            record = nil
+            self.settled(scan, by: device)
+        }
+    }
+
+    private mutating func settled(_ scan: UInt32, by device: DeviceNumber) {
+        self.used(scan, by: device)
+        self.stored[device]?.remove(scan)
+    }
+
+    /// The library decides: a kill may have come between a book and its record.
+    private mutating func restoreLibrary(
+        _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+    ) throws(Failure) {
+        try self.eachLine(of: place.path(of: .library)) { folder, bytes in
+            if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil,
+                folder.booksOfLost[subject.device]?[subject.scan] == nil
+            {
+                folder.used(subject.scan, by: subject.device)
+                return
+            }
+            guard let line = folder.decode(StateJournal.BookLine.self, bytes) else { return }
+            guard (0..<DeviceLimit.booksPerScanMax).contains(line.ordinal) else {
+                folder.linesSkipped += 1
+                return
+            }
+            folder.used(line.scan, by: DeviceNumber(line.d))
+            folder.booksOfLost[DeviceNumber(line.d)]?[line.scan]?.insert(line.ordinal)
+            records[DeviceNumber(line.d)]?.update(line.scan) { record in
+                if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
+            }
+        }
+    }
+
+    /// A number is used as soon as any line says so: should the line that counts it be damaged, another one knows.
+    private mutating func used(_ scan: UInt32, by device: DeviceNumber) {
+        guard scan <= DeviceLimit.scanNumberMax else {
+            self.linesSkipped += 1
+            return
+        }
+        let last = self.restored[device]?.lastScan ?? .none
+        self.restored[device, default: .nothing].lastScan = max(last, ScanNumber(scan))
+    }
+
+    /// A line that means nothing is counted.
+    private mutating func decode<Line: Decodable>(_ type: Line.Type, _ bytes: ArraySlice<UInt8>) -> Line? {
+        let line = JSON.decode(type, from: Array(bytes))
+        if line == nil { self.linesSkipped += 1 }
+        return line
+    }
+
+    private mutating func eachLine(
+        of path: String, _ body: (inout StateFolder, ArraySlice<UInt8>) -> Void
+    ) throws(Failure) {
+        do throws(SystemError) {
+            if try JournalFile(path: path).eachLine({ body(&self, $0) }) { self.writesTorn += 1 }
+        } catch { throw .system(error) }
+    }
+}
+
+extension OrderedTable where Value == [[UInt8]] {
+    fileprivate mutating func append(_ line: [UInt8], to key: Key) {
+        if self.update(key, { $0.append(line) }) == nil { self[key] = [line] }
+    }
+}

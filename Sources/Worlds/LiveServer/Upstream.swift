@@ -1,0 +1,270 @@
+package import Backend
+package import CurlLoop
+import EventLoop
+import HTTPServer
+import SimBase
+import Talaria
+import Wire
+
+/// Where a fault gateway forwards to.
+package struct UpstreamSetup: Sendable {
+    /// Scheme, host, port and base path, without a slash at the end.
+    package var base: String
+    package var target: CurlTarget
+    /// Sent with every request, in place of the phone's of the same name.
+    package var headers: [HeaderField]
+    package var gateway: GatewayConfiguration
+    /// Phones' connections; each has connections to the upstream of its own.
+    package var connectionsMax: Int
+
+    package init(
+        base: String, target: CurlTarget, headers: [HeaderField], gateway: GatewayConfiguration,
+        connectionsMax: Int
+    ) {
+        self.base = base
+        self.target = target
+        self.headers = headers
+        self.gateway = gateway
+        self.connectionsMax = connectionsMax
+    }
+}
+
+/// The way from the gateway to its upstream, by libcurl. A phone's connection has connections to the upstream of its
+/// own: what one phone does to its connection is felt by no other.
+final class Upstream: TransferDelegate {
+    private struct Exchange {
+        let id: ExchangeID
+        /// Answers are kept back until the request has come to its end, as far as that can be waited for.
+        var isHeld = false
+        /// Answered with a refusal: libcurl sends no more of the request.
+        var isRefused = false
+        var isReleased: Bool
+        let isWorthDraining: Bool
+        var kept: [UpstreamEvent] = []
+        var isPaused = false
+    }
+
+    private let setup: UpstreamSetup
+    private let pool: CurlPool
+    private let tell: (UpstreamEvent) -> Void
+    private var transfers: [ExchangeID: TransferID] = [:]
+    private var exchanges: [TransferID: Exchange] = [:]
+
+    init(_ setup: UpstreamSetup, loop: Loop, tell: @escaping (UpstreamEvent) -> Void) {
+        self.setup = setup
+        self.tell = tell
+        self.pool = CurlPool(loop: loop, target: setup.target, phones: setup.connectionsMax)
+        self.pool.delegate = self
+    }
+
+    // MARK: Commands
+
+    func carryOut(_ effect: UpstreamEffect) {
+        switch effect {
+        case .forward(let id, let request): self.forward(id, request)
+        case .feed(let id, let bytes):
+            guard let transfer = self.transfers[id], self.exchanges[transfer]?.isRefused == false else {
+                self.tell(.bodyLeft(id, 0))  // Nobody takes the rest of the body.
+                return
+            }
+            self.pool.feed(transfer, bytes)
+        case .endBody(let id):
+            if let transfer = self.transfers[id] { self.pool.endBody(transfer) }
+            self.release(id)
+        case .setPaused(let id, let isPaused): self.setPaused(id, isPaused)
+        case .letGo(let id): self.letGo(id)
+        case .hangUp(let slot): self.pool.hangUp(phone: Int(slot), by: .fin)
+        case .failed: break
+        }
+    }
+
+    /// What has been carried out goes to the upstream now, not in the loop's next turn.
+    func hurry() { self.pool.hurry() }
+
+    private func forward(_ id: ExchangeID, _ request: ForwardedRequest) {
+        let head = request.head
+        let body: TransferRequest.Body =
+            switch head.body {
+            case .none: .none
+            case .length(let length): .streamed(length: length)
+            case .chunked: .streamed(length: nil)
+            }
+        guard let method = TransferRequest.Method(rawValue: head.method) else {
+            self.tell(.ended(id, .notForwarded))
+            return
+        }
+        let isStream = head.headers["Accept"]?.contains("text/event-stream") ?? false
+        let transfer = self.pool.start(
+            TransferRequest(
+                phone: Int(request.slot), method: method, url: self.setup.base + Self.target(head),
+                headers: self.headers(head, request.resume), body: body,
+                receiveBuffer: isStream ? .stream : .reply))
+        self.transfers[id] = transfer
+        self.exchanges[transfer] = Exchange(
+            id: id, isReleased: request.isComplete, isWorthDraining: request.isWorthDraining)
+    }
+
+    /// The request is complete: what the upstream has answered meanwhile may be told.
+    private func release(_ id: ExchangeID) {
+        guard let transfer = self.transfers[id], let exchange = self.exchanges[transfer] else { return }
+        self.exchanges[transfer]?.isReleased = true
+        guard exchange.isHeld else { return }
+        self.exchanges[transfer]?.isHeld = false
+        self.exchanges[transfer]?.kept = []
+        for event in exchange.kept {
+            if case .ended = event { self.forget(transfer) }
+            self.tell(event)
+        }
+        self.applyPause(transfer)
+    }
+
+    private func setPaused(_ id: ExchangeID, _ isPaused: Bool) {
+        guard let transfer = self.transfers[id] else { return }
+        self.exchanges[transfer]?.isPaused = isPaused
+        self.applyPause(transfer)
+    }
+
+    private func applyPause(_ transfer: TransferID) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        if exchange.isPaused || exchange.isHeld {
+            self.pool.pause(transfer)
+        } else {
+            self.pool.resume(transfer)
+        }
+    }
+
+    private func letGo(_ id: ExchangeID) {
+        guard let transfer = self.transfers[id] else { return }
+        self.forget(transfer)
+        self.pool.cancel(transfer)
+    }
+
+    private func forget(_ transfer: TransferID) {
+        guard let exchange = self.exchanges.removeValue(forKey: transfer) else { return }
+        self.transfers[exchange.id] = nil
+    }
+
+    // MARK: Requests
+
+    /// Path and query as they came.
+    private static func target(_ head: RequestHead) -> String {
+        head.path + (head.query.map { "?\($0)" } ?? "")
+    }
+
+    /// Of one connection only (RFC 9110 section 7.6.1), and what libcurl writes itself.
+    private static let notForwarded: Set = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+        "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",
+    ]
+
+    private func headers(_ head: RequestHead, _ resume: ResumePoint) -> [HeaderField] {
+        let named = Set(head.headers.list("Connection").map { $0.lowercased() })
+        let replaced = Set(self.setup.headers.map { $0.name.lowercased() })
+        let isContract = Endpoint(path: head.path) != nil
+        var fields: [HeaderField] = []
+        for field in head.headers.fields {
+            let name = field.name.lowercased()
+            guard !Self.notForwarded.contains(name), !named.contains(name), !replaced.contains(name) else {
+                continue
+            }
+            // What the gateway must be able to read must not be compressed.
+            if name == "accept-encoding" && isContract { continue }
+            if name == "last-event-id" && resume != .asSent { continue }
+            fields.append(HeaderField(field.name, field.value))
+        }
+        if case .replaced(let id) = resume { fields.append(HeaderField(HeaderName.lastEventID, id)) }
+        return fields + self.setup.headers
+    }
+
+    private static func head(_ head: ResponseHead) -> UpstreamHead {
+        var named: Set<String> = []
+        for field in head.fields where field.name.lowercased() == "connection" {
+            for name in field.value.split(separator: ",") {
+                named.insert(name.lowercased().filter { $0 != " " })
+            }
+        }
+        let lines = head.fields.filter { field in
+            let name = field.name.lowercased()
+            return !Self.notForwarded.contains(name) && !named.contains(name)
+        }
+        let isChunked = head.first("Transfer-Encoding") != nil
+        let length = isChunked ? nil : head.first("Content-Length").flatMap { Int($0) }
+        return UpstreamHead(
+            status: head.status, headers: lines.map { HeaderLine($0.name, $0.value) },
+            length: length.map { max(0, $0) })
+    }
+
+    // MARK: From libcurl
+
+    func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        guard (200...999).contains(head.status) else {
+            self.forget(transfer)
+            self.pool.cancel(transfer)
+            self.tell(.ended(exchange.id, .notHTTP))
+            return
+        }
+        if head.status >= 300 {
+            self.exchanges[transfer]?.isRefused = true
+            self.tell(.bodyLeft(exchange.id, 0))
+        }
+        if !exchange.isReleased, exchange.isWorthDraining, head.status != 413 {
+            self.exchanges[transfer]?.isHeld = true
+            self.applyPause(transfer)
+        }
+        self.hear(.replied(exchange.id, Self.head(head)), transfer)
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        self.hear(.received(exchange.id, Array(bytes)), transfer)
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        self.tell(.bodyLeft(exchange.id, bytes))
+    }
+
+    func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        let event = UpstreamEvent.ended(exchange.id, end.failure.map { UpstreamFailure($0.kind) })
+        if !exchange.isHeld { self.forget(transfer) }
+        self.hear(event, exchange, transfer)
+        // Nobody takes the rest of the body any more.
+        self.tell(.bodyLeft(exchange.id, 0))
+    }
+
+    private func hear(_ event: UpstreamEvent, _ transfer: TransferID) {
+        guard let exchange = self.exchanges[transfer] else { return }
+        self.hear(event, exchange, transfer)
+    }
+
+    private func hear(
+        _ event: UpstreamEvent, _ exchange: Exchange, _ transfer: TransferID
+    ) {
+        if exchange.isHeld || self.exchanges[transfer]?.isHeld == true {
+            self.exchanges[transfer]?.kept.append(event)
+        } else {
+            self.tell(event)
+        }
+    }
+}
+
+extension UpstreamFailure {
+    init(_ kind: CurlLoop.TransportFailure.Kind) {
+        self =
+            switch kind {
+            case .nameNotResolved: .nameNotResolved
+            case .connectRefused: .connectRefused
+            case .connectFailed: .connectFailed
+            case .connectTimedOut: .connectTimedOut
+            case .descriptorsExhausted: .descriptorsExhausted
+            case .tlsFailed: .tlsFailed
+            case .connectionDied: .connectionDied
+            case .connectionReset: .connectionReset
+            case .truncated: .truncated
+            case .protocolBroken: .notHTTP
+            case .internalError: .internalError
+            }
+    }
+}

@@ -1,0 +1,145 @@
+import Backend
+import Faults
+import Phone
+package import SimBase
+import Talaria
+
+/// How many captures a run will have, and until when. Of a closed group it is the most that there can be and the
+/// earliest that they can be over: as if no scan took any time.
+package struct Census: Hashable, Sendable {
+    /// By the order of the groups.
+    package var scansByGroup: [Int]
+    package var lastArrival: Instant
+
+    package init(scansByGroup: [Int], lastArrival: Instant) {
+        self.scansByGroup = scansByGroup
+        self.lastArrival = lastArrival
+    }
+
+    package var scans: Int { self.scansByGroup.reduce(0, +) }
+}
+
+extension RunPlan {
+    /// What a photo weighs once it is preprocessed, where nobody has looked at it yet.
+    package static let photoBytesTypical = 250_000
+
+    /// About how long a scan of a group takes from capture to settled, when nothing goes wrong: the upload, the
+    /// middle of the job time, and a round trip for each of connect, upload, stream and cleanup.
+    package func scanTime(of group: PlannedGroup) -> Interval {
+        let link = group.spec.network.profile(at: .zero)
+        let job = self.scenario.server.backend.jobTime
+        return link.up.time(toSend: Self.photoBytesTypical) + link.roundTrip * 4
+            + (job.lowerBound + job.upperBound) / 2
+    }
+
+    /// The captures of a closed group, phone by phone, if every scan took so long.
+    private func forEachClosedArrival(
+        of group: PlannedGroup, scanTime: Interval, _ body: (Arrival) -> Void
+    ) {
+        guard let times = self.thinkTimes(of: group) else { return }
+        for number in group.devices {
+            var (ordinal, settled) = (1, Instant.zero)
+            while let arrival = times.arrival(ordinal, of: DeviceNumber(number), settled: settled) {
+                body(arrival)
+                ordinal += 1
+                settled = arrival.scheduled + scanTime
+            }
+        }
+    }
+
+    /// What is scheduled, in order, and then what the closed groups are likely to do; of each phone in order.
+    private func forEachExpectedArrival(_ body: (Arrival) -> Void) {
+        for arrival in self.arrivals { body(arrival) }
+        for group in self.groups {
+            self.forEachClosedArrival(of: group, scanTime: self.scanTime(of: group), body)
+        }
+    }
+
+    /// Counts the whole schedule: time in proportion to the scans.
+    package var census: Census {
+        var census = Census(scansByGroup: [], lastArrival: .zero)
+        for group in self.groups {
+            var count = 0
+            if var times = group.times(random: self.random) {
+                let wanted = group.spec.devices * group.spec.scansPerDevice
+                while count < wanted, let at = times.next(), at < self.arrivalsEnd {
+                    count += 1
+                    census.lastArrival = max(census.lastArrival, at)
+                }
+            } else {
+                self.forEachClosedArrival(of: group, scanTime: .zero) { arrival in
+                    count += 1
+                    census.lastArrival = max(census.lastArrival, arrival.scheduled)
+                }
+            }
+            census.scansByGroup.append(count)
+        }
+        return census
+    }
+
+    /// How often each fault is expected to fire at least once: by the order of the faults. Decisions are keyed, so
+    /// this is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a rate
+    /// limit by the captures of a phone that come sooner than its quota allows, a phone fault by the phones it hits.
+    /// A fault still misses a scan whose exchange ends before its trigger, and windows are held against the moment
+    /// of the capture.
+    package var expectedFirings: [Int] {
+        let desk = self.faultDesk
+        var firings = Array(repeating: 0, count: self.scenario.faults.count)
+        for group in self.groups {
+            for device in group.devices {
+                for window in desk.phoneSchedule(device: DeviceNumber(device), group: group.spec.name) {
+                    firings[window.fault] += 1
+                }
+            }
+        }
+        var admitted: [[QuotaWindow]] = Array(
+            repeating: Array(repeating: QuotaWindow(), count: self.devices), count: self.rateLimits.count)
+        self.forEachExpectedArrival { arrival in
+            let group = self.group(of: arrival.device).spec.name
+            for (index, fault) in self.scenario.faults.enumerated() {
+                guard fault.kind.layer != .phone else { continue }
+                // What is on the link meets the upload first.
+                let operation = fault.place.operation ?? .upload
+                let key = ExchangeKey(
+                    device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: operation,
+                    attempt: 1)
+                guard fault.window.isAwake(from: arrival.scheduled), desk.decides(index, key, group: group)
+                else { continue }
+                guard case .rateLimit(let quota, _) = fault.kind else {
+                    firings[index] += 1
+                    continue
+                }
+                guard let place = self.rateLimits.firstIndex(of: index) else { continue }
+                if admitted[place][Int(arrival.device.raw)].isOver(quota, at: arrival.scheduled) {
+                    firings[index] += 1
+                }
+            }
+        }
+        return firings
+    }
+
+    private var rateLimits: [Int] {
+        self.scenario.faults.indices.filter {
+            if case .rateLimit = self.scenario.faults[$0].kind { true } else { false }
+        }
+    }
+}
+
+/// The captures of one phone that a quota has admitted.
+private struct QuotaWindow: Sendable {
+    private var admitted: [Instant] = []
+
+    mutating func isOver(_ quota: Quota, at now: Instant) -> Bool {
+        self.admitted.removeAll { $0 + quota.window <= now }
+        guard self.admitted.count < quota.requests else { return true }
+        self.admitted.append(now)
+        return false
+    }
+}
+
+extension FaultWindow {
+    /// Whether an exchange that begins at `moment` can still meet the fault.
+    fileprivate func isAwake(from moment: Instant) -> Bool {
+        self.length.map { moment < Instant.zero + self.at + $0 } ?? true
+    }
+}

@@ -1,0 +1,118 @@
+package import Faults
+package import Metrics
+package import Phone
+package import SimBase
+package import Talaria
+
+/// A group with its place in the fleet.
+package struct PlannedGroup: Hashable, Sendable {
+    package let spec: FleetGroup
+    /// The number of its first phone; the others follow.
+    package let first: DeviceNumber
+    /// What its phones do, the idle timeout decided.
+    package let profile: ClientProfile
+
+    /// Keys the group's draws by its name, so that another group before it changes nothing but device numbers.
+    var entity: UInt64 { Digest.of(self.spec.name) }
+
+    /// Nil for a closed group, which has no schedule.
+    func times(random: KeyedRandom) -> ArrivalTimes? {
+        guard case .open(let curve, let spacing) = self.spec.load else { return nil }
+        return ArrivalTimes(curve: curve, spacing: spacing, random: random, entity: self.entity)
+    }
+
+    package var devices: Range<UInt32> {
+        self.first.raw..<self.first.raw + UInt32(self.spec.devices)
+    }
+}
+
+/// Against what a run goes.
+package enum PlanTarget: Hashable, Sendable {
+    /// The simulated backend, whose settings the scenario has.
+    case embedded
+    /// Somebody else's.
+    case foreign
+}
+
+/// What a run will do: whose phone is which, and which capture is due when. A pure function of the scenario.
+package struct RunPlan: Sendable {
+    /// With the embedded backend a stream is lost after so many silent pings: two may be late, a third may not.
+    package static let idlePings = (halves: Int64(5), of: Int64(2))
+
+    package let scenario: Scenario
+    package let groups: [PlannedGroup]
+    package let random: KeyedRandom
+    /// How many phones there are; their numbers are 0 and up.
+    package let devices: Int
+    /// How long a stream may be silent by the contract.
+    package let idleTimeout: Interval
+    /// The shortest silence at which a phone may give up a stream.
+    package let idleTimeoutMin: Interval
+    /// What the scenario states, and what every run is held to.
+    package let objectives: [SLO]
+
+    package init(_ scenario: Scenario, target: PlanTarget) {
+        self.scenario = scenario
+        self.random = KeyedRandom(seed: scenario.seed)
+        self.devices = scenario.devices
+        self.objectives = scenario.objectives(against: target)
+        let idleTimeout =
+            target == .embedded
+            ? scenario.server.ping * Self.idlePings.halves / Self.idlePings.of
+            : ClientProfile.contract.idleTimeout
+        self.idleTimeout = idleTimeout
+        var groups: [PlannedGroup] = []
+        var first: UInt32 = 0
+        for group in scenario.groups {
+            var profile = group.profile
+            if target == .embedded, group.idleTimeout == .automatic { profile.idleTimeout = idleTimeout }
+            groups.append(PlannedGroup(spec: group, first: DeviceNumber(first), profile: profile))
+            first += UInt32(group.devices)
+        }
+        self.groups = groups
+        self.idleTimeoutMin = groups.reduce(idleTimeout) { min($0, $1.profile.idleTimeout) }
+    }
+
+    /// The group of a phone; the number must be one of the fleet's.
+    package func group(of device: DeviceNumber) -> PlannedGroup {
+        guard let group = self.groups.last(where: { $0.first <= device }), group.devices.contains(device.raw)
+        else { preconditionFailure("a phone that is not in the fleet") }
+        return group
+    }
+
+    /// The same where the number came from outside: nil for a foreign caller.
+    package func groupIfAny(of device: DeviceNumber) -> PlannedGroup? {
+        self.groups.last { $0.first <= device }.flatMap { $0.devices.contains(device.raw) ? $0 : nil }
+    }
+
+    /// How bytes of a phone pass at a moment.
+    package func link(of device: DeviceNumber, at moment: Instant) -> LinkProfile {
+        self.group(of: device).spec.network.profile(at: moment)
+    }
+
+    /// Every capture of the open groups, in order. The whole list is never held.
+    package var arrivals: ArrivalSchedule {
+        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random)
+    }
+
+    /// When the phones of a closed group capture; nil for an open one.
+    package func thinkTimes(of group: PlannedGroup) -> ThinkTimes? {
+        guard case .closed(let time) = group.spec.load else { return nil }
+        return ThinkTimes(
+            time, scans: group.spec.scansPerDevice, until: self.arrivalsEnd, random: self.random)
+    }
+
+    /// Nothing is captured from this moment on.
+    package var arrivalsEnd: Instant {
+        self.scenario.duration.map { Instant.zero + $0 } ?? .distantFuture
+    }
+
+    /// What stands on the shelves: for the backend and the ledger.
+    package var shelf: Shelf {
+        Shelf(
+            seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,
+            booksMax: self.scenario.server.books.upperBound)
+    }
+
+    package var faultDesk: FaultDesk { FaultDesk(specs: self.scenario.faults, random: self.random) }
+}

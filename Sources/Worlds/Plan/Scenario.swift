@@ -1,0 +1,169 @@
+internal import Backend
+package import Faults
+package import Metrics
+package import Phone
+package import SimBase
+
+/// What a scenario file says, typed, with every default filled in (Docs/design.md section 5).
+package struct Scenario: Hashable, Sendable {
+    package var name: String
+    package var description: String
+    package var seed: UInt64
+    /// In the order of the file, which is the order of the device numbers.
+    package var groups: [FleetGroup]
+    package var server: ServerSettings
+    package var faults: [FaultSpec]
+    package var slos: [SLO]
+    /// How long unsettled scans may take once the arrivals are over.
+    package var drain: Interval
+    /// Nothing is captured from this moment on; nil is without limit.
+    package var duration: Interval?
+    /// What must break, and nothing else may: of a scenario whose point is a broken client.
+    package var expectBroken: [ExpectedBreak]
+    /// Ids of the moments that a run must come to, or it has tried nothing (`sometimes`).
+    package var moments: [String]
+
+    package init(
+        name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,
+        faults: [FaultSpec], slos: [SLO], drain: Interval, duration: Interval?,
+        expectBroken: [ExpectedBreak] = [], moments: [String] = []
+    ) {
+        self.name = name
+        self.description = description
+        self.seed = seed
+        self.groups = groups
+        self.server = server
+        self.faults = faults
+        self.slos = slos
+        self.drain = drain
+        self.duration = duration
+        self.expectBroken = expectBroken
+        self.moments = moments
+    }
+
+    package static let drainDefault = Interval.seconds(30)
+
+    /// All phones of all groups.
+    package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
+
+    /// Whether the server's streams carry a `retry:` above the base of its phones.
+    package var raisesBase: Bool {
+        guard let retry = self.server.backend.retryField else { return false }
+        return self.groups.contains { $0.profile.backoff.base < retry }
+    }
+}
+
+/// What a scenario may ask for at most. More is a mistake or a machine that nobody has.
+package enum ScenarioLimit {
+    package static let groupsMax = 64
+    package static let devicesMax = 1_000_000
+    package static let scansPerDeviceMax = 1_000_000
+    /// Scans of a whole run.
+    package static let scansMax = 10_000_000
+    package static let faultsMax = 256
+    package static let slosMax = 256
+    /// Arrivals of a group in a second.
+    package static let arrivalsPerSecondMax: Int64 = 100_000
+    /// Stages of a load.
+    package static let stagesMax = 64
+    /// No run lasts longer, and no time in a scenario but those of the server is longer.
+    package static let timeMax = Interval.hours(24 * 7)
+    package static let booksMax = 500
+    package static let nameCharactersMax = 64
+    package static let photosPaintedMax = 1_000
+    /// A side of a painted photo: no lettering is left in smaller ones.
+    package static let photoSideMin = 64
+    package static let photoPixelsMax = 16_000_000
+    /// Folders and photos that a group may name.
+    package static let photoPlacesMax = 500
+}
+
+/// Phones that are alike.
+package struct FleetGroup: Hashable, Sendable {
+    package var name: String
+    package var devices: Int
+    /// What the phones do. Its `idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
+    package var profile: ClientProfile
+    package var idleTimeout: IdleTimeout
+    package var network: Itinerary
+    package var scansPerDevice: Int
+    package var load: LoadModel
+    package var photos: PhotoSource
+    package var preprocess: Preprocessing
+
+    package init(
+        name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: Itinerary,
+        scansPerDevice: Int, load: LoadModel, photos: PhotoSource, preprocess: Preprocessing
+    ) {
+        self.name = name
+        self.devices = devices
+        self.profile = profile
+        self.idleTimeout = idleTimeout
+        self.network = network
+        self.scansPerDevice = scansPerDevice
+        self.load = load
+        self.photos = photos
+        self.preprocess = preprocess
+    }
+}
+
+/// How long a stream may be silent before the phone calls it lost.
+package enum IdleTimeout: Hashable, Sendable {
+    /// 2.5 pings of the embedded backend; what the profile says against another.
+    case automatic
+    /// As the profile says, which the scenario may have set.
+    case fixed
+}
+
+/// How often photos are made ready for upload.
+package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
+    /// For each capture, as the app does it: a tenth of a second of a processor for 12 megapixels.
+    case each
+    /// For the first capture of each photo; later uploads of it share the result.
+    case once
+}
+
+/// Where the photos of a group come from.
+package enum PhotoSource: Hashable, Sendable {
+    /// A folder under `Images/`.
+    case folder(String)
+    /// Folders and single photos under `Images/`, in this order.
+    case list([String])
+    /// So many synthetic shelves, of half the sides that phones take unless told.
+    case painted(Int, size: PhotoSize?)
+}
+
+/// Width and height of a photo in pixels.
+package struct PhotoSize: Hashable, Sendable, CustomStringConvertible {
+    package var width: Int
+    package var height: Int
+
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads `4032x3024`.
+    package init?(_ text: String) {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, sides.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let width = Int(sides[0]), let height = Int(sides[1])
+        else { return nil }
+        self.init(width: width, height: height)
+    }
+
+    package var description: String { "\(self.width)x\(self.height)" }
+
+    /// Why nothing of this size is painted; nil when it can be.
+    package var complaint: String? {
+        if min(self.width, self.height) < ScenarioLimit.photoSideMin {
+            return "a side of a painted photo has at least \(ScenarioLimit.photoSideMin) pixels"
+        }
+        // Neither side alone may be so large that the product overflows.
+        let most = ScenarioLimit.photoPixelsMax
+        guard max(self.width, self.height) <= most, self.width * self.height <= most else {
+            return "a painted photo has at most \(most) pixels"
+        }
+        return nil
+    }
+}

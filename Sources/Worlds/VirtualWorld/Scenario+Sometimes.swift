@@ -1,0 +1,69 @@
+import Backend
+import Faults
+package import Ledger
+import Phone
+package import Plan
+import SimBase
+
+extension Scenario {
+    /// What a run of it must come to now and then: derived from its faults and from what its phones do. A fault that hardly
+    /// ever fires promises nothing.
+    package var sometimes: [Sometimes] {
+        var expected: [Sometimes] = []
+        func expect(_ moments: Sometimes...) {
+            expected += moments.filter { !expected.contains($0) }
+        }
+        let resumes = self.groups.contains { $0.profile.resume }
+        for fault in self.faults where fault.chance >= .percent(5) {
+            switch (fault.kind, fault.place) {
+            case (.rateLimit, _): expect(.limited, .uploadRepeated)
+            case (.httpError, .upload), (.refuse, .upload): expect(.uploadRepeated)
+            case (.reset, .upload), (.close, .upload), (.silence, .upload):
+                expect(.uploadRepeated, .jobOrphaned)
+            case (.reset, .stream) where self.outlivesToken(fault.trigger),
+                (.close, .stream) where self.outlivesToken(fault.trigger):
+                expect(.tokenRefused, .restarted)
+            case (.reset, .stream), (.close, .stream):
+                if resumes { expect(.resumed) }
+            case (.silence, .stream):
+                expect(.silenceFound)
+                if resumes { expect(.resumed) }
+            case (.endCleanly, _):
+                expect(.endWithoutTerminal)
+                if resumes { expect(.resumed) }
+            case (.endWithoutTerminal, _):
+                expect(.endWithoutTerminal)
+                if resumes { expect(.resumed, .replayed) }
+            case (.reset, .cleanup), (.close, .cleanup), (.silence, .cleanup), (.httpError, .cleanup):
+                expect(.cleanupRepeated)
+            case (.stripBooks, _): expect(.resultsFetched)
+            case (.expireToken, _): expect(.tokenRefused, .restarted)
+            case (.jobGone, _): expect(.restarted)
+            case (.kill, _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
+            case (.background, _): expect(.suspended)
+            default: break
+            }
+        }
+        if self.server.backend.jobTime.lowerBound > self.server.backend.tokenLifetime {
+            expect(.tokenRefused)
+        }
+        return expected
+    }
+
+    private func moments(ofKill trigger: FaultTrigger) -> [Sometimes] {
+        switch trigger {
+        case .afterStep(.accepted): [.relaunched, .uploadRepeated]
+        case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]
+        case .afterStep(.completed):
+            // With nothing but that DELETE to do, an app has left no scan.
+            self.groups.contains { $0.profile.cleanup } ? [.cleanupRepeated] : []
+        case .atOnce, .afterTime, .afterEvents, .afterBytes, .afterRecords: [.relaunched]
+        }
+    }
+
+    /// What waits for longer than a token is good for.
+    private func outlivesToken(_ trigger: FaultTrigger) -> Bool {
+        guard case .afterTime(let times) = trigger else { return false }
+        return times.lowerBound >= self.server.backend.tokenLifetime
+    }
+}

@@ -1,0 +1,280 @@
+import Faults
+package import HTTPServer
+package import Ledger
+import Phone
+import Plan
+import SimBase
+import Talaria
+import Wire
+
+// What the world can say of itself: whether every byte that was sent is accounted for. It changes nothing of what happens.
+
+extension World {
+    /// What was found since the last time.
+    package mutating func takeFindings() -> [WorldFinding] {
+        for leak in self.wires.takeLeaks() {
+            self.find(.leak(leak.leg, leak.bytes), of: leak.phone)
+        }
+        defer { self.findings = [] }
+        return self.findings
+    }
+
+    /// Silences of open streams since the last time.
+    package mutating func takeSilences() -> [StreamSilence] {
+        defer { if !self.silences.isEmpty { self.silences = [] } }
+        return self.silences
+    }
+
+    /// Requests that left a phone since the last time.
+    package mutating func takeForms() -> [RequestForm] {
+        defer { if !self.forms.isEmpty { self.forms = [] } }
+        return self.forms
+    }
+
+    /// Requests without a whole answer that their phones gave up since the last time.
+    package mutating func takeGivenUp() -> [RequestGivenUp] {
+        defer { if !self.givenUp.isEmpty { self.givenUp = [] } }
+        return self.givenUp
+    }
+
+    /// A stream is over for its phone, or goes on after a silence.
+    mutating func fellSilent(_ phone: Int, _ stream: StreamOnWire, isGivenUp: Bool) {
+        self.silences.append(
+            StreamSilence(
+                device: self.phones[phone].handset.number, scan: stream.scan, from: stream.lastByteAt,
+                to: self.now, isGivenUp: isGivenUp, openedAt: stream.openedAt, bytes: stream.bytes))
+    }
+
+    /// The wire carries no stream from here on.
+    mutating func endStream(on wire: WireID, isGivenUp: Bool) {
+        let ended = self.wires.update(wire) { state -> (phone: Int, stream: StreamOnWire)? in
+            guard let stream = state.stream else { return nil }
+            state.stream = nil
+            return stream.isOpen ? (state.phone, stream) : nil
+        }
+        guard let (phone, stream) = ended ?? nil else { return }
+        guard isGivenUp || self.now - stream.lastByteAt > self.plan.run.idleTimeoutMin else { return }
+        self.fellSilent(phone, stream, isGivenUp: isGivenUp)
+    }
+
+    /// The phone gives up what the wire carries.
+    mutating func noteGivenUp(on wire: WireID, of phone: Int) {
+        guard let state = self.wires.ask(wire, { $0 }), let asked = state.asked else { return }
+        let ready = state.connection.flatMap { self.server.linkReady(of: $0) } ?? asked.sentAt
+        var movedAt = state.movedAt
+        // A photo whose link takes no more just now is on its way.
+        if state.upload != nil, !state.isRead, case .open = state.serverSide { movedAt = self.now }
+        self.givenUp.append(
+            RequestGivenUp(
+                device: self.phones[phone].handset.number, scan: asked.scan, operation: asked.operation,
+                attempt: asked.attempt, at: self.now, readyAt: max(asked.sentAt, min(ready, self.now)),
+                movedAt: max(asked.sentAt, movedAt)))
+    }
+
+    /// Bytes that did not arrive, by their causes.
+    package var lostBytes: LostBytes { self.lost + self.server.lostBytes }
+
+    mutating func find(_ what: WorldFinding.What, of phone: Int?) {
+        self.findings.append(
+            WorldFinding(
+                device: phone.map { self.phones[$0].handset.number }, scan: .none, at: self.now,
+                what: what))
+    }
+
+    // MARK: Bytes
+
+    /// What came off the phone has reached the link: whom it is for, unless it is lost there.
+    mutating func arrived(_ bytes: Int, on wire: WireID) -> ConnectionID? {
+        let connection = self.wires.update(wire) { $0.arrived(bytes) }
+        if connection == nil { self.wires.straggled(bytes) }
+        guard let connection = connection ?? nil else {
+            self.lost.add(bytes, .serverClosed)
+            return nil
+        }
+        return connection
+    }
+
+    /// What came out of the link and finds no reader.
+    mutating func lose(_ bytes: Int, on wire: WireID) {
+        switch self.wires.ask(wire, { $0.phoneSide }) {
+        case .parked?: self.lost.add(bytes, .parked)
+        // Open, and asking for nothing: the rest of an answer that was given up.
+        case .open?, .closed?: self.lost.add(bytes, .phoneClosed)
+        case nil:
+            self.find(.leak(.linkToPhone, .init(sent: bytes, delivered: 0, destroyed: 0, underway: 0)), of: 0)
+        }
+    }
+
+    /// Compares what both sides of a link say once the server is done with a connection. `wire` is how it was before it
+    /// may have ended.
+    mutating func compare(_ wire: WireState?, with connection: ConnectionID) {
+        guard let wire, let account = self.server.account(of: connection) else { return }
+        self.judge(account.up, underway: account.upWaiting, .linkUp, of: wire.phone)
+        self.judge(account.down, underway: account.downWaiting, .linkDown, of: wire.phone)
+        if account.downWaitingMost > ServingLimits.underwayMax {
+            self.find(
+                .overLimit(
+                    Bound(
+                        "ServingLimits.underwayMax", account.downWaitingMost, max: ServingLimits.underwayMax)),
+                of: wire.phone)
+        }
+        if account.up.sent != wire.up.delivered {
+            self.find(
+                .leak(
+                    .intoLink,
+                    .init(sent: wire.up.delivered, delivered: account.up.sent, destroyed: 0, underway: 0)),
+                of: wire.phone)
+        }
+        if account.down.delivered != wire.down.sent {
+            self.find(
+                .leak(
+                    .outOfLink,
+                    .init(
+                        sent: account.down.delivered, delivered: wire.down.sent, destroyed: 0, underway: 0)),
+                of: wire.phone)
+        }
+    }
+
+    private mutating func judge(_ flow: LinkFlow, underway: Int, _ leg: LinkLeg, of phone: Int) {
+        guard !flow.isConserved(underway: underway) else { return }
+        self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: phone)
+    }
+
+    /// At the end of a run: the wires that are still there, and what is on its way to the link, counted where it waits.
+    package mutating func closeBooks() {
+        for phone in self.phones.indices {
+            for wire in self.phones[phone].wires { self.endStream(on: wire, isGivenUp: false) }
+        }
+        for wire in self.wires.all {
+            for (leg, flow, underway) in wire.legs where !flow.isConserved(underway: underway) {
+                self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: wire.phone)
+            }
+            if let connection = wire.connection { self.compare(wire, with: connection) }
+        }
+        var waiting = 0
+        var queue = self.queue
+        while let (_, event) = queue.popFirst() {
+            if case .bytes(_, let bytes) = event { waiting += bytes.count }
+        }
+        let underway = self.wires.underway
+        guard waiting != underway else { return }
+        self.find(
+            .leak(.everywhere, .init(sent: underway, delivered: 0, destroyed: 0, underway: waiting)), of: nil)
+    }
+}
+
+extension World {
+    // MARK: Queues
+
+    /// A phone after something that may have left it with more than it had.
+    mutating func lookAtBounds(of phone: Int) {
+        var exceeded: Bound?
+        self.phones[phone].handset.eachBound { if $0.isExceeded { exceeded = $0 } }
+        if let exceeded { self.find(.overLimit(exceeded), of: phone) }
+    }
+
+    /// Once in a simulated second.
+    mutating func lookAtBoundsOfServer() {
+        var exceeded: Bound?
+        self.server.eachBound { if $0.isExceeded { exceeded = $0 } }
+        if let exceeded { self.find(.overLimit(exceeded), of: nil) }
+    }
+
+    // MARK: Requests
+
+    mutating func lookAtToken(of request: DeviceRequest, of phone: Int) {
+        for header in request.headers where header.name == HeaderName.authorization {
+            guard self.server.isMisplaced(authorization: header.value, target: request.target) else { return }
+            self.find(.strayToken(request.operation), of: phone)
+        }
+    }
+
+    /// What a server reads of a request, but for its token.
+    mutating func lookAtForm(
+        of request: DeviceRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
+    ) {
+        var lines: [HeaderLine] = []
+        var tokens: [RequestForm.Token] = []
+        for field in headers.fields {
+            guard field.name.lowercased() == "authorization" else {
+                lines.append(HeaderLine(field.name, field.value))
+                continue
+            }
+            let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7
+            let isForeign = self.server.isMisplaced(authorization: field.value, target: request.target)
+            tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
+        }
+        self.forms.append(
+            RequestForm(
+                device: self.phones[phone].handset.number, scan: request.scan,
+                operation: request.operation, attempt: request.attempt, at: self.now, method: request.method,
+                target: request.target, headers: lines, tokens: tokens, body: body))
+    }
+
+    /// A stream is asked for: a process that starts now must find its job.
+    mutating func lookAtRecord(of request: DeviceRequest, of phone: Int) {
+        guard request.operation == .stream, self.phones[phone].handset.hasRoom else { return }
+        let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard case .stream(let job) = Endpoint(path: String(decoding: path, as: UTF8.self)),
+            self.phones[phone].handset.holds(job: job, of: request.scan) == false
+        else { return }
+        self.findings.append(
+            WorldFinding(
+                device: self.phones[phone].handset.number, scan: request.scan, at: self.now,
+                what: .unrecordedJob))
+    }
+
+    // MARK: Latency
+
+    /// The first byte of an answer has come on a wire that was made for it.
+    mutating func lookAtLatency(of asked: RequestOnWire, of phone: Int) {
+        let least = self.leastLatency(of: phone, since: asked.sentAt)
+        let took = self.now - asked.sentAt
+        guard took < least else { return }
+        self.findings.append(
+            WorldFinding(
+                device: self.phones[phone].handset.number, scan: asked.scan, at: self.now,
+                what: .tooSoon(asked.operation, took: took, least: least)))
+    }
+
+    /// A handshake, then a request and the beginning of its answer: two round trips behind the lookup of the name, over the
+    /// best link that the plan has for the phone in that time.
+    private func leastLatency(of phone: Int, since sent: Instant) -> Interval {
+        let network = self.plan.run.groups[self.phones[phone].group].spec.network
+        func least(_ profile: LinkProfile) -> Interval {
+            profile.nameLookup + (profile.up.delay + profile.down.delay) * 2
+        }
+        var best = least(network.profile(at: sent))
+        var moment = sent
+        while let next = network.nextChange(after: moment), next <= self.now {
+            best = min(best, least(network.profile(at: next)))
+            moment = next
+        }
+        // When all trouble is over, every phone has the link that its way begins with.
+        if self.course.isHealed, let first = network.first { best = min(best, least(first.profile)) }
+        return best
+    }
+}
+
+extension LeakedBytes {
+    init(_ flow: LinkFlow, underway: Int) {
+        self.init(sent: flow.sent, delivered: flow.delivered, destroyed: flow.destroyed, underway: underway)
+    }
+}
+
+extension WireState {
+    /// - Returns: The server's connection, if there is one that takes them.
+    mutating func arrived(_ bytes: Int) -> ConnectionID? {
+        self.upWaiting -= bytes
+        guard let connection = self.connection else {
+            self.up.destroyed += bytes
+            return nil
+        }
+        self.up.delivered += bytes
+        return connection
+    }
+
+    var legs: [(leg: LinkLeg, flow: LinkFlow, underway: Int)] {
+        [(.phoneToLink, self.up, self.upWaiting), (.linkToPhone, self.down, 0)]
+    }
+}

@@ -1,0 +1,464 @@
+import Faults
+import HTTPServer
+import Ledger
+import Phone
+import Plan
+import SimBase
+import Talaria
+import Wire
+
+// Requests and answers between phones and the server. A phone's wires are its own: a request goes by one that is idle, or by
+// a new one. What a phone sends takes a hop to its link; what comes out of the link is there at once.
+
+extension WireState {
+    /// What the server calls it, while it does.
+    var connection: ConnectionID? {
+        switch self.serverSide {
+        case .open(let connection), .silent(let connection, since: _): connection
+        case .unknown, .over: nil
+        }
+    }
+
+    var isOpenToPhone: Bool {
+        if case .open = self.phoneSide { true } else { false }
+    }
+
+    /// The phone sends to its link, a hop away.
+    mutating func send(_ bytes: Int) {
+        self.up.sent += bytes
+        self.upWaiting += bytes
+    }
+
+    /// Of a photo: counted when the link takes it.
+    mutating func sendAtOnce(_ bytes: Int) {
+        self.up.sent += bytes
+        self.up.delivered += bytes
+    }
+
+    /// Whether the phone is there and the server takes more.
+    var mayUpload: Bool { self.isOpenToPhone && self.isRead }
+}
+
+extension World {
+    // MARK: From the phone
+
+    mutating func send(_ request: DeviceRequest, of phone: Int) {
+        let process = self.phones[phone].handset.process
+        func fails(_ failure: TransportFailure) -> WorldEvent {
+            .failed(phone: Int32(phone), process: process, request.id, failure)
+        }
+        // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
+        guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
+            return self.schedule(fails(.foreignURL), at: self.now)
+        }
+        if self.isRefused(request, of: phone) {
+            return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
+        }
+        self.lookAtToken(of: request, of: phone)
+        self.lookAtRecord(of: request, of: phone)
+        let wire = self.wire(for: request, of: phone)
+        let arrival = self.now + WorldTime.hop
+        var headers = HeaderFields()
+        for line in request.headers { headers.append(line.name, line.value) }
+        switch request.body {
+        case .none:
+            self.lookAtForm(of: request, headers, body: .none, of: phone)
+            let bytes = ByteDraft.bytes { bytes in
+                RequestWriter.head(
+                    method: request.method, target: request.target, host: Self.host, headers: headers,
+                    bodyBytes: nil, into: &bytes)
+            }
+            self.wires.update(wire) { $0.send(bytes.count) }
+            self.schedule(.bytes(wire, bytes), at: arrival)
+        case .photo(let scan):
+            guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
+                preconditionFailure("an upload of a photo that was not prepared")
+            }
+            let filler = max(0, photo.bytes - Self.photoStart.count)
+            headers.append("Content-Type", Self.uploadType)
+            self.lookAtForm(
+                of: request, headers, body: .photo(field: Self.uploadField, type: Self.photoType, of: scan),
+                of: phone)
+            let bytes = ByteDraft.bytes { bytes in
+                RequestWriter.head(
+                    method: request.method, target: request.target, host: Self.host, headers: headers,
+                    bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
+                bytes.append(contentsOf: Self.uploadStart)
+            }
+            self.wires.update(wire) { state in
+                state.send(bytes.count)
+                state.upload = .init(fillerLeft: filler)
+            }
+            self.schedule(.bytes(wire, bytes), at: arrival)
+            self.schedule(.upload(wire), at: arrival)
+        }
+    }
+
+    private static let host = "talaria.invalid"
+    private static let boundary = "------------------------d74496d66958873e"
+    private static let uploadField = "photos[]"
+    private static let photoType = "image/jpeg"
+    private static let uploadType = "multipart/form-data; boundary=\(boundary)"
+    /// The first bytes of a JPEG.
+    private static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
+    private static let uploadStart: [UInt8] =
+        Array(
+            ("--\(boundary)\r\n"
+                + "Content-Disposition: form-data; name=\"\(Self.uploadField)\"; filename=\"spine.jpg\"\r\n"
+                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + photoStart
+    private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
+
+    /// Whether a `refuse` fault takes the request before anything of it leaves.
+    private mutating func isRefused(_ request: DeviceRequest, of phone: Int) -> Bool {
+        guard self.refusals != nil else { return false }
+        let key = ExchangeKey(
+            device: self.phones[phone].handset.number, scan: request.scan, operation: request.operation,
+            attempt: request.attempt)
+        let group = self.plan.run.groups[self.phones[phone].group].spec.name
+        var seen: [Observation] = []
+        let refusal = self.refusals?.open(key, group: group, at: self.now, into: &seen).first
+        for observation in seen { self.observe(observation) }
+        guard let refusal else { return false }
+        self.refusals?.fired(refusal.fault, key)
+        self.observe(
+            Observation(
+                at: self.now, device: key.device, scan: key.scan,
+                what: .fault(.fired(fault: refusal.fault, key.operation, attempt: key.attempt))))
+        return true
+    }
+
+    /// A wire that is idle, or a new one.
+    private mutating func wire(for request: DeviceRequest, of phone: Int) -> WireID {
+        let asked = RequestOnWire(
+            operation: request.operation, scan: request.scan, attempt: request.attempt, sentAt: self.now)
+        if let idle = self.phones[phone].wires.first(where: { self.wires.ask($0) { $0.isIdle } ?? false }) {
+            self.wires.update(idle) { state in
+                state.request = request.id
+                state.asked = asked
+                state.movedAt = asked.sentAt
+                state.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
+                state.isReused = true
+                state.hasAnswer = false
+            }
+            return idle
+        }
+        let wire = self.wires.make(phone: phone)
+        self.wires.update(wire) {
+            $0.request = request.id
+            $0.asked = asked
+            $0.movedAt = asked.sentAt
+            $0.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
+        }
+        self.phones[phone].wires.append(wire)
+        self.schedule(.connect(wire), at: self.now + WorldTime.hop)
+        return wire
+    }
+
+    /// Sends on as much of a photo as the link takes.
+    mutating func continueUpload(_ wire: WireID) {
+        let now = self.now
+        while case (let connection?, let fillerLeft?)? = self.wires.ask(
+            wire, { state in state.mayUpload ? (state.connection, state.upload?.fillerLeft) : (nil, nil) })
+        {
+            if fillerLeft > 0 {
+                let block = min(fillerLeft, WorldTime.uploadBlock)
+                self.wires.update(wire) { state in
+                    state.upload?.fillerLeft -= block
+                    state.movedAt = now
+                    state.sendAtOnce(block)
+                }
+                self.tellServer(.receivedFiller(connection, bytes: block))
+            } else {
+                self.wires.update(wire) { state in
+                    state.upload = nil
+                    state.movedAt = now
+                    state.sendAtOnce(Self.uploadEnd.count)
+                }
+                self.tellServer(.received(connection, Self.uploadEnd[...]))
+            }
+        }
+    }
+
+    mutating func abort(_ id: RequestID, of phone: Int) {
+        guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
+            return
+        }
+        if self.wires.ask(wire, { $0.stream?.isOpen ?? false }) == true {
+            self.endStream(on: wire, isGivenUp: true)
+        } else {
+            self.noteGivenUp(on: wire, of: phone)
+        }
+        self.close(wire)
+    }
+
+    /// The phone closes its side, with FIN.
+    mutating func close(_ wire: WireID) {
+        guard let phone = self.wires.ask(wire, { $0.phone }) else { return }
+        self.phones[phone].wires.removeAll { $0 == wire }
+        self.schedule(.fin(wire), at: self.now + WorldTime.hop)
+        self.wires.update(wire) { state in
+            state.phoneSide = .closed
+            state.request = nil
+            state.upload = nil
+        }
+    }
+
+    /// Leaves every wire open and unread.
+    mutating func park(_ phone: Int) {
+        for wire in self.phones[phone].wires {
+            self.endStream(on: wire, isGivenUp: false)
+            self.wires.update(wire) { state in
+                state.phoneSide = .parked
+                state.request = nil
+                state.upload = nil
+            }
+            if self.wires.exists(wire) { self.phones[phone].parked.append(wire) }
+        }
+        self.phones[phone].wires = []
+    }
+
+    /// Closes what was parked, with RST.
+    mutating func hangUp(_ phone: Int) {
+        for wire in self.phones[phone].parked {
+            guard self.wires.exists(wire) else { continue }
+            self.schedule(.reset(wire), at: self.now + WorldTime.hop)
+            self.wires.update(wire) { $0.phoneSide = .closed }
+        }
+        self.phones[phone].parked = []
+    }
+
+    // MARK: To the server
+
+    mutating func tellServer(_ event: ServerEvent) {
+        var effects: [ServerEffect] = []
+        swap(&effects, &self.serverEffects)
+        self.server.handle(event, at: self.now, into: &effects)
+        for place in effects.indices {
+            self.carryOut(effects.take(place, leaving: .nothing))
+        }
+        effects.clear()
+        swap(&effects, &self.serverEffects)
+    }
+
+    mutating func finArrives(_ wire: WireID) {
+        switch self.wires.ask(wire, { $0.serverSide }) {
+        case .open(let connection)?: self.tellServer(.ended(connection))
+        case .silent(_, let since)?:
+            // Nothing passes any more: that its peer has given up shows when the server looks.
+            let (poll, waited) = (WorldTime.silencePoll.nanoseconds, (self.now - since).nanoseconds)
+            self.schedule(.givenUp(wire), at: since + .nanoseconds((waited / poll + 1) * poll))
+        case .unknown?, .over?, nil: break
+        }
+    }
+
+    mutating func resetArrives(_ wire: WireID) {
+        guard let state = self.wires.ask(wire, { $0 }), let connection = state.connection else { return }
+        self.wires.update(wire) { $0.serverSide = .over }
+        self.tellServer(.gone(connection))
+        self.compare(state, with: connection)
+    }
+
+    // MARK: From the server
+
+    private mutating func carryOut(_ effect: consuming ServerEffect) {
+        if self.isTracing { self.trace(copy effect) }
+        switch consume effect {
+        case .observe(let observation): self.observe(observation)
+        case .upstream, .served:
+            preconditionFailure("the virtual world's server has nobody behind it or beside it")
+        case .send(let connection, let bytes):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.deliver(bytes, on: wire)
+        case .sendApart(let connection, let bytes):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            let count = bytes.count
+            self.wires.update(wire) { $0.down.sent += count }
+            self.deliver(bytes[...], on: wire)
+        case .read(let connection, let isRead):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.wires.update(wire) { $0.isRead = isRead }
+            if isRead, self.wires.ask(wire, { $0.upload != nil }) == true {
+                self.schedule(.upload(wire), at: self.now)
+            }
+        case .finish(let connection):
+            guard let wire = self.wires.wire(of: connection) else { return }
+            self.compare(self.wires.ask(wire) { $0 }, with: connection)
+            self.serverEnded(wire, by: .close)
+        case .cut(let connection, let ending):
+            var ended: WireState?
+            if let wire = self.wires.wire(of: connection) {
+                if ending == .silence {
+                    let now = self.now
+                    self.wires.update(wire) { $0.serverSide = .silent(connection, since: now) }
+                } else {
+                    ended = self.wires.ask(wire) { $0 }
+                    self.serverEnded(wire, by: ending)
+                }
+            }
+            self.tellServerAgain(.cutDone(connection))
+            self.compare(ended, with: connection)
+        }
+    }
+
+    /// Of what the server wants, something to be answered at once.
+    private mutating func tellServerAgain(_ event: ServerEvent) {
+        var effects: [ServerEffect] = []
+        self.server.handle(event, at: self.now, into: &effects)
+        for effect in effects { self.carryOut(effect) }
+    }
+
+    /// Bytes come out of the link, in pieces at drawn places.
+    private mutating func deliver(_ bytes: [UInt8], on wire: WireID) {
+        self.chain.absorb(bytes[...])
+        let count = bytes.count
+        let owner = self.wires.update(wire) { state in
+            state.down.sent += count
+            return state.phone
+        }
+        guard self.plan.splits, count > 1, let phone = owner else {
+            return self.deliver(bytes[...], on: wire)
+        }
+        self.phones[phone].pieces += 1
+        let draw = self.random.draw(
+            .split, UInt64(self.phones[phone].handset.number.raw), self.phones[phone].pieces)
+        // One in four comes in two pieces, one in sixteen in three.
+        switch draw % 16 {
+        case 0...3:
+            let place = 1 + Int((draw >> 8) % UInt64(bytes.count - 1))
+            self.deliver(bytes[..<place], on: wire)
+            self.deliver(bytes[place...], on: wire)
+        case 4 where bytes.count > 2:
+            let first = 1 + Int((draw >> 8) % UInt64(bytes.count - 2))
+            let second = first + 1 + Int((draw >> 32) % UInt64(bytes.count - first - 1))
+            self.deliver(bytes[..<first], on: wire)
+            self.deliver(bytes[first..<second], on: wire)
+            self.deliver(bytes[second...], on: wire)
+        default: self.deliver(bytes[...], on: wire)
+        }
+    }
+
+    private mutating func deliver(_ bytes: ArraySlice<UInt8>, on wire: WireID) {
+        var events: [ResponseEvent] = []
+        swap(&events, &self.responseEvents)
+        defer {
+            events.clear()
+            swap(&events, &self.responseEvents)
+        }
+        let (now, limit) = (self.now, self.plan.run.idleTimeoutMin)
+        var broken: StreamOnWire?
+        var first: RequestOnWire?
+        let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
+            guard case .open = state.phoneSide, let request = state.request else {
+                state.down.destroyed += bytes.count
+                return nil
+            }
+            state.down.delivered += bytes.count
+            if !state.hasAnswer, !state.isReused { first = state.asked }
+            state.hasAnswer = true
+            state.movedAt = now
+            if let stream = state.stream, stream.isOpen {
+                if now - stream.lastByteAt > limit { broken = stream }
+                state.stream?.lastByteAt = now
+                state.stream?.bytes += bytes.count
+            }
+            do throws(ResponseError) {
+                try state.reader.receive(bytes, into: &events)
+                return (state.phone, request, true)
+            } catch {
+                return (state.phone, request, false)
+            }
+        }
+        guard let (phone, request, isReadable) = read ?? nil else {
+            return self.lose(bytes.count, on: wire)  // Nobody reads it.
+        }
+        if let broken { self.fellSilent(phone, broken, isGivenUp: false) }
+        if let first { self.lookAtLatency(of: first, of: phone) }
+        for place in events.indices {
+            // The phone may have given the request up meanwhile.
+            guard self.request(on: wire) == request else { break }
+            self.answer(events.take(place, leaving: .end), to: request, on: wire, of: phone)
+        }
+        if !isReadable, self.request(on: wire) == request {
+            self.close(wire)
+            self.tell(phone, .replyFailed(request, .malformed))
+        }
+    }
+
+    private func request(on wire: WireID) -> RequestID? { self.wires.ask(wire) { $0.request } ?? nil }
+
+    /// What the server calls it, while it does.
+    func connection(of wire: WireID) -> ConnectionID? { self.wires.ask(wire) { $0.connection } ?? nil }
+
+    /// Whether the head is that of an event stream, as anybody can read it.
+    private static func isStream(_ headers: HeaderFields) -> Bool {
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        return type.hasPrefix("text/event-stream") && headers["Content-Encoding"] == nil
+    }
+
+    private mutating func answer(
+        _ event: consuming ResponseEvent, to request: RequestID, on wire: WireID, of phone: Int
+    ) {
+        switch event {
+        case .head(let status, let headers):
+            if status == 200, Self.isStream(headers) {
+                let now = self.now
+                self.wires.update(wire) { state in
+                    state.stream?.isOpen = true
+                    state.stream?.openedAt = now
+                    state.stream?.lastByteAt = now
+                }
+            }
+            self.tell(
+                phone,
+                .replyHead(
+                    request,
+                    ReplyHead(
+                        status: status, contentType: headers["Content-Type"],
+                        contentEncoding: headers["Content-Encoding"],
+                        retryAfter: headers[HeaderName.retryAfter])))
+        case .body(let piece): self.tell(phone, .replyBytes(request, piece))
+        case .end:
+            self.endStream(on: wire, isGivenUp: false)
+            if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
+                self.wires.update(wire) { $0.request = nil }
+            } else {
+                self.close(wire)
+            }
+            self.tell(phone, .replyEnded(request))
+        }
+    }
+
+    /// The server is done with a wire: FIN or RST.
+    private mutating func serverEnded(_ wire: WireID, by ending: CutEnding) {
+        self.endStream(on: wire, isGivenUp: false)
+        self.wires.update(wire) { $0.serverSide = .over }
+        guard let phone = self.wires.ask(wire, { $0.isOpenToPhone ? $0.phone : nil }) ?? nil else { return }
+        let request = self.request(on: wire)
+        let answer = self.wires.ask(wire) { $0.hasAnswer ? $0.reader : nil } ?? nil
+        // Closing is all that is left for the phone to do, and the server would not notice.
+        self.phones[phone].wires.removeAll { $0 == wire }
+        self.wires.update(wire) { $0.phoneSide = .closed }
+        guard let request else { return }
+        guard ending == .close, var reader = answer else {
+            // Also of a reused connection: libcurl's own second try is refused.
+            self.tell(phone, .replyFailed(request, .reset))
+            return
+        }
+        var events: [ResponseEvent] = []
+        do throws(ResponseError) {
+            try reader.finish(into: &events)
+            self.tell(phone, events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request))
+        } catch {
+            self.tell(phone, .replyFailed(request, .closedEarly))
+        }
+    }
+
+    // MARK: The gauge
+
+    mutating func gaugeStreams() {
+        let streams = self.server.takeStreamsOpen()
+        self.streams.samples.append(.init(least: streams.least, most: streams.most, upTo: self.now))
+        self.lookAtBoundsOfServer()
+        if self.course.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
+    }
+}

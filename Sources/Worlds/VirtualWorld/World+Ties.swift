@@ -1,0 +1,26 @@
+import Phone
+import Plan
+import SimBase
+
+// In which order what is due at one moment happens, where the plan has it drawn.
+
+extension World {
+    /// Drawn for whom the event concerns and for the moment: what concerns one phone, its wires among it, stays in the order
+    /// in which it was brought about.
+    func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
+        self.random.draw(.ties, self.entity(of: event), UInt64(bitPattern: moment.nanoseconds))
+    }
+
+    private func entity(of event: WorldEvent) -> UInt64 {
+        switch event {
+        case .arrivals, .gauge, .phase: .max
+        case .capture(let arrival): UInt64(arrival.device.raw)
+        case .act(let phone, _), .photo(let phone, _, _, _, _), .flush(let phone),
+            .failed(let phone, _, _, _):
+            UInt64(phone)
+        case .connect(let wire), .bytes(let wire, _), .upload(let wire), .fin(let wire), .reset(let wire),
+            .givenUp(let wire):
+            UInt64(self.wires.ask(wire) { $0.phone } ?? 0)
+        }
+    }
+}

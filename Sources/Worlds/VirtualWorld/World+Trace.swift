@@ -1,0 +1,66 @@
+import HTTPServer
+import Phone
+import SimBase
+import Talaria
+
+/// One event with all that it brought about, as text.
+package struct TracedEvent: Hashable, Sendable {
+    /// From 0.
+    package let number: Int
+    package let what: String
+    package let effects: [String]
+    /// Of everything up to its end.
+    package let digest: UInt64
+}
+
+extension World {
+    mutating func trace(_ effect: HandsetEffect, of phone: Int) {
+        let text: String =
+            switch effect {
+            case .observe(let observation): "sees \(observation.what)"
+            // A token is nobody's business: headers are not told.
+            case .send(let request): "sends \(request.method) \(request.target)"
+            case .abort(let id): "gives up request \(id.raw)"
+            case .preparePhoto(let scan, _, _): "prepares the photo of scan \(scan.raw)"
+            case .releasePhoto(let scan): "lets go of the photo of scan \(scan.raw)"
+            case .use(let scan): "begins scan \(scan.raw)"
+            case .write(let change): "writes \(Self.name(of: change))"
+            case .flush: "wants its storage flushed"
+            case .flushNow: "flushes its storage"
+            case .wiped: "is wiped"
+            case .park: "leaves its connections unread"
+            case .hangUp: "hangs up what it left"
+            case .forgetProcess: "forgets its process"
+            case .schedule(let act, let at): "is to meet \(Self.name(of: act)) at \(at.nanoseconds)"
+            case .awaitedSettled: "is done with the scan that its user waited for"
+            }
+        self.tracedEffects.append("phone \(phone) \(text)")
+    }
+
+    mutating func trace(_ effect: ServerEffect) {
+        let text: String =
+            switch effect {
+            case .send(let id, let bytes): "sends \(Self.text(bytes)) on connection \(id.serial)"
+            case .sendApart(let id, let bytes):
+                "sends \(Self.text(bytes)) by themselves on connection \(id.serial)"
+            case .finish(let id): "finishes connection \(id.serial)"
+            case .cut(let id, let ending): "cuts connection \(id.serial) by \(ending)"
+            case .read(let id, let isRead): "\(isRead ? "reads" : "stops reading") connection \(id.serial)"
+            case .observe(let observation): "sees \(observation.what)"
+            case .upstream: "asks its upstream"
+            case .served: "is done with a request"
+            }
+        self.tracedEffects.append("server \(text)")
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        var digest = Digest()
+        for byte in bytes { digest.absorb(byte) }
+        return "\(bytes.count) bytes (\(Hexadecimal.text(digest.value, digits: 16)))"
+    }
+
+    /// The case without what it carries, which may hold a token.
+    private static func name(of value: some Any) -> String {
+        String("\(value)".prefix { $0 != "(" })
+    }
+}

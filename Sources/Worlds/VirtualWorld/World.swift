@@ -1,0 +1,252 @@
+import Faults
+import HTTPServer
+import Ledger
+import Phone
+import Plan
+package import SimBase
+package import Talaria
+import Wire
+
+/// The virtual world: the phones and the server of a run on a clock that jumps from event to event.
+///
+/// It drives the same machines as the live world does (`Handset` with its `Device`, `Server` with its `Backend`) and adds
+/// what is outside of them: wires, a storage, a photo that takes its time, and a schedule. A value: a copy is a snapshot.
+package struct World: Sendable {
+    let plan: WorldPlan
+    let random: KeyedRandom
+    package internal(set) var now = Instant.zero
+    var queue = EventHeap<WorldEvent>()
+    /// When each phone wants to be woken.
+    var wakes: WakeQueue
+    var server: Server
+    var phones: [WorldPhone] = []
+    var wires = WireTable()
+    /// What the phones' side meets of the faults; nil without any.
+    var refusals: FaultDesk?
+    /// Of what happens to phones, by the number in its event.
+    var acts: [LifeAct] = []
+    var course: Course
+    package internal(set) var chain = Chain()
+    var observations: [Observation] = []
+    /// The digest of all observations.
+    private var seen = ObservationDigest()
+    /// Open event streams as the server counts them.
+    package internal(set) var streams = StreamGauge()
+    var failure: WorldFailure?
+    /// What the world found out about itself, and the bytes that did not arrive.
+    var findings: [WorldFinding] = []
+    var lost = LostBytes()
+    /// Silences of open streams that somebody has to judge.
+    var silences: [StreamSilence] = []
+    var forms: [RequestForm] = []
+    var givenUp: [RequestGivenUp] = []
+
+    // Reused.
+    var serverEffects: [ServerEffect] = []
+    var handsetEffects: [HandsetEffect] = []
+    var responseEvents: [ResponseEvent] = []
+
+    /// What is told event by event, for those who look for the first difference of two runs.
+    var isTracing = false
+    var tracedEffects: [String] = []
+    /// By the number of the event, from 0.
+    package var tracedEvents = 0..<0
+    package private(set) var trace: [TracedEvent] = []
+
+    private var lastHappenings: [(at: Instant, what: Happening)] = []
+    private var lastHappeningsNext = 0
+    private var eventsOfInstant = 0
+    private static let happeningsKept = 32
+
+    package init(_ plan: WorldPlan) {
+        self.plan = plan
+        self.random = plan.run.random
+        let scenario = plan.run.scenario
+        let faults = plan.bypassesFaults ? nil : scenario.faults
+        self.wakes = WakeQueue(keys: plan.run.devices)
+        self.server = Server(
+            ServingSetup(
+                origin: .simulated(
+                    scenario.server.configuration(wallClockAtZero: plan.wallClockAtZero), plan.run.shelf),
+                random: plan.run.random, faults: faults,
+                links: FleetLinks(
+                    groups: plan.run.groups.map {
+                        .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)
+                    }),
+                clockZero: 0, nonce: nil))
+        if let faults, faults.contains(where: \.kind.isMetByPhone) {
+            self.refusals = FaultDesk(specs: faults, random: plan.run.random, side: .phone)
+        }
+        self.course = Course(plan)
+        self.switchOn(faults.map { FaultDesk(specs: $0, random: plan.run.random) })
+        self.beginSchedule()
+    }
+
+    // MARK: Time
+
+    /// Lets the next thing happen. False when the present act is over, or there is nothing left.
+    package mutating func step() throws(WorldFailure) -> Bool {
+        let isGoing = self.course.isGoing
+        guard isGoing else { return false }
+        let queued = self.queue.nextAt ?? .distantFuture
+        let serving = self.server.nextWake ?? .distantFuture
+        let waking = self.wakes.nextDue() ?? .distantFuture
+        let next = min(queued, serving, waking)
+        guard next < .distantFuture else {
+            self.course.nothingIsLeft()
+            return false
+        }
+        if next > self.now {
+            self.now = next
+            self.eventsOfInstant = 0
+        }
+        self.eventsOfInstant += 1
+        self.isTracing = self.tracedEvents.contains(self.chain.events)
+        self.chain.absorb(self.now)
+        if queued <= self.now, let event = self.queue.takeFirst() {
+            self.remember(event.happening)
+            event.absorb(into: &self.chain)
+            self.happen(event)
+        } else if serving <= self.now {
+            self.remember(.serverWoke)
+            self.chain.absorb(15)
+            self.tellServer(.woke)
+        } else if let (phone, _) = self.wakes.popDue(at: self.now) {
+            self.remember(.phoneWoke(phone))
+            self.chain.absorb(16 << 40 | phone)
+            self.tell(phone, .woke)
+        }
+        self.chain.absorb(self.seen.value)
+        self.chain.endEvent()
+        if self.isTracing { self.noteTrace() }
+        self.followCourse()
+        try self.check()
+        return true
+    }
+
+    /// Lets so many things happen. False when there were fewer.
+    package mutating func steps(_ count: Int) throws(WorldFailure) -> Bool {
+        for _ in 0..<count {
+            guard try self.step() else { return false }
+        }
+        return true
+    }
+
+    private mutating func noteTrace() {
+        self.trace.append(
+            TracedEvent(
+                number: self.chain.events - 1, what: self.lastEvent, effects: self.tracedEffects,
+                digest: self.chain.value))
+        self.tracedEffects.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func remember(_ what: Happening) {
+        if self.lastHappenings.count < Self.happeningsKept {
+            self.lastHappenings.append((self.now, what))
+        } else {
+            self.lastHappenings[self.lastHappeningsNext] = (self.now, what)
+            self.lastHappeningsNext = (self.lastHappeningsNext + 1) % Self.happeningsKept
+        }
+    }
+
+    private mutating func check() throws(WorldFailure) {
+        if self.queue.count > self.plan.limits.heapMax {
+            self.fail(.heapLimit(self.plan.limits.heapMax))
+        } else if self.eventsOfInstant > self.plan.limits.eventsPerInstantMax {
+            self.fail(.noProgress(self.eventsOfInstant))
+        }
+        if let failure = self.failure { throw failure }
+    }
+
+    private mutating func fail(_ cause: WorldFailure.Cause) {
+        guard self.failure == nil else { return }
+        self.failure = WorldFailure(cause: cause, at: self.now, lastEvents: self.lastEvents)
+    }
+
+    /// What happened last, oldest first.
+    package var lastEvents: [String] {
+        let order =
+            self.lastHappenings[self.lastHappeningsNext...] + self.lastHappenings[..<self.lastHappeningsNext]
+        return order.map { "\($0.at.nanoseconds) \($0.what)" }
+    }
+
+    /// The description of what happened last.
+    package var lastEvent: String {
+        guard !self.lastHappenings.isEmpty else { return "" }
+        let count = self.lastHappenings.count
+        let last = self.lastHappenings[(self.lastHappeningsNext + count - 1) % count]
+        return "\(last.at.nanoseconds) \(last.what)"
+    }
+
+    mutating func schedule(_ event: WorldEvent, at moment: Instant) {
+        if moment < self.now {
+            self.fail(.eventInThePast(by: self.now - moment))
+            return
+        }
+        if self.plan.shufflesTies {
+            self.queue.insert(event, at: moment, tie: self.tie(of: event, at: moment))
+        } else {
+            self.queue.insert(event, at: moment)
+        }
+    }
+
+    private mutating func happen(_ event: WorldEvent) {
+        switch event {
+        case .arrivals: self.makeCaptures()
+        case .capture(let arrival):
+            self.course.thinkers -= 1
+            self.course.closedDue += 1
+            self.capture(arrival)
+        case .act(let phone, let act):
+            guard !self.course.isHealed else { return }  // All trouble is over.
+            self.tell(Int(phone), .act(self.acts[Int(act)]))
+        case .photo(let phone, let scan, let process, let photo, let isFirst):
+            self.photoIsReady(Int(phone), scan, process: process, photo, isFirst: isFirst)
+        case .flush(let phone):
+            self.tell(Int(phone), .flushing)
+            self.tell(Int(phone), .flushed)
+        case .failed(let phone, let process, let id, let failure):
+            guard self.phones[Int(phone)].handset.process == process else { return }
+            self.tell(Int(phone), .replyFailed(id, failure))
+        case .connect(let wire):
+            guard self.wires.exists(wire) else { return }
+            self.wires.connect(wire, as: self.server.accept(at: self.now))
+        case .bytes(let wire, let bytes):
+            guard let connection = self.arrived(bytes.count, on: wire) else { return }
+            self.tellServer(.received(connection, bytes[...]))
+        case .upload(let wire): self.continueUpload(wire)
+        case .fin(let wire): self.finArrives(wire)
+        case .reset(let wire): self.resetArrives(wire)
+        case .givenUp(let wire): self.resetArrives(wire)
+        case .gauge: self.gaugeStreams()
+        case .phase: break  // Whatever happens, the course is looked at behind it.
+        }
+    }
+
+    // MARK: What is seen
+
+    /// The number of observations so far.
+    package var observationsMade: Int { Int(self.seen.count) }
+
+    mutating func observe(_ observation: consuming Observation) {
+        self.seen.absorb(observation)
+        self.observations.append(observation)
+    }
+
+    /// Everything seen since the last time, in the order of time; `emptied` is the array of an earlier call.
+    package mutating func take(_ emptied: inout [Observation]) {
+        swap(&self.observations, &emptied)
+        if !self.observations.isEmpty { self.observations.removeAll(keepingCapacity: true) }
+    }
+}
+
+/// What the server said of its open streams, at the end of each interval.
+package struct StreamGauge: Hashable, Sendable {
+    package struct Sample: Hashable, Sendable {
+        package var least: Int
+        package var most: Int
+        package var upTo: Instant
+    }
+
+    package internal(set) var samples: [Sample] = []
+}

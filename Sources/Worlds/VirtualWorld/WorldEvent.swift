@@ -1,0 +1,154 @@
+import HTTPServer
+import Phone
+import Plan
+package import SimBase
+import Talaria
+
+/// What waits to happen.
+enum WorldEvent: Sendable {
+    /// The next captures of the schedule.
+    case arrivals
+    /// A user of a closed group has thought.
+    case capture(Arrival)
+    /// By its place in the world's list.
+    case act(phone: Int32, Int32)
+    case photo(phone: Int32, ScanNumber, process: UInt32, PhotoReference, isFirst: Bool)
+    case flush(phone: Int32)
+    case failed(phone: Int32, process: UInt32, RequestID, TransportFailure)
+    // What a phone does to a wire, when it has come to the link.
+    case connect(WireID)
+    case bytes(WireID, [UInt8])
+    case upload(WireID)
+    case fin(WireID)
+    case reset(WireID)
+    /// The server looks whether the peer of a half-open connection has given up.
+    case givenUp(WireID)
+    case gauge
+    /// The phase of the run may be over.
+    case phase
+}
+
+/// A wire as long as it lives.
+struct WireID: Hashable, Sendable {
+    let slot: UInt32
+    let generation: UInt32
+}
+
+extension WorldEvent {
+    /// For the digest: its kind and whom it concerns.
+    func absorb(into chain: inout Chain) {
+        switch self {
+        case .arrivals: chain.absorb(1)
+        case .capture(let arrival):
+            chain.absorb(2)
+            chain.absorb(Int(arrival.device.raw))
+        case .act(let phone, let act): chain.absorb(3 << 40 | Int(phone) << 20 ^ Int(act))
+        case .photo(let phone, let scan, _, _, _):
+            chain.absorb(4 << 40 | Int(phone))
+            chain.absorb(Int(scan.raw))
+        case .flush(let phone): chain.absorb(5 << 40 | Int(phone))
+        case .failed(let phone, _, let id, _):
+            chain.absorb(6 << 40 | Int(phone))
+            chain.absorb(id.raw)
+        case .connect(let wire): chain.absorb(7 << 40 | Int(wire.slot))
+        case .bytes(let wire, let bytes):
+            chain.absorb(8 << 40 | Int(wire.slot))
+            chain.absorb(bytes[...])
+        case .upload(let wire): chain.absorb(9 << 40 | Int(wire.slot))
+        case .fin(let wire): chain.absorb(10 << 40 | Int(wire.slot))
+        case .reset(let wire): chain.absorb(11 << 40 | Int(wire.slot))
+        case .givenUp(let wire): chain.absorb(12 << 40 | Int(wire.slot))
+        case .gauge: chain.absorb(13)
+        case .phase: chain.absorb(14)
+        }
+    }
+}
+
+/// What just happened, for the report of a mistake and for the trace. Without any bytes: it is remembered of every event.
+enum Happening: Sendable {
+    case arrivals
+    case capture(DeviceNumber)
+    case act(phone: Int32, Int32)
+    case photo(phone: Int32, ScanNumber)
+    case flush(phone: Int32)
+    case failed(phone: Int32, RequestID, TransportFailure)
+    case connect(WireID)
+    case bytes(WireID, Int)
+    case upload(WireID)
+    case fin(WireID)
+    case reset(WireID)
+    case givenUp(WireID)
+    case gauge
+    case phase
+    case phoneWoke(Int)
+    case serverWoke
+}
+
+extension WorldEvent {
+    var happening: Happening {
+        switch self {
+        case .arrivals: .arrivals
+        case .capture(let arrival): .capture(arrival.device)
+        case .act(let phone, let act): .act(phone: phone, act)
+        case .photo(let phone, let scan, _, _, _): .photo(phone: phone, scan)
+        case .flush(let phone): .flush(phone: phone)
+        case .failed(let phone, _, let id, let failure): .failed(phone: phone, id, failure)
+        case .connect(let wire): .connect(wire)
+        case .bytes(let wire, let bytes): .bytes(wire, bytes.count)
+        case .upload(let wire): .upload(wire)
+        case .fin(let wire): .fin(wire)
+        case .reset(let wire): .reset(wire)
+        case .givenUp(let wire): .givenUp(wire)
+        case .gauge: .gauge
+        case .phase: .phase
+        }
+    }
+}
+
+extension Happening: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .phoneWoke(let phone): "phone \(phone) woke"
+        case .serverWoke: "server woke"
+        case .arrivals: "arrivals"
+        case .capture(let device): "phone \(device.raw) captures"
+        case .act(let phone, let act): "phone \(phone): act \(act)"
+        case .photo(let phone, let scan): "phone \(phone): photo of scan \(scan.raw) is ready"
+        case .flush(let phone): "phone \(phone): storage flushes"
+        case .failed(let phone, let id, let failure):
+            "phone \(phone): request \(id.raw) fails: \(failure.rawValue)"
+        case .connect(let wire): "wire \(wire.slot).\(wire.generation): connects"
+        case .bytes(let wire, let count): "wire \(wire.slot).\(wire.generation): \(count) bytes up"
+        case .upload(let wire): "wire \(wire.slot).\(wire.generation): photo goes up"
+        case .fin(let wire): "wire \(wire.slot).\(wire.generation): FIN up"
+        case .reset(let wire): "wire \(wire.slot).\(wire.generation): RST up"
+        case .givenUp(let wire): "wire \(wire.slot).\(wire.generation): its silence is looked at"
+        case .gauge: "streams are counted"
+        case .phase: "the phase is looked at"
+        }
+    }
+}
+
+/// A mistake of ours: the run is not to be believed.
+package struct WorldFailure: Error, Hashable, Sendable {
+    package enum Cause: Hashable, Sendable {
+        /// Something was to happen before the present.
+        case eventInThePast(by: Interval)
+        case heapLimit(Int)
+        /// So many events without the time moving on.
+        case noProgress(Int)
+    }
+
+    package var cause: Cause
+    package var at: Instant
+    /// What happened last, oldest first.
+    package var lastEvents: [String]
+
+    package var text: String {
+        switch self.cause {
+        case .eventInThePast(let by): "an event was scheduled \(by.nanoseconds) ns in the past"
+        case .heapLimit(let count): "more than \(count) events wait"
+        case .noProgress(let count): "\(count) events without the time moving on"
+        }
+    }
+}

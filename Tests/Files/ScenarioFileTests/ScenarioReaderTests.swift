@@ -1,0 +1,502 @@
+import Backend
+import Faults
+import Metrics
+import Phone
+import Plan
+import SimBase
+import Testing
+
+@testable import ScenarioFile
+
+struct ScenarioReaderTests {
+    private func value(_ key: String, _ value: String) throws -> Scenario {
+        try load(minimal, set: ["\(key)=\(value)"])
+    }
+
+    private func fault(_ text: String) throws -> FaultSpec? {
+        try load(minimal + "faults:\n  - \(text)\n").faults.first
+    }
+
+    @Test func `defaults are those of the contract`() throws {
+        let scenario = try load(minimal)
+        let expected = Scenario(
+            name: "test", description: "", seed: 1,
+            groups: [
+                FleetGroup(
+                    name: "phones", devices: 2, profile: .contract, idleTimeout: .automatic,
+                    network: .always(NamedLink(name: "perfect", profile: .perfect)), scansPerDevice: 1,
+                    load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
+                    photos: .folder("shelves"), preprocess: .once)
+            ],
+            server: .contract, faults: [], slos: [], drain: .seconds(30), duration: nil)
+        #expect(scenario == expected)
+    }
+
+    @Test func `a group is read`() throws {
+        let group = try load(
+            """
+            scenario: 1
+            fleet:
+              a-1:
+                devices: 7
+                profile: contract
+                network: {up: {delay: 65ms, rate: 1.5Mbps}, down: {rate: off}}
+                scans: 4
+                arrivals: 2.5/m
+                spacing: burst(3)
+                photos: {paint: 8}
+                preprocess: each
+                resume: off
+                cleanup: false
+                inline-books: off
+                streams-max: 2
+                idle-timeout: 90s
+            """
+        ).groups.first
+        var profile = ClientProfile.contract
+        profile.resume = false
+        profile.cleanup = false
+        profile.inlineBooks = false
+        profile.streamsMax = 2
+        profile.idleTimeout = .seconds(90)
+        let link = LinkProfile(
+            up: LinkDirection(delay: .milliseconds(65), bitsPerSecond: 1_500_000),
+            down: LinkDirection(delay: .zero, bitsPerSecond: nil))
+        #expect(
+            group
+                == FleetGroup(
+                    name: "a-1", devices: 7, profile: profile, idleTimeout: .fixed,
+                    network: .always(NamedLink(name: "custom", profile: link)), scansPerDevice: 4,
+                    load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
+                    photos: .painted(8, size: nil), preprocess: .each))
+    }
+
+    @Test(
+        arguments: [
+            ("shelves", .folder("shelves")), ("deep/down", .folder("deep/down")),
+            ("[shelves, mine/one.jpg]", .list(["shelves", "mine/one.jpg"])),
+            ("{paint: 8}", .painted(8, size: nil)),
+            ("{paint: 2, size: 4032x3024}", .painted(2, size: PhotoSize(width: 4032, height: 3024))),
+        ] as [(String, PhotoSource)])
+    func `photos are a folder, a list, or painted`(text: String, expected: PhotoSource) throws {
+        #expect(try value("fleet.phones.photos", text).groups[0].photos == expected)
+    }
+
+    @Test func `staged arrivals are read`() throws {
+        let group = try value(
+            "fleet.phones.arrivals",
+            "[{rate: 5/s, for: 10s}, {rate: 0/s, for: 1m}, {ramp: 5/s..50/m, over: 60s}, {ramp: 0/s..1/s, over: 2s}]"
+        ).groups[0]
+        let (five, fifty) = (
+            ArrivalRate(arrivals: 5, per: .seconds(1)), ArrivalRate(arrivals: 50, per: .minutes(1))
+        )
+        let stages = ArrivalStages([
+            ArrivalStage(five, length: .seconds(10)), ArrivalStage(nil, length: .minutes(1)),
+            ArrivalStage(from: five, to: fifty, length: .seconds(60)),
+            ArrivalStage(from: nil, to: ArrivalRate(arrivals: 1, per: .seconds(1)), length: .seconds(2)),
+        ])
+        #expect(group.load == .open(.staged(stages), .uniform))
+    }
+
+    @Test func `an itinerary is read`() throws {
+        let network = try value(
+            "fleet.phones.network",
+            "[{at: 0s, link: lte}, {at: 12s, link: edge-lossy, for: 4s}, {at: 20s, link: none, for: 3s}, {at: 30s, link: {up: {loss: 0.5%}, dns-delay: 2s}}]"
+        ).groups[0].network
+        func preset(_ name: String) throws -> NamedLink { NamedLink(try #require(LinkPreset.named(name))) }
+        let custom = LinkProfile(
+            up: LinkDirection(delay: .zero, bitsPerSecond: nil, loss: Odds(perMillion: 5_000)),
+            down: LinkDirection(delay: .zero, bitsPerSecond: nil), nameLookup: .seconds(2))
+        #expect(
+            try network
+                == Itinerary([
+                    .init(at: .zero, link: preset("lte"), length: nil),
+                    .init(at: .seconds(12), link: preset("edge-lossy"), length: .seconds(4)),
+                    .init(at: .seconds(20), link: nil, length: .seconds(3)),
+                    .init(
+                        at: .seconds(30), link: NamedLink(name: "custom", profile: custom), length: nil),
+                ]))
+    }
+
+    @Test func `think times are read`() throws {
+        func load(_ keys: String) throws -> LoadModel {
+            try ScenarioFileTests.load("scenario: 1\nfleet:\n  a: {devices: 2, \(keys)}\n").groups[0].load
+        }
+        let think = Interval.seconds(1)...(.seconds(4))
+        #expect(
+            try load("think: 1s..4s")
+                == .closed(ThinkTime(think: think, start: .zero ... .seconds(4))))
+        #expect(
+            try load("think: 1s..4s, start: 2s")
+                == .closed(ThinkTime(think: think, start: .seconds(2)...(.seconds(2)))))
+    }
+
+    @Test func `a group that nothing drives is told`() {
+        #expect(
+            errors("scenario: 1\nfleet:\n  a: {devices: 2}\n").map(\.message)
+                == ["a group needs `arrivals` or `think`"])
+        #expect(
+            errors("scenario: 1\nfleet:\n  a: {devices: 2, think: 1s, spacing: poisson}\n").map(\.message)
+                == ["a group has `spacing` or `think`, not both"])
+    }
+
+    @Test func `a server is read`() throws {
+        let server = try load(
+            minimal + """
+                server:
+                  dialect: contract
+                  books: 5
+                  job-time: 0.5s..2m
+                  ping: 250ms
+                  ping-ids: on
+                  token-lifetime: 90s
+                  event-buffer: 5s
+                  replay-ids: fresh
+                  line-ends: mixed
+                  rate-limit: off
+                  results-lifetime: 1h
+                  completed-size-max: 2KiB
+                  strict-device: true
+                  strict-accept: on
+                  repeated-cleanup: 404
+                  links: https://api.example:8443
+                  retry: 750ms
+                  stream-linger: 3s
+                  photos-max: 2
+                  photo-size-max: 1MB
+                  batch-size-max: 1.5MiB
+                  jobs-max: 10
+                  tombstones-max: 20
+                """
+        ).server
+        var backend = BackendConfiguration.contract
+        backend.jobTime = .milliseconds(500)...(.minutes(2))
+        backend.ping = .milliseconds(250)
+        backend.pingIDs = true
+        backend.tokenLifetime = .seconds(90)
+        backend.eventBuffer = .seconds(5)
+        backend.replayIDs = .fresh
+        backend.lineEnds = .mixed
+        backend.rateLimit = nil
+        backend.resultsLifetime = .hours(1)
+        backend.completedBytesMax = 2_048
+        backend.strictDevice = true
+        backend.strictAccept = true
+        backend.repeatedCleanup = .notFound
+        backend.urlForm = .absolute(base: "https://api.example:8443")
+        backend.retryField = .milliseconds(750)
+        backend.streamLinger = .seconds(3)
+        backend.photosMax = 2
+        backend.photoBytesMax = 1_000_000
+        backend.batchBytesMax = 1_572_864
+        backend.jobsMax = 10
+        backend.tombstonesMax = 20
+        #expect(server == ServerSettings(books: 5...5, backend: backend))
+    }
+
+    @Test(arguments: [
+        (
+            "{do: rate-limit, on: upload, quota: 1 per 4s, per: device, retry-after: 2s}",
+            FaultKind.rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: .seconds(2))
+        ),
+        (
+            "{do: rate-limit, quota: 3 per 1m}",
+            .rateLimit(quota: Quota(requests: 3, window: .minutes(1)), retryAfter: nil)
+        ),
+        ("{do: strip-books}", .stripBooks(.absent)),
+        ("{do: strip-books, as: renamed}", .stripBooks(.renamed)),
+        ("{do: reset}", .reset(.betweenEvents, .reply)),
+        ("{do: reset, after: 10 bytes}", .reset(.afterBytes(0), .reply)),
+        ("{do: reset, cut: inside-utf8}", .reset(.insideUTF8, .reply)),
+        ("{do: reset, cut: inside-line-end}", .reset(.insideLineEnd, .reply)),
+        ("{do: reset, cut: after-bytes(7)}", .reset(.afterBytes(7), .reply)),
+        ("{do: reset, cut: {after-bytes: 7}}", .reset(.afterBytes(7), .reply)),
+        ("{do: expire-token, after: 1s}", .expireToken),
+        ("{do: offline, for: 4s}", .offline),
+    ])
+    func `a fault has its kind`(text: String, kind: FaultKind) throws {
+        #expect(try fault(text)?.kind == kind)
+    }
+
+    @Test(arguments: [
+        ("1s", FaultTrigger.afterTime(.seconds(1)...(.seconds(1)))),
+        ("250ms..2s", .afterTime(.milliseconds(250)...(.seconds(2)))),
+        ("1 event", .afterEvents(1...1)),
+        ("1..4 events", .afterEvents(1...4)),
+        ("120..500 bytes", .afterBytes(120...500)),
+        ("2KiB", .afterBytes(2_048...2_048)),
+    ])
+    func `a fault has its trigger`(text: String, trigger: FaultTrigger) throws {
+        #expect(try fault("{do: reset, after: \(text)}")?.trigger == trigger)
+    }
+
+    @Test(arguments: [
+        ("1 record", FaultTrigger.afterRecords(1...1)), ("3..40 records", .afterRecords(3...40)),
+        ("accepted", .afterStep(.accepted)), ("book", .afterStep(.book)),
+        ("last-book", .afterStep(.lastBook)), ("completed", .afterStep(.completed)),
+    ])
+    func `a kill waits for records or for a step`(text: String, trigger: FaultTrigger) throws {
+        let read = try #require(try fault("{do: kill, after: \(text), at: 1s..3s, for: 2s}"))
+        #expect(read.trigger == trigger)
+        #expect(read.window == FaultWindow(at: .seconds(1), length: .seconds(2)))
+        #expect(read.spread == .seconds(2))
+    }
+
+    @Test(
+        arguments: [
+            (
+                "kill", "acepted",
+                "`after` is a number of records, as in `3 records`, or `accepted`, `book`, `last-book` or `completed`, not `acepted`",
+                "did you mean `accepted`?"
+            ),
+            (
+                "kill", "2s", "this fault can wait for `records` or `step`, not for time",
+                "`at` is the moment of a fault"
+            ),
+            ("kill", "2 events", "this fault can wait for `records` or `step`, not for events", nil),
+            ("kill", "3", "`after` needs a unit", "write `3 records`"),
+            ("kill", "0..2 records", "at least 1 record", nil),
+            ("storage-full", "book", "this fault can wait for `records`, not for a step", nil),
+            (
+                "reset", "3 records", "this fault can wait for `time`, `events` or `bytes`, not for records",
+                nil
+            ),
+            ("reset", "accepted", "this fault can wait for `time`, `events` or `bytes`, not for a step", nil),
+        ] as [(String, String, String, String?)])
+    func `what a fault cannot wait for is told`(kind: String, text: String, message: String, help: String?) {
+        let found = errors(minimal + "faults: [{do: \(kind), after: \(text), for: 1s}]\n")
+        #expect(found.map(\.message) == [message])
+        #expect(found.map(\.help) == [help])
+    }
+
+    @Test func `a fault has everything else`() throws {
+        let text =
+            "{do: reset, on: stream, id: mine, chance: 12.5%, at: 8s, for: 4s, count: 3, scope: 50% of devices}"
+        #expect(
+            try fault(text)
+                == FaultSpec(
+                    id: "mine", kind: .reset(.betweenEvents, .reply), place: .stream,
+                    chance: Odds(perMillion: 125_000),
+                    window: FaultWindow(at: .seconds(8), length: .seconds(4)), trigger: .atOnce,
+                    count: .perScan(3),
+                    scope: .share(.percent(50))))
+        #expect(try fault("{do: reset, after: 2 events, count: each-attempt}")?.count == .eachAttempt)
+        #expect(try fault("{do: reset, count: once}")?.count == .oncePerScan)
+        #expect(try fault("{do: rate-limit, quota: 1 per 1s}")?.count == .eachAttempt)
+        #expect(try fault("{do: reset, scope: phones}")?.scope == .group("phones"))
+        #expect(try fault("{do: reset, scope: all}")?.scope == .everyone)
+        #expect(try fault("{do: reset, scope: 20%}")?.scope == .share(.percent(20)))
+    }
+
+    @Test func `faults without an id are counted within their kind`() throws {
+        let faults = try load(
+            minimal
+                + "faults:\n  - {do: reset}\n  - {do: strip-books}\n  - {do: reset, id: x}\n  - {do: reset}\n"
+        ).faults
+        #expect(faults.map(\.id) == ["reset-1", "strip-books-1", "x", "reset-3"])
+        #expect(
+            errors(minimal + "faults:\n  - {do: reset, id: reset-2}\n  - {do: reset}\n").map(\.message)
+                == ["two faults are called `reset-2`"])
+    }
+
+    @Test func `objectives are read`() throws {
+        let scenario = try load(
+            minimal + """
+                faults: [{do: reset, id: cut, after: 2 events}]
+                slo:
+                  sse.connect.time{group:phones}: [p(95) < 400ms, p(99) < 1s]
+                  faults.cut: {expect: count >= 1, severity: warn}
+                  scans.lost: {expect: count == 0, abort: on}
+                  upload.time: {expect: p(95) < 2s over 30s, no-data: pass}
+                """)
+        #expect(scenario.slos.map(\.passesWithoutData) == [nil, nil, nil, nil, true])
+        #expect(
+            scenario.slos.map { "\($0.selector) \($0.condition) \($0.severity.rawValue) \($0.abort)" } == [
+                "sse.connect.time{group:phones} p(95) < 400ms error false",
+                "sse.connect.time{group:phones} p(99) < 1s error false",
+                "faults.cut count >= 1 warn false",
+                "scans.lost count == 0 error true",
+                "upload.time p(95) < 2s over 30s error false",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "sse.connect.time{group:fones}: p(95) < 1s", "the fleet has no group `fones`",
+                "did you mean `phones`?"
+            ),
+            ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
+            (
+                "sse.connect.time: {expect: p(95) < 1s, over: 30s}", "unknown key `over` in an objective",
+                "it takes `expect`, `severity`, `abort` or `no-data`"
+            ),
+            (
+                "sse.connect.time: {expect: p(95) < 1s, no-data: maybe}",
+                "`no-data` is `pass` or `fail`, not `maybe`", nil
+            ),
+            (
+                "scans.lost: count == 0 over 30s", "scans.lost is known of the whole run only",
+                "leave out `over 30s`"
+            ),
+            ("sse.connect.time: max < 1s within 5s of tunel.end", "there is no fault `tunel`", nil),
+            (
+                "sse.connect.time: {severity: warn}", "an objective needs `expect`",
+                "for example `expect: p(95) < 400ms`"
+            ),
+            (
+                "sse.connect.time: p(95) < 400", "a time needs a unit: ns, us, ms, s, m or h",
+                "did you mean `400ms`?"
+            ),
+        ] as [(String, String, String?)])
+    func `an impossible objective is told`(text: String, message: String, help: String?) {
+        let found = errors(minimal + "slo:\n  \(text)\n")
+        #expect(found.map(\.message) == [message])
+        #expect(found.map(\.help) == [help])
+    }
+
+    @Test func `an objective behind the end of a fault needs one that ends`() {
+        let faults = "faults: [{do: offline, id: tunnel, at: 1s, for: 2s}, {do: reset, after: 1 events}]\n"
+        func found(_ id: String) -> [String] {
+            errors(minimal + faults + "slo: {sse.connect.time: max < 1s within 5s of \(id).end}\n").map {
+                "\($0.message); \($0.help ?? "-")"
+            }
+        }
+        #expect(found("tunnel") == [])
+        #expect(found("tunnl") == ["there is no fault `tunnl`; did you mean `tunnel`?"])
+        #expect(found("reset-1") == ["the fault `reset-1` has no end; give it a `for`, as in `for: 4s`"])
+    }
+
+    @Test func `an objective written twice in two ways is told`() {
+        let text =
+            "slo:\n  \"scans.lost{group:phones}\": count == 0\n  \"scans.lost{group: phones}\": count < 1\n"
+        #expect(
+            errors(minimal + text).map(\.message) == [
+                "the objective `scans.lost{group:phones}` is given twice"
+            ])
+    }
+
+    @Test(arguments: [
+        ("fleet.phones.devices=1000001", "the number of devices is a number from 1 to 1000000, not 1000001"),
+        ("fleet.phones.devices=2.5", "the number of devices is a whole number, not `2.5`"),
+        ("fleet.phones.devices=1234567890123456789", "a number of more than 18 digits"),
+        ("fleet.phones.devices=", "`devices` has no value"),
+        ("fleet.phones.devices=[1]", "`devices` is one value, not a list"),
+        ("fleet.phones.arrivals=0/s", "nothing would ever arrive"),
+        ("fleet.phones.arrivals=1000000/s", "at most 100000 arrivals a second"),
+        ("fleet.phones.arrivals=5/d", "a duration is in ns, us, ms, s, m or h"),
+        ("fleet.phones.arrivals=[]", "staged arrivals have at least one stage"),
+        ("fleet.phones.arrivals={rate: 5/s}", "`arrivals` is one rate or a list of stages"),
+        ("fleet.phones.arrivals=[{rate: 0/s, for: 10s}]", "nothing would ever arrive"),
+        ("fleet.phones.arrivals=[{rate: 5/s, for: 0s}]", "a stage of no time"),
+        ("fleet.phones.arrivals=[{rate: 5/s}]", "a stage needs `for`"),
+        ("fleet.phones.arrivals=[{rate: 5/s, over: 1s}]", "this stage takes its time by `for`, not `over`"),
+        ("fleet.phones.arrivals=[{for: 1s}]", "a stage has one `rate` or one `ramp`"),
+        (
+            "fleet.phones.arrivals=[{ramp: 5/s, over: 1s}]",
+            "a ramp runs from one rate to another, as in `5/s..50/s`"
+        ),
+        ("fleet.phones.think=1s", "a group has `arrivals` or `think`, not both"),
+        ("fleet.phones.start=1s", "`start` goes with `think`"),
+        ("fleet.phones.network=[]", "an itinerary has at least one step"),
+        ("fleet.phones.network=[{at: 1s, link: lte}]", "an itinerary begins with the run"),
+        ("fleet.phones.network=[{at: 0s}]", "a step of an itinerary needs `link`"),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte, for: 1s}]",
+            "there is no link to go back to before the first step"
+        ),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte}, {at: 0s, link: edge}]",
+            "the steps of an itinerary are in the order of their times"
+        ),
+        ("fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: edge, for: 0s}]", "a step of no time"),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: none}]",
+            "a phone without a path for ever can never finish its scans"
+        ),
+        ("fleet.phones.network=none", "a phone that never has a path can never finish its scans"),
+        ("fleet.phones.network={up: {loss: 100%}}", "a link that loses everything is none"),
+        ("fleet.phones.network=loss-100", "a link that loses everything is none"),
+        ("fleet.phones.network=lt", "unknown link `lt`"),
+        ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
+        ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
+        ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
+        ("fleet.phones.resume=yes", "a switch is `on` or `off`, not `yes`"),
+        ("fleet.phones.idle-timeout=0s", "a timeout of no time loses every stream"),
+        ("fleet.phones.request-timeout=0s", "a timeout of no time gives up every request"),
+        ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),
+        (
+            "fleet.phones.photos=../../etc",
+            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
+        ),
+        (
+            "fleet.phones.photos=[shelves, /etc]",
+            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `/etc`"
+        ),
+        ("fleet.phones.photos=[]", "a list of photos has 1 to 500 entries, not 0"),
+        ("fleet.phones.photos=[{paint: 1}]", "`photos` is one value, not a map"),
+        ("fleet.phones.photos={size: 100x100}", "photos needs `paint`"),
+        ("fleet.phones.photos={paint: 0}", "the number of painted photos is a number from 1 to 1000, not 0"),
+        (
+            "fleet.phones.photos={paint: 1, size: 4032}",
+            "a size is width and height in pixels, not `4032`"
+        ),
+        (
+            "fleet.phones.photos={paint: 1, size: 63x64}",
+            "a side of a painted photo has at least 64 pixels"
+        ),
+        (
+            "fleet.phones.photos={paint: 1, size: 9999999999x9999999999}",
+            "a painted photo has at most 16000000 pixels"
+        ),
+        ("server.books=8..3", "a range runs from the smaller to the larger"),
+        ("server.books=3..501", "the number of books is a number from 0 to 500, not 501"),
+        ("server.job-time=3s..1s", "a range runs from the smaller to the larger"),
+        ("server.job-time=lognormal(1s, 3s)", "lognormal times are not available yet"),
+        ("server.ping=0s", "pings are at least a millisecond apart"),
+        ("server.ping=999999h", "a time of at most 87600h"),
+        ("server.ping=0.0000000001s", "`0.0000000001` has more digits than can be told apart"),
+        ("server.rate-limit=10/20m", "a quota is a number per time, as in `10 per 20m`"),
+        ("server.dialect=bendv3", "the dialect `bendv3` is not available yet"),
+        ("server.photo-size-max=10mib", "unknown unit `mib`: a size is in B, kB, MB, GB, KiB, MiB or GiB"),
+        ("server.photo-size-max=0B", "a size from 1B to 1024GiB"),
+        (
+            "server.links=ftp://x",
+            "`links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end"
+        ),
+        ("duration=0s", "a run of no time"),
+        ("drain=169h", "a time of at most 168h"),
+        (
+            "name=../up",
+            "a name is made of letters, digits, `-`, `_` and `.`, and begins with a letter, digit or `_`"
+        ),
+        ("seed=-1", "a seed is a whole number from 0 to 18446744073709551615"),
+        ("extends=other.scenario", "what a scenario extends is for its file to say"),
+        ("faults={do: reset}", "faults are a list, not a map"),
+        ("faults=[{on: stream}]", "a fault needs `do`"),
+        ("faults=[{do: rate-limit}]", "a rate-limit fault needs `quota`"),
+        ("faults=[{do: strip-books, on: upload}]", "a strip-books fault acts on `stream`, not on `upload`"),
+        ("faults=[{do: reset, quota: 1 per 4s}]", "unknown key `quota` in a reset fault"),
+        ("faults=[{do: reset, chance: 101%}]", "a share is at most 100%"),
+        ("faults=[{do: reset, chance: 0.00001%}]", "`0.00001` has more digits than can be told apart"),
+        ("faults=[{do: reset, after: 3}]", "`after` needs a unit"),
+        (
+            "faults=[{do: expire-token, after: 3 bytes}]",
+            "this fault can wait for `time` or `events`, not for bytes"
+        ),
+        ("faults=[{do: reset, scope: nobody}]", "the fleet has no group `nobody`"),
+        (
+            "faults=[{do: reset, cut: inside}]",
+            "a cut is `between-events`, `inside-event`, `inside-utf8`, `inside-line-end` or `after-bytes(N)`, not `inside`"
+        ),
+        (
+            "faults=[{do: reset, count: always}]",
+            "`count` is `once` or `each-attempt`, or how often at most per scan, not `always`"
+        ),
+        ("faults=[{do: offline, after: 1s}]", "unknown key `after` in an offline fault"),
+        ("faults=[{do: offline, for: 0s}]", "a fault that lasts no time"),
+    ])
+    func `an impossible value is told`(option: String, message: String) {
+        #expect(errors(minimal, set: [option]).map(\.message) == [message])
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Ledger
+import SimTestSupport
+import Testing
+
+/// The table of the invariants: what breaks each, what does not, how far its excuses reach, and which shipped scenario comes
+/// to it. Every cell is run here; the page `Docs/invariants.md` is made from those that were.
+@Suite struct InvariantTableTests {
+    private static func row(of invariant: Invariant) throws -> InvariantRow {
+        let rows = [invariant.rowOfTheLedger, invariant.rowOfTheSentinel].compactMap(\.self)
+        try #require(rows.count == 1, "\(invariant.rawValue) has \(rows.count) rows")
+        return rows[0]
+    }
+
+    @Test(arguments: Invariant.allCases)
+    func `an invariant has a history that breaks it, and nothing else, and one that does not`(
+        invariant: Invariant
+    ) throws {
+        let row = try Self.row(of: invariant)
+        let broken = row.broken.broken(judging: invariant)
+        #expect(Set(broken) == Set([invariant] + row.besides), "\(row.broken.name)")
+        #expect(row.kept.broken(judging: invariant) == [], "\(row.kept.name)")
+    }
+
+    @Test(arguments: Invariant.allCases)
+    func `an excuse has a history just inside and one just outside`(invariant: Invariant) throws {
+        for excuse in try Self.row(of: invariant).excuses {
+            #expect(excuse.inside.broken(judging: invariant) == [], "\(excuse.name): \(excuse.inside.name)")
+            #expect(
+                excuse.outside.broken(judging: invariant).contains(invariant),
+                "\(excuse.name): \(excuse.outside.name)")
+        }
+    }
+
+    @Test(arguments: Accident.allCases)
+    func `an accident of an earlier scan breaks nothing, and excuses nothing of a later one`(
+        accident: Accident
+    ) throws {
+        let earlier = accident.history
+        for invariant in Invariant.allCases {
+            let row = try Self.row(of: invariant)
+            #expect(
+                row.broken.broken(judging: invariant, after: earlier).contains(invariant),
+                "\(invariant.rawValue): \(row.broken.name), after a \(accident.rawValue)")
+            #expect(
+                row.kept.broken(judging: invariant, after: earlier) == [],
+                "\(invariant.rawValue): \(row.kept.name), after a \(accident.rawValue)")
+        }
+    }
+
+    @Test func `a shipped scenario comes to what each invariant speaks of`() throws {
+        var invariants: [ShippedScenario: [Invariant]] = [:]
+        for invariant in Invariant.allCases {
+            invariants[try Self.row(of: invariant).scenario, default: []].append(invariant)
+        }
+        for (scenario, invariants) in invariants {
+            let subjects = try scenario.run(upTo: invariants)
+            for invariant in invariants where subjects.count(of: invariant) == 0 {
+                Issue.record("\(scenario.command) never comes to \(invariant.rawValue)")
+            }
+        }
+    }
+
+    @Test func `the page of the invariants is made from the table`() throws {
+        let page = try InvariantPage.text { try Self.row(of: $0) }
+        let file = Checkout.root.appending(path: "Docs/invariants.md")
+        if ProcessInfo.processInfo.environment["SWIFTWING_SIM_REGOLD"] == "1" {
+            try page.write(to: file, atomically: true, encoding: .utf8)
+        }
+        let written = try? String(contentsOf: file, encoding: .utf8)
+        #expect(page == written, "Docs/invariants.md differs; SWIFTWING_SIM_REGOLD=1 writes it anew")
+    }
+}
+
+/// `Docs/invariants.md`.
+enum InvariantPage {
+    static func text(_ row: (Invariant) throws -> InvariantRow) rethrows -> String {
+        var text = """
+            # Invariants
+
+            What must hold whatever breaks, for every phone and in every run. Each cell below is a history that the ledger, or the
+            sentinel of the virtual world, has judged: `InvariantTableTests` runs them and makes this page of them. An accident that is
+            over excuses nothing of a later scan: the test judges each first line also after a
+            \(Accident.list).
+
+            Each excuse has a history just outside of it, which breaks the invariant, and one just inside. The scenario that is
+            named is one in which the virtual world comes to what the invariant speaks of.
+
+            """
+        for invariant in Invariant.allCases {
+            let row = try row(invariant)
+            text += """
+
+                ## \(invariant.rawValue)
+
+                \(Self.sentence(invariant.statement)) \(Self.when(invariant))
+
+                | excuse | breaks it | does not |
+                |---|---|---|
+                | none | \(Self.cell(row.broken, invariant)) | \(Self.cell(row.kept, invariant)) |
+
+                """
+            for excuse in row.excuses {
+                let cells = [excuse.outside, excuse.inside].map { Self.cell($0, invariant) }
+                text += "| \(excuse.name) | \(cells[0]) | \(cells[1]) |\n"
+            }
+            text += "\nScenario: `\(row.scenario.command)`\n"
+        }
+        return text
+    }
+
+    /// The history's name, and what it breaks besides.
+    private static func cell(_ example: Example, _ invariant: Invariant) -> String {
+        let besides = example.broken(judging: invariant).filter { $0 != invariant }.map(\.rawValue)
+        return besides.isEmpty ? example.name : "\(example.name) (and \(besides.joined(separator: ", ")))"
+    }
+
+    private static func when(_ invariant: Invariant) -> String {
+        let place = Invariant.everywhere.contains(invariant) ? "in every run" : "in the virtual world"
+        switch invariant.kind {
+        case .always: return "Judged \(place), after each observation."
+        case .eventually: return "Judged \(place), within a bounded time."
+        case .finally: return "Judged \(place), at its end."
+        }
+    }
+
+    private static func sentence(_ words: String) -> String {
+        words.prefix(1).uppercased() + words.dropFirst() + "."
+    }
+}

@@ -1,0 +1,178 @@
+import Phone
+import SimBase
+import Talaria
+import Testing
+
+/// The app leaves the screen, and comes back.
+struct BackgroundTests {
+    @Test func `on return the queue goes on and what was cleaned up is uploaded again`() {
+        var phone = TestPhone()
+        for scan: UInt32 in 1...3 { phone.captureToStream(scan, job: "job-\(scan)") }
+        phone.tell(.suspended)
+        #expect(phone.open.map(\.operation) == [.cleanup, .cleanup, .cleanup])
+        for scan: UInt32 in 1...3 { phone.answer(.cleanup, 204, scan: scan) }
+        phone.pass(.minutes(1))
+        #expect(phone.open == [], "nothing is sent from the background")
+        #expect(phone.waiting == ["1 suspended", "2 suspended", "3 suspended"])
+        phone.tell(.resumed)
+        #expect(phone.sightings.contains(.resumed))
+        #expect(phone.open.map(\.scan.raw) == [1, 2, 3])
+        #expect(phone.open.allSatisfy { $0.operation == .upload && $0.attempt == 2 })
+        for scan: UInt32 in 1...3 {
+            phone.accept(scan, job: "again-\(scan)")
+            phone.openStream(scan)
+            phone.stream(Wording.completed(job: "again-\(scan)", books: 2), scan)
+            phone.answer(.cleanup, 204, scan: scan)
+        }
+        #expect(phone.store.books.count == 6)
+        #expect(phone.store.booksDoubled == 0)
+        #expect(phone.store.settled.count == 3)
+        phone.pass(DeviceLimit.drainGrace)
+        #expect(phone.device.isQuiescent)
+    }
+
+    @Test func `the farewell ends when the background time is over`() {
+        var phone = TestPhone()
+        phone.captureToStream(1)
+        phone.captureToStream(2, job: "job-2")
+        phone.stream(Wording.completed(job: "job-2", books: 1), 2)
+        phone.tell(.suspended)
+        #expect(phone.open.map(\.operation) == [.cleanup, .cleanup])
+        #expect(phone.device.nextWake == Instant.zero + DeviceLimit.backgroundTime)
+        phone.pass(DeviceLimit.backgroundTime)
+        #expect(phone.open == [])
+        #expect(phone.device.nextWake == nil)
+        #expect(phone.device.isQuiescent)
+        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "suspended")))
+        #expect(
+            !phone.sightings.contains(.jobAbandoned(job: "job-2", cause: "suspended")),
+            "the DELETE of a completed scan is only put off")
+        phone.tell(.resumed)
+        #expect(phone.open.map(\.operation) == [.cleanup, .upload])
+        phone.answer(.cleanup, 204, scan: 2)
+        #expect(phone.store.settled.map(\.scan.raw) == [2])
+    }
+
+    @Test func `a failed DELETE is not repeated past the background time`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(books: 1))
+        phone.tell(.suspended)
+        phone.answer(.cleanup, 503, retryAfter: "60")
+        phone.pass(.minutes(10))
+        #expect(phone.open == [])
+        #expect(phone.device.isQuiescent)
+        phone.tell(.resumed)
+        #expect(phone.open.map(\.operation) == [.cleanup])
+    }
+
+    @Test func `a quick return does not stop the farewell`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.tell(.suspended)
+        phone.now = phone.now + .milliseconds(100)
+        phone.tell(.resumed)
+        #expect(phone.open.map(\.operation) == [.cleanup, .upload])
+        phone.accept(1, job: "job-9")
+        phone.answer(.cleanup, 204)
+        phone.openStream()
+        phone.stream(Wording.completed(job: "job-9", books: 2))
+        #expect(phone.request(.cleanup)?.target.contains("job-9") == true)
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+    }
+
+    @Test func `a return from the background is like a launch for what was parked`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        for _ in 0...ClientProfile.contract.tokenExpiriesMax {
+            phone.accept()
+            phone.answer(.stream, 401, Wording.problem(.tokenExpired))
+        }
+        phone.capture(2)
+        phone.answer(.upload, 503, scan: 2)
+        phone.pass(.minutes(1))
+        phone.answer(.upload, 503, scan: 2)
+        #expect(phone.waiting == ["1 token-expired", "2 server-error"])
+        phone.tell(.suspended)
+        phone.pass(.minutes(1))
+        phone.tell(.resumed)
+        #expect(phone.open.map(\.scan.raw) == [1, 2], "parked scans and backoffs get another try")
+    }
+
+    @Test func `a 429 is obeyed through the background`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 60_000))
+        phone.tell(.suspended)
+        phone.pass(.seconds(20))
+        phone.tell(.resumed)
+        phone.pass(.milliseconds(39_999))
+        #expect(phone.open == [])
+        phone.pass(.milliseconds(1))
+        #expect(phone.open.map(\.operation) == [.upload])
+    }
+
+    @Test func `a path that goes while the app is away is gone when it is back`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.tell(.suspended)
+        phone.answer(.cleanup, 204)
+        phone.tell(.pathLost)
+        phone.tell(.resumed)
+        #expect(phone.open == [])
+        phone.tell(.pathReturned)
+        phone.pass(.milliseconds(500))
+        #expect(phone.open.map(\.operation) == [.upload])
+    }
+
+    @Test func `without a path the job is kept, and followed on return`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.progress("4"))
+        phone.tell(.pathLost)
+        phone.tell(.suspended)
+        phone.tell(.pathReturned)
+        phone.pass(.minutes(1))
+        #expect(phone.open == [])
+        phone.tell(.resumed)
+        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "4")) == true)
+    }
+
+    @Test func `returning without having left changes nothing`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        _ = phone.take()
+        phone.tell(.resumed)
+        #expect(phone.take() == [])
+    }
+
+    @Test func `a photo that was asked for before the background and after it is not taken from its upload`()
+    {
+        var phone = TestPhone()
+        phone.preparesByItself = false
+        phone.capture(1)
+        phone.tell(.suspended)
+        phone.tell(.resumed)
+        let prepared = DeviceEvent.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero)
+        phone.tell(prepared)
+        #expect(phone.open.map(\.operation) == [.upload])
+        _ = phone.take()
+        phone.tell(prepared)
+        #expect(!phone.take().contains(.releasePhoto(ScanNumber(1))))
+        phone.answer(.upload, 503)
+        phone.pass(.seconds(1))
+        #expect(phone.open.map(\.operation) == [.upload], "tried again with the photo that is there")
+    }
+
+    @Test func `there is no shutter in the background`() {
+        var phone = TestPhone()
+        phone.tell(.suspended)
+        _ = phone.take()
+        phone.capture(1)
+        #expect(phone.take() == [])
+        phone.tell(.resumed)
+        phone.capture(1)
+        #expect(phone.open.map(\.scan.raw) == [1])
+    }
+}

@@ -1,0 +1,125 @@
+import Faults
+import Phone
+import Plan
+import SimBase
+import Talaria
+
+/// A handset without a network: what it wants, as it wants it.
+struct Bench {
+    static let zero: Int64 = 1_700_000_000_000
+
+    var handset: Handset
+    var now = Instant.zero
+    private(set) var effects: [HandsetEffect] = []
+    /// All requests so far.
+    private(set) var sent: [DeviceRequest] = []
+
+    init(remembers: Bool = true, seed: UInt64 = 7) {
+        self.handset = Handset(
+            number: DeviceNumber(3), profile: .contract,
+            identity: .draw(KeyedRandom(seed: seed), DeviceNumber(3)), installation: 0, lastScan: .none,
+            remembers: remembers,
+            surroundings: Surroundings(
+                random: KeyedRandom(seed: seed), run: 9, clockZero: 0, wallClockAtZero: Self.zero))
+        self.tell(.switchedOn(restored: []))
+    }
+
+    mutating func tell(_ event: HandsetEvent) {
+        let told = self.effects.count
+        self.handset.handle(event, at: self.now, into: &self.effects)
+        for case .send(let request) in self.effects[told...] { self.sent.append(request) }
+    }
+
+    mutating func act(_ act: LifeAct) { self.tell(.act(act)) }
+
+    mutating func capture() {
+        self.tell(
+            .captureDue(
+                Arrival(scheduled: self.now, device: DeviceNumber(3), ordinal: 1, photoDraw: 0),
+                PhotoReference(0)))
+    }
+
+    /// What was written becomes durable.
+    mutating func flush() {
+        self.tell(.flushing)
+        self.tell(.flushed)
+    }
+
+    // MARK: Answers
+
+    /// The last request of this kind.
+    func request(_ operation: Talaria.Operation) -> RequestID? {
+        self.sent.last { $0.operation == operation }?.id
+    }
+
+    /// The photo is ready, it is uploaded, and the answer is a 202.
+    mutating func accept() {
+        self.tell(.photoPrepared(self.handset.lastScan, process: self.handset.process, bytes: 9, took: nil))
+        guard let id = self.request(.upload) else { return }
+        let job = #"{"jobId":"job-1","authToken":"t0ken","sseUrl":"/s","statusUrl":"/j"}"#
+        let link = #"{"href":"/j"}"#
+        let body =
+            #"{"success":true,"data":\#(job),"_links":{"self":\#(link),"stream":\#(link),"cancel":\#(link)},"metadata":{"timestamp":"2026-01-01T00:00:00.000Z","requestId":"r"}}"#
+        self.tell(
+            .replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
+        self.tell(.replyBytes(id, Array(body.utf8)[...]))
+        self.tell(.replyEnded(id))
+    }
+
+    /// The stream opens and brings the end of the job with so many books.
+    mutating func complete(books: Int) {
+        guard let id = self.request(.stream) else { return }
+        self.tell(
+            .replyHead(id, ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)))
+        let list = (0..<books).map { #"{"title":"T\#($0)","author":"A"}"# }.joined(separator: ",")
+        let data =
+            #"{"type":"completed","jobId":"job-1","resultsUrl":"/r","summary":{"totalDetected":\#(books)},"books":[\#(list)]}"#
+        self.tell(.replyBytes(id, Array("id: 9-completed\nevent: completed\ndata: \(data)\n\n".utf8)[...]))
+    }
+
+    mutating func take() -> [HandsetEffect] {
+        defer { self.effects = [] }
+        return self.effects
+    }
+
+    /// What was seen since the last `take`.
+    var seen: [PhoneSighting] {
+        self.effects.compactMap {
+            guard case .observe(let observation) = $0, case .phone(let sighting) = observation.what else {
+                return nil
+            }
+            return sighting
+        }
+    }
+
+    /// What was wanted of the driver beside being seen, in a word each.
+    var wanted: [String] {
+        self.effects.compactMap { effect in
+            switch effect {
+            case .observe: nil
+            case .send(let request): "send \(request.operation.name)"
+            case .abort: "abort"
+            case .preparePhoto: "prepare"
+            case .releasePhoto: "release"
+            case .use(let scan): "use \(scan.raw)"
+            case .write: "write"
+            case .flush: "flush"
+            case .flushNow: "flush now"
+            case .wiped: "wiped"
+            case .park: "park"
+            case .hangUp: "hang up"
+            case .forgetProcess: "forget process"
+            case .schedule(_, let moment): "schedule \((moment - .zero).wholeMilliseconds)"
+            case .awaitedSettled: "awaited settled"
+            }
+        }
+    }
+
+    func window(
+        _ kind: FaultKind, from: Int64, to: Int64? = nil, after trigger: PhoneTrigger? = nil
+    ) -> PhoneWindow {
+        PhoneWindow(
+            fault: 0, kind: kind, from: .zero + .seconds(from),
+            to: to.map { .zero + .seconds($0) } ?? .distantFuture, trigger: trigger)
+    }
+}

@@ -1,0 +1,115 @@
+import Phone
+import SimBase
+import Talaria
+import Testing
+
+/// What the server says that the contract does not: found, and the scan goes on where it can.
+struct FindingTests {
+    private func found(_ phone: TestPhone) -> [String] {
+        phone.findings.map {
+            "\($0.operation.name) \($0.part) \($0.path): \($0.seen)" + ($0.isDecisive ? "!" : "")
+        }
+    }
+
+    @Test func `an upload whose address is missing says so`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 202, Array(#"{"success":true,"data":{"jobId":"j"},"_links":{}}"#.utf8))
+        #expect(self.found(phone).first == "upload 202 data.sseUrl: missing!")
+        #expect(phone.waiting == ["1 unreadable-answer"])
+    }
+
+    @Test func `a lean acceptance leads to a completed scan`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(
+            .upload, 202,
+            Array(
+                #"{"success":true,"data":{"jobId":"job-1","sseUrl":"/s","authToken":7},"metadata":{}}"#.utf8))
+        phone.openStream()
+        phone.stream(Wording.completed(books: 2))
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+        #expect(self.found(phone).contains("upload 202 data.authToken: a number"))
+        #expect(phone.request(.stream)?.headers.contains { $0.name == "Authorization" } != true)
+    }
+
+    @Test(arguments: [(5, "a higher number"), (1, "a lower number")])
+    func `a number of books that did not come is found`(detected: Int, seen: String) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(
+            Wording.event(
+                "completed", id: "9",
+                #"{"type":"completed","jobId":"job-1","summary":{"totalDetected":\#(detected)}}"#))
+        phone.answer(.results, 200, Wording.results(books: 2))
+        #expect(phone.store.books.count == 2)
+        #expect(self.found(phone).contains("stream completed summary.totalDetected: \(seen)"))
+    }
+
+    @Test func `the number of books that came is no finding`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.findings = []
+        phone.stream(
+            Wording.event(
+                "completed", id: "9",
+                #"{"type":"completed","jobId":"job-1","summary":{"totalDetected":1},"books":"#
+                    + #"[{"title":"T","author":"A"}]}"#))
+        #expect(self.found(phone) == [])
+    }
+
+    @Test func `a stream on another server is a finding about the upload, without its query`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 202, Wording.accepted(job: "j", sseUrl: "http://evil.example/s?token=x"))
+        phone.findings = []
+        phone.fail(.stream, .foreignURL)
+        #expect(self.found(phone) == ["upload 202 data.sseUrl: another server!"])
+        #expect(phone.findings.map(\.excerpt) == ["http://evil.example/s"])
+    }
+
+    @Test func `an unknown event and a wait that nobody can read are found`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.findings = []
+        phone.stream(Wording.event("result", id: "1", "{}"))
+        #expect(self.found(phone) == ["stream event event: result"])
+        var other = TestPhone()
+        other.capture(1)
+        other.answer(.upload, 503, Wording.problem(.circuitOpen), retryAfter: "soon")
+        #expect(self.found(other).contains("upload 503 header Retry-After: another text"))
+    }
+
+    // MARK: One id for two jobs
+
+    @Test func `a DELETE of an old job does not hit a new one of the same id`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.error(retryable: true))
+        #expect(phone.request(.cleanup)?.target == "/v3/jobs/scans/job-1/cleanup")
+        phone.pass(.seconds(2))
+        phone.findings = []
+        phone.accept(job: "job-1")
+        #expect(phone.request(.cleanup) == nil, "the DELETE under way is given up")
+        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "job-id-reused")))
+        #expect(self.found(phone).contains("upload 202 data.jobId: the id of an earlier job"))
+        phone.openStream()
+        phone.stream(Wording.completed("10", books: 1))
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+    }
+
+    @Test func `the first of two scans with one job does not delete the other's`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept(job: "job-1")
+        phone.capture(2)
+        phone.answer(.upload, 202, Wording.accepted(job: "job-1"), scan: 2)
+        phone.openStream()
+        phone.stream(Wording.completed(books: 1))
+        #expect(phone.request(.cleanup) == nil)
+        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "job-id-reused")))
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+    }
+}

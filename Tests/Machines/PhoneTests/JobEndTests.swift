@@ -1,0 +1,166 @@
+import Phone
+import SimBase
+import Talaria
+import Testing
+
+/// Tokens that expire and jobs that vanish: a new upload of the same scan, a named number of times.
+struct JobEndTests {
+    @Test(arguments: [
+        (401, "token-expired"), (404, "job-gone"), (410, "job-gone"),
+    ])
+    func `a stream that the job does not open any more leads to a new upload`(status: Int, cause: String) {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        _ = phone.takeSightings()
+        phone.answer(.stream, status, Wording.problem(.tokenExpired))
+        let waiting = WaitingCause(rawValue: cause) ?? .captured
+        #expect(
+            phone.takeSightings() == [
+                .replied(.stream, attempt: 1, status: status, took: .zero),
+                .jobAbandoned(job: "job-1", cause: cause),
+                .queued(waiting), .slotGiven, .slotTaken,
+                .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil),
+            ])
+        #expect(phone.record?.job == nil)
+        #expect(phone.record?.tokenExpiries == 1)
+        phone.accept(job: "job-2")
+        #expect(phone.request(.stream)?.attempt == 2)
+        #expect(phone.request(.stream)?.headers.contains { $0.name == "Last-Event-ID" } == false)
+    }
+
+    @Test(arguments: [400, 403, 405, 422])
+    func `a stream that is refused with a status of no contract is no job that is gone`(status: Int) {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        for attempt in 1...DeviceLimit.streamRefusalsMax {
+            #expect(phone.request(.stream)?.attempt == UInt32(attempt))
+            phone.answer(.stream, status)
+            phone.pass(.seconds(2))
+        }
+        #expect(phone.waiting == ["1 unexpected-status"])
+        #expect(phone.record?.attempts.upload == 1, "a new job would be refused in the same way")
+        #expect(phone.record?.job?.jobId == "job-1")
+        #expect(phone.device.isQuiescent)
+    }
+
+    @Test(arguments: [400, 403, 405])
+    func `results that are refused with a status of no contract are no job that is gone`(status: Int) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(rawBooks: nil))
+        for _ in 1...DeviceLimit.resultsBadAnswersMax {
+            phone.answer(.results, status)
+            phone.pass(.seconds(30))
+        }
+        #expect(phone.waiting == ["1 unexpected-status"])
+        #expect(phone.record?.attempts.upload == 1)
+        #expect(phone.record?.job?.jobId == "job-1")
+    }
+
+    @Test func `a stream on another server is not asked for again`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 202, Wording.accepted(job: "job-1", sseUrl: "http://evil.example/s"))
+        phone.fail(.stream, .foreignURL)
+        #expect(phone.waiting == ["1 foreign-url"])
+        #expect(phone.sightings.contains(.streamLost(job: "job-1", attempt: 1, .foreignURL, silence: nil)))
+        #expect(phone.device.isQuiescent)
+        var next = TestPhone(restored: phone.store.scans)
+        next.fail(.stream, .foreignURL)
+        #expect(next.waiting == ["1 foreign-url"])
+    }
+
+    @Test func `a stream that expires while it is being reconnected gives the episode up`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.progress("1"))
+        phone.fail(.stream, .reset)
+        phone.pass(.milliseconds(500))
+        phone.answer(.stream, 401)
+        #expect(
+            phone.sightings.contains(.reconnectSuperseded(job: "job-1", .reset, attempts: 1)))
+        #expect(phone.request(.cleanup) == nil, "a DELETE would be turned away as well")
+    }
+
+    @Test func `after three new uploads the scan waits for the next launch`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        for job in 1...4 {
+            phone.accept(job: "job-\(job)")
+            phone.answer(.stream, 401, Wording.problem(.tokenExpired))
+        }
+        #expect(phone.open == [])
+        #expect(phone.waiting == ["1 token-expired"])
+        #expect(phone.device.slotsTaken == 0)
+        #expect(phone.device.isQuiescent)
+        #expect(phone.store.settled.isEmpty)
+        #expect(phone.record?.attempts.upload == 4)
+        phone.tell(.pathLost)
+        phone.tell(.pathReturned)
+        phone.pass(.hours(1))
+        #expect(phone.open == [])
+
+        // The next launch has one try.
+        var next = TestPhone(restored: phone.store.scans)
+        #expect(next.request(.upload)?.attempt == 5)
+        next.accept(job: "job-5")
+        next.answer(.stream, 401)
+        #expect(next.waiting == ["1 token-expired"])
+        #expect(next.device.isQuiescent)
+    }
+
+    @Test func `both kinds count together`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        for (job, status) in [401, 410, 404].enumerated() {
+            phone.accept(job: "job-\(job)")
+            phone.answer(.stream, status)
+        }
+        phone.accept(job: "job-3")
+        phone.openStream()
+        phone.stream(Wording.completed(rawBooks: nil, job: "job-3"))
+        phone.answer(.results, 404)
+        #expect(phone.waiting == ["1 job-gone"])
+        #expect(phone.sightings.contains(.resultsGivenUp(job: "job-3")))
+    }
+
+    @Test func `results that the token does not open lead to a new upload`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.stream(Wording.completed(rawBooks: nil))
+        phone.answer(.results, 401, Wording.problem(.tokenExpired))
+        #expect(phone.sightings.contains(.resultsGivenUp(job: "job-1")))
+        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "token-expired")))
+        #expect(phone.request(.upload)?.attempt == 2)
+    }
+
+    @Test func `books of a first job are not added again by the second`() {
+        var phone = TestPhone()
+        phone.storesByItself = false
+        phone.capture(1)
+        phone.tell(.stored(phone.lastTicket))
+        phone.accept()
+        phone.tell(.stored(phone.lastTicket))
+        // A store that was killed between books: two are there, the outcome is not.
+        var record = phone.store.scans[0]
+        record.booksApplied = [0, 1]
+        record.job = nil
+        var next = TestPhone(restored: [record])
+        next.accept(job: "job-2")
+        next.openStream()
+        next.stream(Wording.completed(job: "job-2", books: 3))
+        #expect(
+            next.sightings.filter {
+                switch $0 {
+                case .bookRepeated, .bookAdded: true
+                default: false
+                }
+            } == [
+                .bookRepeated(ordinal: 0), .bookRepeated(ordinal: 1),
+                .bookAdded(ordinal: 2, book: Wording.book(2)),
+            ])
+        #expect(next.written.filter { if case .book = $0 { true } else { false } }.count == 1)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Ledger
+import SimBase
+import Talaria
+import Testing
+
+@testable import Reports
+
+/// What the server said that its contract does not, in every report.
+@Suite struct FindingsTests {
+    private static let wide = TerminalStyle(columns: 100, isColored: false, isASCII: false)
+    private static let bad = "\u{1B}[2J|`<img src=x>@all" + String(repeating: "書", count: 999)
+
+    private func result(excerpt: String? = "17") -> RunResult {
+        var result = Samples.passed()
+        for (path, isDecisive, count) in [("data.sseUrl", true, 39_712), ("metadata.timestamp", false, 3)] {
+            result.findings.add(
+                ContractFinding(
+                    operation: .upload, part: "202", path: path, expected: "a string", seen: "a number",
+                    excerpt: excerpt, isDecisive: isDecisive, count: count),
+                device: DeviceNumber(3), scan: ScanNumber(1), at: .zero + .milliseconds(2_013))
+        }
+        return result
+    }
+
+    @Test func `each report has the table`() {
+        let result = self.result()
+        let terminal = TerminalSummary.text(result, style: Self.wide)
+        #expect(terminal.contains("upload 202: data.sseUrl: expected a string, was a number (17)"))
+        #expect(terminal.contains("×, first phone 3, scan 1 at 0:02; could not be used"))
+        let markdown = MarkdownReport.text(result)
+        #expect(markdown.contains("### Findings"))
+        #expect(markdown.contains("| `upload 202` | `data.sseUrl` | a string | a number | `17` | not used |"))
+        let page = HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text
+        #expect(page.contains("finding-table") && page.contains("39,712"))
+    }
+
+    @Test func `a run without findings shows none`() {
+        let result = Samples.passed()
+        #expect(!TerminalSummary.text(result, style: Self.wide).contains("Findings"))
+        #expect(!MarkdownReport.text(result).contains("Findings"))
+    }
+
+    @Test func `the summary is read back`() throws {
+        var result = self.result()
+        result.findings.addOther(7)
+        let summary = try #require(JSONValue(reading: SummaryJSON.bytes(result)))
+        let found = FindingsTable(reading: summary["findings"])
+        #expect(found == result.findings)
+        #expect(FindingsTable(reading: nil).isEmpty, "an older summary has none")
+    }
+
+    // MARK: Files
+
+    /// Writes what a run leaves in which this phone finds something once in the first second.
+    private func write(_ path: String, device: UInt32, isFinished: Bool) throws {
+        let directory = try RunDirectory.create(
+            .exactly(path), log: ObservationLog(isTracing: false, faults: []))
+        directory.begin(Samples.head(groups: ["commuters", "readers"]))
+        directory.log(
+            Observation(
+                at: .zero + .seconds(1), device: DeviceNumber(device), scan: ScanNumber(1),
+                what: .phone(.found(Self.finding))))
+        directory.flush()
+        guard isFinished else { return }
+        var result = Samples.passed()
+        result.findings = self.table([device])
+        _ = try directory.finish(result, Chronicle(faults: 0))
+    }
+
+    private static let finding = ContractFinding(
+        operation: .upload, part: "202", path: "data.sseUrl", expected: "a string", seen: "a number",
+        excerpt: "17", isDecisive: true, count: 1)
+
+    private func table(_ devices: [UInt32]) -> FindingsTable {
+        var table = FindingsTable()
+        for device in devices {
+            table.add(
+                Self.finding, device: DeviceNumber(device), scan: ScanNumber(1), at: .zero + .seconds(1))
+        }
+        return table
+    }
+
+    private func read(_ path: String) throws -> PastRun {
+        try PastRun(
+            folder: path, head: try PastRun.head(of: path), slos: [], expectations: .none,
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+    }
+
+    @Test(arguments: [true, false]) func `a report from files has them, also of a run that was killed`(
+        isFinished: Bool
+    ) throws {
+        let scratch = try Scratch()
+        try self.write(scratch.at("run"), device: 3, isFinished: isFinished)
+        let past = try self.read(scratch.at("run"))
+        #expect(past.wasCutOff == !isFinished)
+        #expect(past.result.findings == self.table([3]))
+        #expect(MarkdownReport.text(past.report.result).contains("| `upload 202` | `data.sseUrl` |"))
+    }
+
+    @Test func `shards add theirs up`() throws {
+        let scratch = try Scratch()
+        for device: UInt32 in [1, 4] {
+            try self.write(scratch.at("\(device)"), device: device, isFinished: device == 1)
+        }
+        let shards = try [self.read(scratch.at("1")), self.read(scratch.at("4"))]
+        let merged = try #require(PastRun.merged(shards, slos: []))
+        #expect(merged.result.findings == self.table([1, 4]))
+        #expect(merged.result.findings.count == 2)
+    }
+
+    @Test func `nothing that a server wrote reaches a report as it is`() {
+        let result = self.result(excerpt: Self.bad)
+        let texts = [
+            TerminalSummary.text(result, style: .plain), MarkdownReport.text(result),
+            HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text,
+        ]
+        for text in texts {
+            #expect(!text.contains("\u{1B}") && text.utf8.count < 400_000)
+        }
+        #expect(!texts[2].contains("<img"))
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Ledger
+import Metrics
+import SimBase
+import Talaria
+import Testing
+
+@testable import Reports
+
+@Suite struct HTMLTests {
+    private static func page(_ result: RunResult, _ chronicle: Chronicle) -> String {
+        HTMLPage(RunReport(result, chronicle, folders: [])).text
+    }
+
+    private static func phone(_ what: PhoneSighting, at: Interval, device: UInt32, scan: UInt32)
+        -> Observation
+    {
+        Observation(
+            at: .zero + at, device: DeviceNumber(device), scan: ScanNumber(scan), what: .phone(what))
+    }
+
+    @Test func `the verdict is words, and needs no script`() {
+        let passed = Self.page(Samples.passed(), Chronicle(faults: 0))
+        #expect(passed.contains("<span class=\"word\">Passed</span>"))
+        #expect(passed.contains("13 of 13 invariants held; no scan was lost"))
+        let failed = Self.page(Samples.brokenInvariant(), Chronicle(faults: 0))
+        #expect(failed.contains("<span class=\"word\">Failed</span>"))
+        #expect(failed.contains("book.never-lost"))
+        #expect(failed.contains("1 scan was lost"))
+    }
+
+    @Test func `nothing on the page comes from elsewhere, and only its own script may run`() throws {
+        let page = Self.page(Samples.failedSLO(), Chronicle(faults: 0))
+        #expect(page.contains("default-src 'none'; style-src 'sha256-"))
+        #expect(!page.contains("http://") && !page.contains("https://"))
+        #expect(!page.contains(" style=\"") && !page.contains("onclick"))
+        #expect(page.components(separatedBy: "<script").count == 2)
+    }
+
+    @Test func `text of others is text`() {
+        let bad = "\"><script>alert(1)</script>\u{1B}[31m\u{0}" + String(repeating: "x", count: 1 << 20)
+        var chronicle = Chronicle(faults: 1)
+        for device in 0..<200 {
+            chronicle.saw(
+                Self.phone(.refused(code: bad, cause: nil), at: .seconds(1), device: UInt32(device), scan: 1))
+        }
+        var result = Samples.hostile()
+        result.warnings = [bad]
+        result.notes = [bad]
+        var report = RunReport(result, chronicle, folders: [])
+        report.scenarioText = String(repeating: bad + "\n", count: 3)
+        for (name, bytes) in report.files {
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(bytes.count < 400_000, "\(name) has \(bytes.count) bytes")
+            #expect(!bytes.contains(0) && !bytes.contains(0x1B), "\(name)")
+            if name.hasSuffix("html") || name.hasSuffix("xml") {
+                #expect(!text.contains("<script>alert"), "\(name)")
+                #expect(!text.contains("<img src"), "\(name)")
+            }
+        }
+    }
+
+    /// From 600 seconds on windows grow instead of becoming more: no run has a larger page for being longer.
+    @Test func `the page of a run that outgrew its windows is small`() throws {
+        let scratch = try Scratch()
+        let head = Samples.head(groups: ["commuters"])
+        let directory = try RunDirectory.create(
+            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults))
+        directory.begin(head)
+        var chronicle = Chronicle(faults: 1)
+        let commuters = MetricGroup(index: 0)
+        var whole = head.table
+        for second in 0..<660 {
+            let from = Instant.zero + .seconds(Int64(second))
+            var table = head.table
+            for (place, metric) in LatencyMetric.allCases.enumerated() {
+                for step in 1...4 {
+                    table.record(
+                        metric, .microseconds(Int64(40_000 + (second % 97) * 11 + place * 79 + step * 13)),
+                        in: commuters)
+                }
+            }
+            table.add(5_000, to: .sseEvents, in: commuters)
+            directory.log(table, from: from, length: .seconds(1))
+            whole.add(table)
+            for device in 0..<UInt32(7) {
+                for what in [
+                    .captured(scheduled: from), .requestSent(.stream, attempt: 1, job: "j", lastEventID: "9"),
+                    .streamOpened(job: "j", attempt: 1, after: nil, took: .zero),
+                    .streamLost(job: "j", attempt: 1, .reset, silence: nil),
+                ] as [PhoneSighting] {
+                    let observation = Self.phone(
+                        what, at: .seconds(Int64(second)), device: device, scan: UInt32(second + 1))
+                    chronicle.saw(observation)
+                    directory.log(observation)
+                }
+            }
+            chronicle.counted(events: 5_000, pings: 100, from: from)
+        }
+        var result = Samples.passed()
+        result.metrics = whole
+        result.groups.removeLast()
+        result.length = .seconds(660)
+        let files = try directory.finish(result, chronicle)
+        #expect(files.contains("report.html"))
+        let size = try Data(contentsOf: URL(fileURLWithPath: scratch.at("run/report.html"))).count
+        #expect(size < 2_000_000, "\(size) bytes")
+        #expect(size > 200_000, "the page shows little of the run: \(size) bytes")
+    }
+}

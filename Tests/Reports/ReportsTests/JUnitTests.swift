@@ -1,0 +1,61 @@
+import Ledger
+import SimBase
+import Testing
+
+@testable import Reports
+
+@Suite struct JUnitTests {
+    private static func lines(_ result: RunResult, containing text: String) -> [Substring] {
+        JUnitReport.text(result).split(separator: "\n").filter { $0.contains(text) }
+    }
+
+    @Test func `a run takes its time once`() {
+        let result = Samples.passed()
+        let timed = Self.lines(result, containing: "time=\"34.210\"")
+        #expect(
+            timed.map { $0.drop { $0 == " " }.prefix(12) } == [
+                "<testsuites ", "<testsuite n", "<testcase na",
+            ])
+        #expect(timed[1].contains("name=\"run\"") && timed[2].contains("ran to its end and kept up"))
+        let cases = Self.lines(result, containing: "<testcase").dropLast()
+        #expect(cases.count > 10)
+        #expect(cases.allSatisfy { $0.contains(" time=\"0\"") })
+    }
+
+    @Test func `a run that ended early did not run to its end`() {
+        var result = Samples.failedSLO()
+        result.endedEarly = "ended early: upload.attempts.failed was 100% (20 of 20) in the last 5 s"
+        let last = Self.lines(result, containing: "ran to its end and kept up")
+        #expect(last.count == 1)
+        #expect(
+            last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed") == true)
+        #expect(result.reasons.contains { $0.hasPrefix("ended early: ") })
+    }
+
+    @Test func `a run that completed nothing fails a case of its own`() {
+        func outcome(completed: Int, isInterrupted: Bool = false) -> String {
+            var result = Samples.passed()
+            result.totals = LedgerTotals()
+            result.totals.scans.captured = 3
+            result.totals.scans.completed = completed
+            result.isInterrupted = isInterrupted
+            return Self.lines(result, containing: "name=\"completed at least one scan\"").joined()
+        }
+        #expect(outcome(completed: 3).hasSuffix("/>"))
+        #expect(
+            outcome(completed: 0).contains("<failure type=\"completion\" message=\"no scan was completed"))
+        #expect(outcome(completed: 0, isInterrupted: true).contains("<skipped message="))
+    }
+
+    @Test func `objectives of an interrupted run are skipped, with what they showed`() {
+        var result = Samples.failedSLO()
+        result.isInterrupted = true
+        result.slos = result.slos.map(\.unjudged)
+        let cases = Self.lines(result, containing: ".objectives\"")
+        #expect(!cases.isEmpty)
+        #expect(
+            cases.allSatisfy {
+                $0.contains("<skipped message=\"not judged, the run was interrupted: observed ")
+            })
+    }
+}

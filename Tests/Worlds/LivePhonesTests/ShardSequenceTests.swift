@@ -1,0 +1,58 @@
+import SimBase
+import Talaria
+import Testing
+
+@testable import LivePhones
+
+/// What a thread tells, held against its own numbers.
+@Suite struct ShardSequenceTests {
+    private static func observations(_ count: Int) -> [Observation] {
+        Array(
+            repeating: Observation(
+                at: .zero, device: DeviceNumber(1), scan: .none, what: .phone(.killed)), count: count)
+    }
+
+    private static let reports: [ShardReport.Word] = [
+        .observations(observations(3), before: 0, upTo: .zero), .gauges(FleetGauges()),
+        .observations([], before: 3, upTo: .zero), .observations(observations(2), before: 3, upTo: .zero),
+        .finished(FleetOutcome(failure: nil), observations: 5),
+    ]
+
+    private static func numbered(_ words: [ShardReport.Word]) -> [ShardReport] {
+        words.enumerated().map { ShardReport(thread: 0, number: $0.offset + 1, word: $0.element) }
+    }
+
+    private static func wrongs(_ reports: [ShardReport]) -> [String] {
+        var sequence = ShardSequence()
+        return reports.compactMap { sequence.check($0) }
+    }
+
+    @Test func `a whole account is in step`() {
+        #expect(Self.wrongs(Self.numbered(Self.reports)).isEmpty)
+    }
+
+    @Test func `a report that is lost, doubled or moved is told by its number`() {
+        for lost in 0..<(Self.reports.count - 1) {
+            var reports = Self.numbered(Self.reports)
+            reports.remove(at: lost)
+            #expect(Self.wrongs(reports).first == "report \(lost + 2) came where report \(lost + 1) was due")
+        }
+        var doubled = Self.numbered(Self.reports)
+        doubled.insert(doubled[1], at: 2)
+        #expect(Self.wrongs(doubled).first == "report 2 came where report 3 was due")
+        var moved = Self.numbered(Self.reports)
+        moved.swapAt(1, 2)
+        #expect(Self.wrongs(moved).first == "report 3 came where report 2 was due")
+    }
+
+    @Test
+    func `an observation that is missing from its batch is told when the next batch comes, or at the end`() {
+        var words = Self.reports
+        words[0] = .observations(Self.observations(2), before: 0, upTo: .zero)
+        #expect(
+            Self.wrongs(Self.numbered(words)) == ["observation 4 came where observation 3 was due"])
+        words = Self.reports
+        words[3] = .observations(Self.observations(1), before: 3, upTo: .zero)
+        #expect(Self.wrongs(Self.numbered(words)) == ["4 observations came of 5 that were made"])
+    }
+}

@@ -1,0 +1,205 @@
+import Backend
+import EventLoop
+import Faults
+import HTTPServer
+import LiveServer
+import SimBase
+import Talaria
+import Testing
+
+/// A server and its client on one loop: real sockets, no thread, no sleep.
+final class TestServer {
+    let loop: Loop
+    let port: UInt16
+    private(set) var observations: [Observation] = []
+    private var server: BackendServer?
+
+    init(
+        faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
+        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil
+    ) throws {
+        var configuration = BackendConfiguration.contract
+        configuration.jobTime = jobTime...jobTime
+        configuration.ping = ping
+        self.loop = try Loop(clock: .startingNow())
+        let setup = ServerSetup(
+            host: "127.0.0.1", port: 0,
+            origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
+            random: KeyedRandom(seed: 7), faults: faults,
+            links: FleetLinks(groups: [
+                .init(
+                    name: "all", devices: 0..<100,
+                    link: itinerary ?? .always(NamedLink(name: "test", profile: link)))
+            ]), nonce: "nonce-7")
+        let sink = Sink()
+        let server = try BackendServer(setup, loop: self.loop) { sink.observations.append($0) }
+        self.port = try server.port()
+        self.server = server
+        self.sink = sink
+    }
+
+    private final class Sink { var observations: [Observation] = [] }
+    private let sink: Sink
+
+    deinit { self.server?.shutDown() }
+
+    var seen: [Sighting] { self.sink.observations.map(\.what) }
+
+    func now() -> Instant { self.loop.now() }
+
+    /// Turns the loop until it holds, at most five seconds.
+    func run(until holds: () -> Bool, _ what: Comment = "", sourceLocation: SourceLocation = #_sourceLocation)
+    {
+        let timer = LoopTimer(loop: self.loop) { _ in }
+        let end = self.loop.now() + .seconds(5)
+        while !holds() && self.loop.now() < end {
+            timer.arm(after: .milliseconds(5))
+            self.loop.runOnce()
+        }
+        #expect(holds(), what, sourceLocation: sourceLocation)
+    }
+
+    /// Turns the loop for so long, to see that nothing happens.
+    func run(for time: Interval) {
+        let timer = LoopTimer(loop: self.loop) { _ in }
+        let end = self.loop.now() + time
+        while self.loop.now() < end {
+            timer.arm(at: min(end, self.loop.now() + .milliseconds(5)))
+            self.loop.runOnce()
+        }
+    }
+
+    /// The moments at which a fault took effect.
+    func firings(of fault: Int, _ operation: Talaria.Operation) -> [Instant] {
+        self.sink.observations.filter {
+            guard case .fault(.fired(fault, operation, _)) = $0.what else { return false }
+            return true
+        }.map(\.at)
+    }
+
+    /// A new connection.
+    func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
+}
+
+/// A raw connection that keeps whatever comes.
+final class TestClient {
+    enum End: Equatable { case open, fin, reset }
+
+    private let socket: Int32
+    private var watch: Watch?
+    private(set) var bytes: [UInt8] = []
+    /// How many bytes each read brought.
+    private(set) var reads: [Int] = []
+    private(set) var end = End.open
+    /// A client that does not read is one whose window closes.
+    var isReading = true {
+        didSet {
+            if self.isReading {
+                self.watch?.interest.insert(.read)
+            } else {
+                self.watch?.interest.remove(.read)
+            }
+        }
+    }
+    private var unsent: [UInt8] = []
+
+    init(port: UInt16, loop: Loop) throws {
+        self.socket = try StreamSocket.connect(host: "127.0.0.1", port: port).release()
+        self.watch = loop.watch(self.socket, [.read, .write]) { [unowned self] readiness in
+            if readiness.contains(.write) { self.flush() }
+            if readiness.contains(.read) { self.read() }
+        }
+    }
+
+    deinit {
+        self.watch?.cancel()
+        StreamSocket.close(self.socket)
+    }
+
+    var text: String { String(decoding: self.bytes, as: UTF8.self) }
+
+    func send(_ text: String) { self.send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
+        self.unsent += bytes
+        self.watch?.interest.insert(.write)
+    }
+
+    func endSending() { StreamSocket.endSending(self.socket) }
+
+    func clear() {
+        self.bytes = []
+        self.reads = []
+    }
+
+    /// Bytes that were sent and that no kernel has taken yet, ours or the server's.
+    var stuckBytes: Int { self.unsent.count + (StreamSocket.unsentBytes(self.socket) ?? 0) }
+
+    func setReceiveBuffer(_ bytes: Int32) { StreamSocket.setReceiveBuffer(self.socket, bytes: bytes) }
+
+    private func flush() {
+        if !self.unsent.isEmpty, case .bytes(let count) = StreamSocket.send(self.socket, self.unsent[...]) {
+            self.unsent.removeFirst(count)
+        }
+        if self.unsent.isEmpty { self.watch?.interest.remove(.write) }
+    }
+
+    private func read() {
+        switch StreamSocket.receive(self.socket, appendingTo: &self.bytes, limit: 65_536) {
+        case .bytes(let count): self.reads.append(count)
+        case .wouldBlock: break
+        case .end:
+            self.end = .fin
+            self.watch?.interest.remove(.read)
+        case .failed:
+            self.end = .reset
+            self.watch?.cancel()
+        }
+    }
+}
+
+/// Requests written out by hand.
+enum Script {
+    static let device = "5F0C1A52-9C1B-4C3E-8B9A-0123456789AB"
+
+    static func trace(scan: UInt32, _ operation: Talaria.Operation, attempt: UInt32 = 1) -> String {
+        TraceContext(
+            run: 1, device: DeviceNumber(1), scan: ScanNumber(scan), operation: operation, attempt: attempt
+        ).headerValue
+    }
+
+    static func upload(scan: UInt32, photoBytes: Int = 1_000, attempt: UInt32 = 1) -> [UInt8] {
+        let photo: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: photoBytes)
+        var body = Array(
+            "--B\r\nContent-Disposition: form-data; name=\"photos[]\"; filename=\"spine.jpg\"\r\n".utf8)
+        body += Array("Content-Type: image/jpeg\r\n\r\n".utf8) + photo + Array("\r\n--B--\r\n".utf8)
+        let head = """
+            POST /v3/jobs/scans HTTP/1.1\r
+            Host: x\r
+            X-Device-ID: \(Self.device)\r
+            traceparent: \(Self.trace(scan: scan, .upload, attempt: attempt))\r
+            Content-Type: multipart/form-data; boundary=B\r
+            Content-Length: \(body.count)\r
+            \r
+
+            """
+        return Array(head.utf8) + body
+    }
+
+    static func get(
+        _ path: String, token: String, _ operation: Talaria.Operation, method: String = "GET",
+        attempt: UInt32 = 1,
+        lastEventID: String? = nil
+    ) -> String {
+        """
+        \(method) \(path) HTTP/1.1\r
+        Host: x\r
+        X-Device-ID: \(Self.device)\r
+        traceparent: \(Self.trace(scan: 1, operation, attempt: attempt))\r
+        Authorization: Bearer \(token)\r
+        Accept: text/event-stream\r
+        \(lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? "")\r
+
+        """
+    }
+}
