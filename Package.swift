@@ -71,8 +71,20 @@ let modules = [
         ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics", "Plan", "Ledger", "CYAML"]),
     Module("Imaging", .files, ["SimBase", "CTurboJPEG"]),
 
-    Module("Reports", .reports, ["SimBase", "Metrics", "Talaria", "Plan", "Ledger", "CZlib"]),
-    Module("Dashboard", .reports, ["SimBase", "Metrics", "Wire", "Ledger", "Reports", "EventLoop"]),
+    Module(
+        "RunArchive", .files, ["SimBase", "Metrics", "Talaria", "Plan", "Ledger", "CZlib"],
+        tests: ["Reports", "ReportSamples"]),
+
+    Module(
+        "Reports", .reports, ["SimBase", "Metrics", "Talaria", "Ledger", "RunArchive"],
+        tests: ["ReportSamples"]),
+    Module(
+        "RunComparison", .reports, ["SimBase", "Metrics", "Ledger", "RunArchive", "Reports"],
+        tests: ["ReportSamples"]),
+    Module(
+        "Dashboard", .reports,
+        ["SimBase", "Metrics", "Wire", "Ledger", "RunArchive", "Reports", "EventLoop"],
+        tests: ["Talaria", "ReportSamples"]),
 ]
 
 /// Targets that decide. They have no way to time, tasks or clocks: `make purity` builds them without.
@@ -145,7 +157,12 @@ let package = Package(
         + [
             .target(
                 name: "SimTestSupport", dependencies: ["SimBase"], path: "Tests/SimTestSupport",
-                swiftSettings: strict)
+                swiftSettings: strict),
+            // Runs for the tests of what reads and shows them.
+            .target(
+                name: "ReportSamples",
+                dependencies: dependencies(["SimBase", "Metrics", "Talaria", "Ledger", "RunArchive"]),
+                path: "Tests/Reports/ReportSamples", swiftSettings: strict),
         ]
         + modules.map(tests)
         + [

@@ -1,5 +1,7 @@
 import Foundation
 import Reports
+import RunArchive
+import RunComparison
 import ScenarioFile
 import SimBase
 

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Reports
+import RunArchive
 
 /// Results go to standard output, progress and complaints to standard error.
 final class Console {

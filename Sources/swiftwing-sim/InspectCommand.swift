@@ -1,5 +1,6 @@
 import Foundation
 import Reports
+import RunArchive
 
 /// `inspect`: one phone's story as text, or which phones are worth it.
 enum InspectCommand {

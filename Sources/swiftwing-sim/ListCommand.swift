@@ -1,6 +1,6 @@
 import Foundation
 import Plan
-import Reports
+import RunArchive
 import ScenarioFile
 
 /// `list`: the scenarios at hand, as commands find them by name.

@@ -2,7 +2,7 @@ import CurlLoop
 import EventLoop
 import LiveServer
 import Plan
-import Reports
+import RunArchive
 import SimBase
 
 /// The run's own backend, or its gateway to a foreign one: started, told the zero, known by its nonce, and ended.

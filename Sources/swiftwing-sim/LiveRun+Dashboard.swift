@@ -6,6 +6,7 @@ import Metrics
 import Phone
 import Plan
 import Reports
+import RunArchive
 import SimBase
 
 /// The page that shows the run as it goes: told once a second, and never waited for but at the very end.

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import Reports
+import RunArchive
 import ScenarioFile
 
 /// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.

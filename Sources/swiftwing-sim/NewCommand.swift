@@ -1,5 +1,5 @@
 import Foundation
-import Reports
+import RunArchive
 import ScenarioFile
 
 /// `new`: a commented scenario to begin with.

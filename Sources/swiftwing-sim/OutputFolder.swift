@@ -1,5 +1,5 @@
 import Foundation
-import Reports
+import RunArchive
 
 /// The folder of `--output`: a run that it holds already is not replaced unless `--force` says so.
 enum OutputFolder {

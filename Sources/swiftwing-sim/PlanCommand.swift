@@ -5,7 +5,7 @@ import Foundation
 import Imaging
 import Phone
 import Plan
-import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 

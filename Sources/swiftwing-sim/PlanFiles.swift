@@ -1,6 +1,6 @@
 import Foundation
 import Plan
-import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import VirtualWorld

@@ -1,6 +1,6 @@
 import CurlLoop
 import EventLoop
-import Reports
+import RunArchive
 import SimBase
 
 /// One request before any load, so that a dead target is found before phones run against it.

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Imaging
 import Reports
+import RunArchive
 import SimBase
 
 /// `preprocess`: what the app does to one photo before it uploads it.

@@ -2,7 +2,7 @@ import Backend
 import EventLoop
 import Foundation
 import LiveServer
-import Reports
+import RunArchive
 import Talaria
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the

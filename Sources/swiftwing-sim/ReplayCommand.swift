@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import VirtualWorld

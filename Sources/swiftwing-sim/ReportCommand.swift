@@ -4,6 +4,7 @@ import Ledger
 import Metrics
 import Plan
 import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import Talaria
@@ -59,7 +60,8 @@ enum ReportCommand {
         report.result.directory = place
         var complaint: OutputError?
         do throws(OutputError) {
-            report.result.files = try report.write(to: place, withSummary: !isWhole)
+            let files = report.files.filter { !isWhole || $0.name != RunDirectory.FileName.summary }
+            report.result.files = try ReportFile.write(files, to: place)
         } catch {
             complaint = error
             report.result.files = error.saved

@@ -1,5 +1,5 @@
 import HTTPServer
-import Reports
+import RunArchive
 import SimBase
 import Talaria
 

@@ -7,6 +7,7 @@ import LiveServer
 import Metrics
 import Plan
 import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import Talaria

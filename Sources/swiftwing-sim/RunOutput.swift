@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Ledger
 import Reports
+import RunArchive
 
 /// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
 /// the rest is, and nothing that was written says that all went well.

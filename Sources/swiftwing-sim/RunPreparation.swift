@@ -6,7 +6,7 @@ import Foundation
 import LivePhones
 import Phone
 import Plan
-import Reports
+import RunArchive
 import SimBase
 import Talaria
 

@@ -3,7 +3,7 @@ import Ledger
 import LivePhones
 import Phone
 import Plan
-import Reports
+import RunArchive
 import SimBase
 import Talaria
 

@@ -1,4 +1,4 @@
-import Reports
+import RunArchive
 
 /// The tags of `--tag`, which stand beside the target in every report.
 enum RunTags {

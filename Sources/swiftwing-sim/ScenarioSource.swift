@@ -2,6 +2,7 @@ import Faults
 import Foundation
 import Plan
 import Reports
+import RunArchive
 import ScenarioFile
 
 /// A scenario with the file that it came from.

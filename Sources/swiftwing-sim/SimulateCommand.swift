@@ -1,5 +1,6 @@
 import Plan
 import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import VirtualWorld

@@ -1,4 +1,4 @@
-import Reports
+import RunArchive
 
 /// Columns of text, each as wide as its widest cell where there is room.
 enum TextTable {

@@ -8,6 +8,7 @@ import Metrics
 import Phone
 import Plan
 import Reports
+import RunArchive
 import ScenarioFile
 import SimBase
 import Talaria

@@ -7,7 +7,7 @@ import Testing
 
     private static let outside: [String: Set<String>] = [
         "Talaria": ["FoundationEssentials"], "EventLoop": ["Synchronization"], "LivePhones": system,
-        "Imaging": system, "ScenarioFile": ["Foundation"], "Reports": ["Foundation"],
+        "Imaging": system, "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
         "swiftwing-sim": system.union(["Foundation"]),
     ]
 

@@ -16,7 +16,7 @@ import Testing
             "HistogramCode",
             "IntervalReader", "LineReader", "PhoneStory", "RunHead", "RunLabels", "RunTag", "PastRun",
             "InputFile",
-        ].map { "Reports/" + $0 }
+        ].map { "RunArchive/" + $0 }
 
     /// Code that would end the program on the wrong input.
     private nonisolated(unsafe) static let risks: [(what: String, pattern: Regex<Substring>)] = [
@@ -66,23 +66,23 @@ import Testing
         ("Talaria/PlainObject", ".integer", "a kind of member, and a text that is skipped"),
         ("LivePhones/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
         ("LivePhones/StateFolder", "precondition(threads", "of a number that this program sets"),
-        ("Reports/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
-        ("Reports/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
-        ("Reports/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
-        ("Reports/HistogramCode", "countsLength * 9", "a limit"),
-        ("Reports/HistogramCode", "<< 8 | UInt32", "of four bytes"),
-        ("Reports/HistogramCode", "number << 1", "bits that are pushed out are no error"),
-        ("Reports/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
-        ("Reports/PhoneStory", "device * 10", "below 400 million"),
-        ("Reports/RunHead", "\"seed\"", "a seed has all 64 bits"),
-        ("Reports/RunHead", "\"started_ms\"", "brought into range on the same line"),
-        ("Reports/RunHead", "\"devices\"", "brought into range on the next line"),
-        ("Reports/RunHead", "\"schema\"", "a comparison"),
-        ("Reports/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
-        ("Reports/PastRun", "\"schema\"", "a comparison"),
-        ("Reports/PastRun", "\"exit\"", "a comparison"),
-        ("Reports/PastRun", ".integer(UInt32.self)", "a number that is shown"),
-        ("Reports/PastRun", "Int64(memory) * 1_024", "of a count"),
+        ("RunArchive/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
+        ("RunArchive/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
+        ("RunArchive/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
+        ("RunArchive/HistogramCode", "countsLength * 9", "a limit"),
+        ("RunArchive/HistogramCode", "<< 8 | UInt32", "of four bytes"),
+        ("RunArchive/HistogramCode", "number << 1", "bits that are pushed out are no error"),
+        ("RunArchive/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
+        ("RunArchive/PhoneStory", "device * 10", "below 400 million"),
+        ("RunArchive/RunHead", "\"seed\"", "a seed has all 64 bits"),
+        ("RunArchive/RunHead", "\"started_ms\"", "brought into range on the same line"),
+        ("RunArchive/RunHead", "\"devices\"", "brought into range on the next line"),
+        ("RunArchive/RunHead", "\"schema\"", "a comparison"),
+        ("RunArchive/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
+        ("RunArchive/PastRun", "\"schema\"", "a comparison"),
+        ("RunArchive/PastRun", "\"exit\"", "a comparison"),
+        ("RunArchive/PastRun", ".integer(UInt32.self)", "a number that is shown"),
+        ("RunArchive/PastRun", "Int64(memory) * 1_024", "of a count"),
         ("Wire/RetryAfter", "date - secondsSince1970", "of years with four digits and a clock"),
         ("Wire/SSEWriter", "(end + (isPair", "of places in a text"),
         ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
@@ -96,24 +96,24 @@ import Testing
         ("HTTPServer/Recorder", "told += self.held", "of bytes"),
         ("LiveServer/Upstream", "self.setup.base +", "of texts"),
         ("LiveServer/Upstream", "fields + self.setup.headers", "of lists"),
-        ("Reports/SeriesLog", "lines += line", "of bytes"),
-        ("Reports/HistogramCode", "whole + packed", "of bytes"),
-        ("Reports/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
-        ("Reports/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
-        ("Reports/IntervalReader", "(entry.length - length)", "intervals saturate"),
-        ("Reports/RunLabels", "base.tags + new.tags", "of lists"),
-        ("Reports/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
-        ("Reports/PastRun", "self.result.warnings +=", "of lists"),
-        ("Reports/PastRun", "mine.processor + others.processor", "intervals saturate"),
-        ("Reports/PastRun", "self.until - .zero", "moments saturate"),
-        ("Reports/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
-        ("Reports/PastRun", "+= other.", "of lists"),
-        ("Reports/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
+        ("RunArchive/SeriesLog", "lines += line", "of bytes"),
+        ("RunArchive/HistogramCode", "whole + packed", "of bytes"),
+        ("RunArchive/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
+        ("RunArchive/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
+        ("RunArchive/IntervalReader", "(entry.length - length)", "intervals saturate"),
+        ("RunArchive/RunLabels", "base.tags + new.tags", "of lists"),
+        ("RunArchive/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
+        ("RunArchive/PastRun", "self.result.warnings +=", "of lists"),
+        ("RunArchive/PastRun", "mine.processor + others.processor", "intervals saturate"),
+        ("RunArchive/PastRun", "self.until - .zero", "moments saturate"),
+        ("RunArchive/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
+        ("RunArchive/PastRun", "+= other.", "of lists"),
+        ("RunArchive/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
     ]
 
     private static func risk(in code: String) -> String? {
@@ -149,7 +149,8 @@ import Testing
     }
 
     @Test func `a report makes no whole number of one that may not fit`() {
-        for file in SourceTree.files(in: "Sources/Reports", ending: ".swift") {
+        let folders = ["Sources/Reports", "Sources/Files/RunArchive"]
+        for file in folders.flatMap({ SourceTree.files(in: $0, ending: ".swift") }) {
             for (number, text) in file.code where text.firstMatch(of: #/\bInt(?:64)?\(.*\.rounded\(/#) != nil
             {
                 Issue.record(

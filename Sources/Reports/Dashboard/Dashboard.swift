@@ -1,7 +1,7 @@
 package import EventLoop
 package import Ledger
 package import Metrics
-package import Reports
+package import RunArchive
 import SimBase
 import Wire
 

@@ -1,5 +1,4 @@
 import EventLoop
-import Reports
 import SimBase
 
 /// The page's server: one loop, its listener, and those who look on. Belongs to its loop's thread.

@@ -1,4 +1,3 @@
-import Reports
 import SimBase
 import Wire
 

@@ -1,10 +1,11 @@
-import Metrics
-import SimBase
+package import Metrics
+import RunArchive
+package import SimBase
 
 /// Numbers as reports print them. All by whole numbers, so that a report is the same on every machine.
-enum Figures {
+package enum Figures {
     /// Three digits and a unit of the SLO grammar: `812us`, `48.2ms`, `1.21s`, `312s`.
-    static func time(_ nanoseconds: Int64) -> String {
+    package static func time(_ nanoseconds: Int64) -> String {
         let units: [(suffix: String, decimals: Int, nanoseconds: UInt64)] = [
             ("s", 9, 1_000_000_000), ("ms", 6, 1_000_000), ("us", 3, 1_000),
         ]
@@ -25,17 +26,17 @@ enum Figures {
     }
 
     /// Milliseconds with three digits after the point, for machines.
-    static func milliseconds(_ nanoseconds: Int64) -> String {
+    package static func milliseconds(_ nanoseconds: Int64) -> String {
         DecimalText.text(nanoseconds, decimals: 6, shown: 3...3)
     }
 
     /// Seconds with three digits after the point, for machines and for moments of a run.
-    static func seconds(_ nanoseconds: Int64) -> String {
+    package static func seconds(_ nanoseconds: Int64) -> String {
         DecimalText.text(nanoseconds, decimals: 9, shown: 3...3)
     }
 
     /// `34.2 s`, `12 min 4 s`, `2 h 5 min`.
-    static func length(_ interval: Interval) -> String {
+    package static func length(_ interval: Interval) -> String {
         let tenths = DecimalText.text(interval.nanoseconds, decimals: 9, shown: 1...1)
         let seconds = interval.nanoseconds / 1_000_000_000
         switch seconds {
@@ -46,14 +47,14 @@ enum Figures {
     }
 
     /// `10 s`, `5 min`: of round lengths.
-    static func length(_ interval: Interval, short: Bool) -> String {
+    package static func length(_ interval: Interval, short: Bool) -> String {
         let seconds = interval.nanoseconds / 1_000_000_000
         guard short, interval.nanoseconds % 1_000_000_000 == 0 else { return Self.length(interval) }
         return seconds % 60 == 0 && seconds > 0 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
     /// `1,234,567`.
-    static func count(_ count: some BinaryInteger) -> String {
+    package static func count(_ count: some BinaryInteger) -> String {
         let digits = Array(String(count.magnitude).utf8)
         var text = count < 0 ? "-" : ""
         for (place, digit) in digits.enumerated() {
@@ -64,29 +65,29 @@ enum Figures {
     }
 
     /// `1 book`, `2 books`.
-    static func count(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
+    package static func count(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
         "\(Self.count(count)) \(count == 1 ? one : many)"
     }
 
     /// Of all operations, in percent: `0.83%`.
-    static func share(_ rate: FailureRate) -> String {
+    package static func share(_ rate: FailureRate) -> String {
         guard rate.total > 0 else { return "0%" }
         let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
         return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
     }
 
     /// Six digits after the point, for machines.
-    static func ratio(_ rate: FailureRate) -> String {
+    package static func ratio(_ rate: FailureRate) -> String {
         guard rate.total > 0 else { return "0.000000" }
         let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
         return DecimalText.text(perMillion, decimals: 6, shown: 6...6)
     }
 
     /// `48 MiB`.
-    static func memory(_ bytes: Int64) -> String { "\(Self.count((bytes + (1 << 19)) >> 20)) MiB" }
+    package static func memory(_ bytes: Int64) -> String { "\(Self.count((bytes + (1 << 19)) >> 20)) MiB" }
 
     /// `2026-11-21 09:30:00 UTC` of an ISO 8601 time.
-    static func date(iso8601 text: String) -> String {
+    package static func date(iso8601 text: String) -> String {
         text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
     }
 }

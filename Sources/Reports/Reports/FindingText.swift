@@ -1,4 +1,5 @@
 import Ledger
+import RunArchive
 import SimBase
 import Talaria
 
@@ -60,33 +61,6 @@ extension FindingsTable {
 }
 
 extension FindingsTable {
-    /// As `summary.json` tells them.
-    init(reading array: JSONValue?) {
-        self.init()
-        for value in array?.elements ?? [] {
-            if let other = value["other"]?.integer {
-                self.addOther(other)
-                continue
-            }
-            guard let name = value["operation"]?.text,
-                let operation = Operation.allCases.first(where: { $0.name == name }),
-                let part = value["part"]?.text, let path = value["path"]?.text,
-                let expected = value["expected"]?.text, let seen = value["seen"]?.text,
-                let count = value["count"]?.integer, count > 0, let at = value["first"]?["at"]?.scaled(6),
-                let device = value["first"]?["device"]?.integer(UInt32.self)
-            else { continue }
-            let scan = value["first"]?["scan"]?.integer(UInt32.self)
-            self.add(
-                Row(
-                    finding: ContractFinding(
-                        operation: operation, part: part, path: path, expected: expected, seen: seen,
-                        excerpt: value["excerpt"]?.text, isDecisive: value["used"]?.flag == false,
-                        count: count),
-                    first: Instant(nanoseconds: at), device: DeviceNumber(device),
-                    scan: scan.map { ScanNumber($0) } ?? .none))
-        }
-    }
-
     var json: JSONValue {
         var values = self.rows.map { row in
             let finding = row.finding

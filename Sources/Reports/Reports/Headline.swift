@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import RunArchive
 import SimBase
 import Talaria
 

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import RunArchive
 import SimBase
 
 /// `junit.xml`: a case for each objective and each invariant, as continuous integration shows them.
@@ -109,7 +110,7 @@ enum JUnitReport {
 
     private static func invariant(_ verdict: Verdict, of result: RunResult) -> Case {
         let name = verdict.invariant.rawValue
-        let examples = verdict.examples.prefix(1).map { "\(RunResult.place(of: $0)): \($0.text)" }
+        let examples = verdict.examples.prefix(1).map { "\($0.location): \($0.text)" }
         switch verdict.standing {
         case .held:
             return Self.testcase(name, suite: "invariants", of: result, .passed, message: "", detail: "")

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+package import RunArchive
 import SimBase
 import Talaria
 
@@ -114,7 +115,7 @@ package enum MarkdownReport {
                 return [
                     verdict.standing == .broken ? "❌" : "⚠️ as expected",
                     MarkdownText.code(verdict.invariant.rawValue), Figures.count(verdict.violations),
-                    first.map { RunResult.place(of: $0) } ?? "",
+                    first.map { $0.location } ?? "",
                     first.map { MarkdownText.code($0.text) } ?? "",
                 ]
             }

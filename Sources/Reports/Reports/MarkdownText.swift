@@ -1,8 +1,10 @@
+import RunArchive
+
 /// Text made fit for GitHub's Markdown.
-enum MarkdownText {
+package enum MarkdownText {
     /// Text of the scenario: every sign that Markdown or HTML gives a meaning is escaped, and no more, so that the source
     /// can be read, too.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in Printable.line(text).unicodeScalars {
             switch scalar {
@@ -40,7 +42,7 @@ enum MarkdownText {
     private static let joiner = "&#8205;".unicodeScalars
 
     /// Text that a server may have written: in a code span nothing has a meaning, and nobody is mentioned.
-    static func code(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
+    package static func code(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
         let line = Printable.line(text, bytesMax: bytesMax)
         guard line.contains(where: { $0 != " " }) else { return "" }
         // The span's own sign has no escape. A table's has, even within a span.
@@ -50,14 +52,14 @@ enum MarkdownText {
     }
 
     /// A block of text as it is, between fences that nothing in it can close.
-    static func block(_ language: String, _ text: String) -> String {
+    package static func block(_ language: String, _ text: String) -> String {
         let run = text.split(whereSeparator: { $0 != "`" }).map(\.count).max() ?? 0
         let fence = String(repeating: "`", count: max(3, run + 1))
         return "\(fence)\(language)\n\(text)\n\(fence)\n"
     }
 
     /// A table; cells must be escaped already. The first column is text, the others are numbers.
-    static func table(_ header: [String], _ rows: [[String]], textColumns: Int = 1) -> String {
+    package static func table(_ header: [String], _ rows: [[String]], textColumns: Int = 1) -> String {
         let rule = header.indices.map { $0 < textColumns ? "---" : "---:" }
         return ([header, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
     }

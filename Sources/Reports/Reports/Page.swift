@@ -1,9 +1,11 @@
+import RunArchive
+
 /// How a piece of text is to stand out.
-enum Ink {
+package enum Ink {
     case plain, bold, dim, good, bad, warning
 
     /// Select Graphic Rendition parameters (ECMA-48); colors are the terminal's own, so that they fit its background.
-    var code: String? {
+    package var code: String? {
         switch self {
         case .plain: nil
         case .bold: "1"
@@ -16,35 +18,35 @@ enum Ink {
 }
 
 /// Text of one ink.
-struct Piece {
-    var text: String
-    var ink: Ink
+package struct Piece {
+    package var text: String
+    package var ink: Ink
 
-    init(_ text: String, _ ink: Ink = .plain) {
+    package init(_ text: String, _ ink: Ink = .plain) {
         self.text = text
         self.ink = ink
     }
 }
 
 /// A text of lines that are never wider than the terminal. Whatever is put on it is made printable first.
-struct Page {
-    let style: TerminalStyle
+package struct Page {
+    package let style: TerminalStyle
     private var lines: [String] = []
 
-    init(style: TerminalStyle) { self.style = style }
+    package init(style: TerminalStyle) { self.style = style }
 
-    var text: String { self.lines.map { $0 + "\n" }.joined() }
+    package var text: String { self.lines.map { $0 + "\n" }.joined() }
 
     // MARK: Lines
 
     /// An empty line, unless the last one is.
-    mutating func gap() {
+    package mutating func gap() {
         if let last = self.lines.last, !last.isEmpty { self.lines.append("") }
     }
 
     /// A paragraph, broken between words; words that are wider than a line are cut. `first` stands before its first
     /// line and takes `indent` columns, by which the other lines are indented.
-    mutating func paragraph(_ first: Piece, indent: Int, _ pieces: [Piece]) {
+    package mutating func paragraph(_ first: Piece, indent: Int, _ pieces: [Piece]) {
         let room = self.style.columns - indent
         var lead = [self.shown(first)]
         lead.append(Piece(String(repeating: " ", count: max(0, indent - Printable.width(lead[0].text)))))
@@ -55,7 +57,7 @@ struct Page {
     }
 
     /// The words of a command, over several lines in a way that a shell still reads as one.
-    mutating func command(_ first: Piece, indent: Int, _ words: [String]) {
+    package mutating func command(_ first: Piece, indent: Int, _ words: [String]) {
         let room = self.style.columns - indent - 2
         var lines: [String] = []
         for word in words.map(ShellWords.quoted) {
@@ -75,7 +77,7 @@ struct Page {
     }
 
     /// One line whose cells take the columns that they are given; what is wider than its cell pushes the next.
-    mutating func row(_ lead: [Piece], indent: Int, _ cells: [(piece: Piece, columns: Int)]) {
+    package mutating func row(_ lead: [Piece], indent: Int, _ cells: [(piece: Piece, columns: Int)]) {
         var line = lead.map(self.shown)
         let taken = line.reduce(0) { $0 + Printable.width($1.text) }
         line.append(Piece(String(repeating: " ", count: max(0, indent - taken))))
@@ -89,7 +91,7 @@ struct Page {
     }
 
     /// Rows in columns as wide as they need; the first is cut where it does not fit, the others never.
-    mutating func table(_ table: Table) {
+    package mutating func table(_ table: Table) {
         var rows = ([table.header] + table.rows).map { $0.map(self.shown) }
         var widths: [Int] = []
         while true {
@@ -121,7 +123,7 @@ struct Page {
     }
 
     /// The text within so many columns, as the terminal can show it.
-    func fitted(_ text: String, columns: Int) -> String {
+    package func fitted(_ text: String, columns: Int) -> String {
         Printable.fitted(
             self.shown(Piece(text)).text, columns: columns, mark: self.style.isASCII ? "..." : "…")
     }
@@ -231,19 +233,19 @@ struct Page {
 }
 
 /// Cells in columns: the first is text, the others are numbers.
-struct Table {
+package struct Table {
     /// Columns between two cells.
-    static let gap = 2
+    package static let gap = 2
     /// Columns at the right are left out before the first becomes narrower than this.
-    static let firstColumnMin = 12
+    package static let firstColumnMin = 12
 
-    var header: [Piece]
-    var rows: [[Piece]] = []
+    package var header: [Piece]
+    package var rows: [[Piece]] = []
     /// Where more of its first column is to be read than usual.
-    var firstColumnMin = Table.firstColumnMin
+    package var firstColumnMin = Table.firstColumnMin
 
     /// A bold title, and the names of the other columns.
-    init(_ title: String, _ columns: [String]) {
+    package init(_ title: String, _ columns: [String]) {
         self.header = [Piece(title, .bold)] + columns.map { Piece($0, .dim) }
     }
 }

@@ -1,4 +1,5 @@
 import Ledger
+package import RunArchive
 import SimBase
 import Talaria
 

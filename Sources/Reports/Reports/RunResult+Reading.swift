@@ -1,14 +1,15 @@
-import Ledger
-import Metrics
+package import Ledger
+package import Metrics
+import RunArchive
 import SimBase
 import Talaria
 
 // What the formats ask of a result, so that none of them decides for itself.
 extension RunResult {
-    var startedText: String { Timestamp.iso8601(unixMilliseconds: self.started) }
+    package var startedText: String { Timestamp.iso8601(unixMilliseconds: self.started) }
 
     /// One word or two on the run's end.
-    var headline: String {
+    package var headline: String {
         switch self.exit {
         case .success: "PASSED"
         case .untrusted: "NOT TRUSTWORTHY"
@@ -37,10 +38,10 @@ extension RunResult {
         }
     }
 
-    var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
+    package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
 
     /// Objectives that failed, and that the scenario does not expect to fail.
-    var breaches: [SLOResult] { self.slos.filter { $0.isBreach && !self.expectations.covers($0) } }
+    package var breaches: [SLOResult] { self.slos.filter { $0.isBreach && !self.expectations.covers($0) } }
 
     /// What the scenario expects to break, and whether it did.
     var expected: [Expectations.Outcome] {
@@ -51,7 +52,7 @@ extension RunResult {
     var whyUnknown: String { self.hasBackendView ? "not judged" : "unknown with this target" }
 
     /// Everything that speaks against the run, the worst first; the exit code names only one.
-    var reasons: [String] {
+    package var reasons: [String] {
         var reasons: [String] = []
         let broken = self.brokenInvariants
         if !broken.isEmpty {
@@ -81,21 +82,21 @@ extension RunResult {
     }
 
     /// By cause, in the order of `WaitingCause`, without those that no scan waits for.
-    static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
+    package static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
         WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }
             .filter { $0.count > 0 }
     }
 
     /// By cause, without those that took no scan.
-    static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
+    package static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
         DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discarded($0)) }.filter { $0.count > 0 }
     }
 
     /// Causes with losses, and whether there were any.
-    var losses: [Disconnection] { self.disconnections.filter { $0.count > 0 } }
+    package var losses: [Disconnection] { self.disconnections.filter { $0.count > 0 } }
 
     /// Faults in the order of the scenario; nil where nobody saw whether they fired.
-    var faults: [(id: String, count: Int64?)] {
+    package var faults: [(id: String, count: Int64?)] {
         self.metrics.everything(of: .fleet).faults.names.map { id in
             switch self.metrics.count(fault: id, of: .fleet) {
             case .measured(let count): (id: id, count: count)
@@ -104,7 +105,7 @@ extension RunResult {
         }
     }
 
-    func latency(_ metric: LatencyMetric) -> LatencySummary? {
+    package func latency(_ metric: LatencyMetric) -> LatencySummary? {
         guard case .measured(let histogram) = self.metrics.histogram(metric, of: .fleet) else { return nil }
         return LatencySummary(histogram)
     }

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+package import RunArchive
 import SimBase
 import Talaria
 

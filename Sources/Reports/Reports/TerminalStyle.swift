@@ -1,3 +1,5 @@
+import RunArchive
+
 /// What the terminal can show.
 package struct TerminalStyle: Hashable, Sendable {
     /// No line is wider.

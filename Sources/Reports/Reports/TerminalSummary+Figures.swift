@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import RunArchive
 import SimBase
 import Talaria
 
@@ -298,11 +299,11 @@ extension SummaryWriter {
     }
 }
 
-extension RunResult {
-    /// `phone 17, scan 2, at 12.480 s`; without what it is not about.
-    static func place(of violation: Violation) -> String {
-        let phone = violation.device.map { "phone \($0.raw), " } ?? ""
-        let scan = violation.scan == .none ? "" : "scan \(violation.scan.raw), "
-        return "\(phone)\(scan)at \(Figures.seconds(violation.at.nanoseconds)) s"
+extension Violation {
+    /// The phone, the scan and the time: `phone 17, scan 2, at 12.480 s`.
+    package var location: String {
+        let phone = self.device.map { "phone \($0.raw), " } ?? ""
+        let scan = self.scan == .none ? "" : "scan \(self.scan.raw), "
+        return "\(phone)\(scan)at \(Figures.seconds(self.at.nanoseconds)) s"
     }
 }

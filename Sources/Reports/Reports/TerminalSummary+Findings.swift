@@ -1,4 +1,5 @@
 import Ledger
+import RunArchive
 
 extension SummaryWriter {
     private static let findingsMax = 8

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+package import RunArchive
 import SimBase
 
 /// A run's result for the terminal: the verdict first, then what it stands on, then what else was seen.
@@ -110,18 +111,13 @@ struct SummaryWriter {
                 Figures.count(self.result.devices, "phone", "phones"), "seed \(self.result.seed)",
                 Figures.length(self.result.length), self.result.world.rawValue,
                 Figures.date(iso8601: self.result.startedText),
-            ].map(Self.tied).joined(separator: " · "), .dim)
+            ].map(Printable.tied).joined(separator: " · "), .dim)
         if !self.result.labels.isEmpty {
-            line(self.result.labels.words.map(Self.tied).joined(separator: " · "), .dim)
+            line(self.result.labels.words.map(Printable.tied).joined(separator: " · "), .dim)
         }
         if !self.result.scenario.description.isEmpty {
             line(Printable.line(self.result.scenario.description), .dim)
         }
-    }
-
-    /// The same text, never broken at its spaces.
-    static func tied(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == " " ? Printable.tie : $0 }))
     }
 
     /// `4 held, 1 failed`, without what there is none of.
@@ -228,7 +224,7 @@ struct SummaryWriter {
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
                 [
-                    Piece(RunResult.place(of: example) + ": "),
+                    Piece(example.location + ": "),
                     Piece(Printable.line(example.text)),
                 ])
         }

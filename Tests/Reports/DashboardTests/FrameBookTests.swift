@@ -1,4 +1,3 @@
-import Reports
 import Testing
 import Wire
 

@@ -1,5 +1,4 @@
 import EventLoop
-import Reports
 import SimBase
 import Testing
 

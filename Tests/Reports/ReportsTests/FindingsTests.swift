@@ -1,10 +1,12 @@
 import Foundation
 import Ledger
+import ReportSamples
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 /// What the server said that its contract does not, in every report.
 @Suite struct FindingsTests {

@@ -1,11 +1,13 @@
 import Foundation
 import Ledger
 import Metrics
+import ReportSamples
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct HTMLTests {
     private static func page(_ result: RunResult, _ chronicle: Chronicle) -> String {
@@ -49,13 +51,13 @@ import Testing
         result.notes = [bad]
         var report = RunReport(result, chronicle, folders: [])
         report.scenarioText = String(repeating: bad + "\n", count: 3)
-        for (name, bytes) in report.files {
-            let text = String(decoding: bytes, as: UTF8.self)
-            #expect(bytes.count < 400_000, "\(name) has \(bytes.count) bytes")
-            #expect(!bytes.contains(0) && !bytes.contains(0x1B), "\(name)")
-            if name.hasSuffix("html") || name.hasSuffix("xml") {
-                #expect(!text.contains("<script>alert"), "\(name)")
-                #expect(!text.contains("<img src"), "\(name)")
+        for file in report.files {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            #expect(file.bytes.count < 400_000, "\(file.name) has \(file.bytes.count) bytes")
+            #expect(!file.bytes.contains(0) && !file.bytes.contains(0x1B), "\(file.name)")
+            if file.name.hasSuffix("html") || file.name.hasSuffix("xml") {
+                #expect(!text.contains("<script>alert"), "\(file.name)")
+                #expect(!text.contains("<img src"), "\(file.name)")
             }
         }
     }

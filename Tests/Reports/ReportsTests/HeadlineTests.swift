@@ -1,10 +1,12 @@
 import Ledger
 import Metrics
+import ReportSamples
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 /// The first sentence of every report: what a user of the app would have felt.
 @Suite struct HeadlineTests {

@@ -1,8 +1,10 @@
 import Ledger
+import ReportSamples
 import SimBase
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct JUnitTests {
     private static func lines(_ result: RunResult, containing text: String) -> [Substring] {

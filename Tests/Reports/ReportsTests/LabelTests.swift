@@ -1,10 +1,12 @@
 import Foundation
 import Ledger
+import ReportSamples
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 /// What tells a run from others of its scenario stands in every report: the target, and the tags of `--tag`.
 @Suite struct LabelTests {
@@ -31,10 +33,10 @@ import Testing
     @Test func `the target and the tags stand in every report`() throws {
         let result = Self.result(try Self.labels())
         let report = RunReport(result, Chronicle(faults: 0), folders: [])
-        for (name, bytes) in report.files {
-            let text = String(decoding: bytes, as: UTF8.self)
+        for file in report.files {
+            let text = String(decoding: file.bytes, as: UTF8.self)
             for word in [Self.target, "build", "1432", "branch", "fix/queue"] {
-                #expect(text.contains(word), "\(name): \(word)")
+                #expect(text.contains(word), "\(file.name): \(word)")
             }
         }
         #expect(
@@ -47,11 +49,6 @@ import Testing
         let line = "<p class=\"about\">target \(Self.target) · branch=fix/queue · build=1432</p>"
         #expect(page.header.contains(line))
         #expect(page.environment.body.contains("tag build"))
-        #expect(LivePage.lastHead(result).parts[0].html.contains(line))
-        let moment = LiveMoment(
-            at: .zero, measured: .zero, result: result, chronicle: Chronicle(faults: 0), scansPlanned: nil,
-            lastArrival: .zero, phonesOffline: 0, latenessMost: nil)
-        #expect(HTMLPage(live: report).liveHead(moment, processor: nil).contains(line))
         #expect(
             OpenMetrics.text(result).contains(
                 ",target=\"\(Self.target)\",tag_branch=\"fix/queue\",tag_build=\"1432\"} 1\n"))
@@ -69,9 +66,9 @@ import Testing
     @Test func `a run without labels says nothing of them`() throws {
         let result = Samples.passed()
         let report = RunReport(result, Chronicle(faults: 0), folders: [])
-        for (name, bytes) in report.files where name != RunDirectory.FileName.summary {
-            let text = String(decoding: bytes, as: UTF8.self)
-            #expect(!text.contains("<properties>") && !text.contains("target="), "\(name)")
+        for file in report.files where file.name != RunDirectory.FileName.summary {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            #expect(!text.contains("<properties>") && !text.contains("target="), "\(file.name)")
         }
         let summary = String(decoding: SummaryJSON.bytes(result), as: UTF8.self)
         #expect(summary.contains("\"target\": null") && summary.contains("\"tags\": {}"))
@@ -149,30 +146,6 @@ import Testing
         let mixed = try #require(PastRun.merged([first, other, first], slos: []))
         #expect(mixed.result.labels == RunLabels())
         #expect(mixed.result.notes.contains("the runs had 2 different backends"))
-    }
-
-    @Test func `a comparison shows in which labels the runs differ`() throws {
-        func run(_ labels: RunLabels) -> ComparedRun {
-            ComparedRun(
-                folder: "a", head: Self.head(labels), result: Self.result(labels), wasCutOff: false,
-                windows: [:], tracks: [], scenarioText: "")
-        }
-        let base = run(try Self.labels(["build=1432", "branch=main"]))
-        let tags = try RunTag.list(parsing: ["build=1433", "branch=main", "note=x"])
-        let new = run(RunLabels(target: "http://127.0.0.1:9090", tags: tags))
-        let comparison = RunComparison(
-            base: base, new: new, tolerance: 100_000, width: .seconds(1), sameLog: false)
-        for text in [
-            ComparisonText.text(comparison, style: .plain), ComparisonMarkdown.text(comparison),
-            ComparisonPage.text(comparison),
-        ] {
-            let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(words.contains("tag build: 1432 in BASE, 1433 in NEW"))
-            #expect(words.contains("tag note: none in BASE, x in NEW"))
-            #expect(!words.contains("tag branch:") && words.contains("branch=main"))
-            #expect(
-                words.contains("the backends differ: \(Self.target) in BASE, http://127.0.0.1:9090 in NEW"))
-        }
     }
 
     // MARK: --tag

@@ -1,8 +1,10 @@
 import Ledger
+import ReportSamples
 import SimBase
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct MarkdownTests {
     private static func section(_ title: String, of result: RunResult) -> String? {

@@ -1,10 +1,12 @@
 import Foundation
 import Ledger
 import Metrics
+import ReportSamples
 import SimBase
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct SummaryJSONTests {
     private typealias Object = [String: Any]
@@ -184,7 +186,7 @@ import Testing
         var result = Samples.brokenInvariant()
         let place = try #require(result.verdicts.firstIndex { $0.invariant == .bookNeverLost })
         (result.verdicts[place].examples[0].device, result.verdicts[place].examples[0].scan) = (nil, .none)
-        #expect(RunResult.place(of: result.verdicts[place].examples[0]) == "at 12.480 s")
+        #expect(result.verdicts[place].examples[0].location == "at 12.480 s")
         let nobodys = try #require(try Self.parsed(result)["invariants"] as? [Object])
         let first = try #require(nobodys[place]["first"] as? Object)
         #expect(first["device"] is NSNull && first["scan"] is NSNull)

@@ -1,8 +1,10 @@
 import Ledger
+import ReportSamples
 import SimBase
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct TerminalTests {
     private static let samples: [(name: String, result: RunResult)] = [

@@ -1,11 +1,13 @@
 import Foundation
 import Ledger
 import Metrics
+import ReportSamples
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 /// Operations that have not ended, in the reports of a run.
 @Suite struct UnfinishedReportTests {

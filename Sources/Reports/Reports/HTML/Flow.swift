@@ -1,3 +1,4 @@
+import RunArchive
 import SimBase
 
 /// Where things went: one block on the left that splits into classes on the right, each as tall as its share. A class that

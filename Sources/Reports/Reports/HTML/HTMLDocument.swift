@@ -1,12 +1,21 @@
-/// One page that holds everything it needs: nothing is loaded, and by the policy in its head nothing could be.
-struct HTMLDocument {
-    struct Section {
-        var id: String
-        var title: String
-        var lead = ""
-        var body: String
+import RunArchive
 
-        var inner: String {
+/// One page that holds everything it needs: nothing is loaded, and by the policy in its head nothing could be.
+package struct HTMLDocument {
+    package struct Section {
+        package var id: String
+        package var title: String
+        package var lead: String
+        package var body: String
+
+        package init(id: String, title: String, lead: String = "", body: String) {
+            self.id = id
+            self.title = title
+            self.lead = lead
+            self.body = body
+        }
+
+        package var inner: String {
             """
             <h2 id="\(self.id)-title">\(self.title)</h2>
             \(self.lead.isEmpty ? "" : "<p class=\"lead\">\(self.lead)</p>")
@@ -16,11 +25,17 @@ struct HTMLDocument {
     }
 
     /// Escaped already, as all of its parts.
-    var title: String
-    var header: String
-    var sections: [Section]
+    package var title: String
+    package var header: String
+    package var sections: [Section]
 
-    var text: String {
+    package init(title: String, header: String, sections: [Section]) {
+        self.title = title
+        self.header = header
+        self.sections = sections
+    }
+
+    package var text: String {
         let nav = self.sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(separator: "\n")
         let body = self.sections.map { section in
             """
@@ -59,7 +74,7 @@ struct HTMLDocument {
             """
     }
 
-    static func hash(_ text: String) -> String {
+    package static func hash(_ text: String) -> String {
         let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
         let bytes = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
             UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
@@ -68,7 +83,7 @@ struct HTMLDocument {
     }
 
     /// The verdict's sign: `good`, `warn` or `bad`.
-    static func badge(_ tone: String) -> String {
+    package static func badge(_ tone: String) -> String {
         let shape =
             switch tone {
             case "good":

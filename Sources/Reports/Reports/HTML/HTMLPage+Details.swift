@@ -1,12 +1,13 @@
 import Ledger
 import Metrics
+import RunArchive
 import SimBase
 import Talaria
 
 extension HTMLPage {
     // MARK: Disconnections
 
-    var disconnections: Section {
+    package var disconnections: Section {
         let losses = self.result.losses
         guard !losses.isEmpty else {
             return Section(
@@ -66,7 +67,7 @@ extension HTMLPage {
 
     // MARK: Faults
 
-    var faults: Section {
+    package var faults: Section {
         let faults = self.result.faults
         guard !faults.isEmpty else { return Section(id: "faults", title: "Faults", body: "") }
         let rows = faults.enumerated().map { place, fault -> [String] in
@@ -97,7 +98,7 @@ extension HTMLPage {
 
     private static let errorsMax = 60
 
-    var errors: Section {
+    package var errors: Section {
         let rows = self.chronicle.troubles.byCount.prefix(Self.errorsMax).map { row -> [String] in
             let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
             return [
@@ -158,7 +159,7 @@ extension HTMLPage {
 
     // MARK: Generator
 
-    var generator: Section {
+    package var generator: Section {
         let result = self.result
         var stats: [(String, String)] = []
         if let lateness = self.report.latenessMost {

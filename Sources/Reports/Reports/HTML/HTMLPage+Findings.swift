@@ -1,8 +1,9 @@
 import Ledger
+import RunArchive
 
 extension HTMLPage {
     /// What the server said that its contract does not.
-    var findings: Section {
+    package var findings: Section {
         let findings = self.result.findings
         guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }
         let rows = findings.shown(FindingText.rowsMax).map { text in

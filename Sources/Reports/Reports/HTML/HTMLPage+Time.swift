@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import RunArchive
 import SimBase
 
 extension HTMLPage {
@@ -38,7 +39,7 @@ extension HTMLPage {
 
     // MARK: Over time
 
-    var overTime: Section {
+    package var overTime: Section {
         let windows = self.chronicle.windows
         guard !windows.isEmpty else { return Section(id: "time", title: "Over time", body: "") }
         let connected = windows.map(\.connectedMost).max() ?? 0
@@ -153,7 +154,7 @@ extension HTMLPage {
 
     // MARK: Latencies
 
-    var latencies: Section {
+    package var latencies: Section {
         let body = self.result.latencyRows.compactMap { row -> String? in
             guard row.summary != nil || !row.unfinished.isEmpty else { return nil }
             return self.latency(row)

@@ -1,14 +1,15 @@
-import Ledger
+package import Ledger
 import Metrics
+package import RunArchive
 import SimBase
 
 /// `report.html`: one page that holds everything it needs. No script is needed for what it says, nothing is loaded, and by
 /// the policy in its head nothing could be: text of others that got through every escape would still not run.
 package struct HTMLPage {
-    let report: RunReport
-    var result: RunResult { self.report.result }
-    var chronicle: Chronicle { self.report.chronicle }
-    let axis: TimeAxis
+    package let report: RunReport
+    package var result: RunResult { self.report.result }
+    package var chronicle: Chronicle { self.report.chronicle }
+    package let axis: TimeAxis
     let faultIDs: [String]
     /// The run goes on: what is found may change.
     let isLive: Bool
@@ -25,7 +26,7 @@ package struct HTMLPage {
     }
 
     /// Of a run that goes on. Its axis grows in steps, so that the curves grow and do not slide.
-    init(live report: RunReport) {
+    package init(live report: RunReport) {
         self.report = report
         self.axis = .holding(report.result.length.nanoseconds)
         self.faultIDs = report.result.faults.map(\.id)
@@ -45,7 +46,7 @@ package struct HTMLPage {
         ).text
     }
 
-    typealias Section = HTMLDocument.Section
+    package typealias Section = HTMLDocument.Section
 
     // MARK: The verdict
 
@@ -57,14 +58,14 @@ package struct HTMLPage {
         }
     }
 
-    var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
+    package var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
 
-    var headline: String {
+    package var headline: String {
         let words = self.result.headline.lowercased()
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    var header: String {
+    package var header: String {
         let result = self.result
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
@@ -90,7 +91,7 @@ package struct HTMLPage {
     }
 
     /// The target and the tags.
-    var labels: String {
+    package var labels: String {
         let words = self.result.labels.words.map { HTMLText.escaped($0, bytesMax: 400) }
         return words.isEmpty ? "" : "<p class=\"about\">\(words.joined(separator: " · "))</p>"
     }
@@ -128,7 +129,7 @@ package struct HTMLPage {
 
     // MARK: Objectives
 
-    var objectives: Section {
+    package var objectives: Section {
         let cards = self.result.slos.enumerated().sorted { left, right in
             (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
         }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
@@ -206,7 +207,7 @@ package struct HTMLPage {
                         : "<span class=\"sign warn\">△</span> broken as expected",
                     "<span class=\"mono\">\(verdict.invariant.rawValue)</span>",
                     Figures.count(verdict.violations),
-                    first.map { HTMLText.escaped(RunResult.place(of: $0)) } ?? "",
+                    first.map { HTMLText.escaped($0.location) } ?? "",
                     first.map { HTMLText.escaped($0.text) } ?? "",
                 ]
             }
@@ -234,7 +235,7 @@ package struct HTMLPage {
 
     // MARK: Conservation
 
-    var conservation: Section {
+    package var conservation: Section {
         let scans = self.result.totals.scans
         let books = self.result.totals.books
         let waiting = RunResult.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }

@@ -1,3 +1,5 @@
+import RunArchive
+
 /// What a pointer and the keys do on the page. Nothing that it says is found only by it.
 enum HTMLScript {
     static let text = """

@@ -1,15 +1,16 @@
 import Metrics
+import RunArchive
 import SimBase
 
 /// Text made fit for HTML, in elements and in quoted attributes alike.
-enum HTMLText {
+package enum HTMLText {
     /// One line, bounded, without controls, and with every sign that HTML gives a meaning escaped.
-    static func escaped(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
+    package static func escaped(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
         Self.signs(Printable.line(text, bytesMax: bytesMax))
     }
 
     /// Several lines, each as above.
-    static func block(_ text: String, linesMax: Int) -> String {
+    package static func block(_ text: String, linesMax: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var escaped = lines.prefix(linesMax).map { Self.escaped(String($0), bytesMax: 400) }
         if lines.count > linesMax { escaped.append("…") }
@@ -32,7 +33,7 @@ enum HTMLText {
     }
 
     /// Coordinates need no more than one digit after the point.
-    static func number(_ value: Double) -> String {
+    package static func number(_ value: Double) -> String {
         let tenths = Int(nearest: value * 10)
         return tenths % 10 == 0
             ? String(tenths / 10)
@@ -40,16 +41,16 @@ enum HTMLText {
     }
 
     /// Of a whole, in percent.
-    static func share(_ part: Double, of whole: Double) -> String {
+    package static func share(_ part: Double, of whole: Double) -> String {
         guard whole > 0 else { return "0%" }
         let hundredths = Int(nearest: min(max(part / whole, 0), 1) * 10_000)
         return DecimalText.text(Int64(hundredths), decimals: 2, shown: 0...2) + "%"
     }
 
     /// `48.2 ms`: with a thin space that no line is broken at, and the proper sign for micro.
-    static func time(_ nanoseconds: Int64) -> String { Self.spaced(Figures.time(nanoseconds)) }
+    package static func time(_ nanoseconds: Int64) -> String { Self.spaced(Figures.time(nanoseconds)) }
 
-    static func spaced(_ text: String) -> String {
+    package static func spaced(_ text: String) -> String {
         guard let last = text.lastIndex(where: { $0.isNumber }), text.contains(where: { $0.isLetter }) else {
             return text
         }
@@ -58,7 +59,7 @@ enum HTMLText {
     }
 
     /// A moment of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
-    static func clock(_ nanoseconds: Int64) -> String {
+    package static func clock(_ nanoseconds: Int64) -> String {
         let seconds = max(0, nanoseconds / 1_000_000_000)
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return seconds >= 3_600
@@ -67,7 +68,8 @@ enum HTMLText {
     }
 
     /// A table; its cells must be escaped already. `numbers`: columns of numbers.
-    static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>, id: String) -> String {
+    package static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>, id: String) -> String
+    {
         func cells(_ cells: [String], _ name: String) -> String {
             cells.enumerated().map { place, cell in
                 let scope = name == "th" ? " scope=\"col\"" : ""

@@ -1,29 +1,37 @@
-import Metrics
+package import Metrics
+import RunArchive
 import SimBase
 
 /// The values of a histogram by percentile, on the axis of nines: 90 %, 99 %, 99.9 % are equally far apart.
-struct NinesChart {
-    struct Curve {
-        var name: String
+package struct NinesChart {
+    package struct Curve {
+        package var name: String
         /// Its color, by number.
-        var ink: Int
-        var isDashed: Bool
-        var histogram: HDRHistogram
+        package var ink: Int
+        package var isDashed: Bool
+        package var histogram: HDRHistogram
+
+        package init(name: String, ink: Int, isDashed: Bool, histogram: HDRHistogram) {
+            self.name = name
+            self.ink = ink
+            self.isDashed = isDashed
+            self.histogram = histogram
+        }
     }
 
-    var id: String
+    package var id: String
     /// Of one that is alone nobody asks which it is.
-    var curves: [Curve]
-    var limit: TimeChart.Limit?
-    var height = 120
+    package var curves: [Curve]
+    package var limit: TimeChart.Limit?
+    package var height = 120
 
-    init(id: String, histogram: HDRHistogram, limit: TimeChart.Limit?) {
+    package init(id: String, histogram: HDRHistogram, limit: TimeChart.Limit?) {
         self.id = id
         self.curves = [Curve(name: "", ink: 1, isDashed: false, histogram: histogram)]
         self.limit = limit
     }
 
-    init(id: String, curves: [Curve]) {
+    package init(id: String, curves: [Curve]) {
         self.id = id
         self.curves = curves
     }
@@ -79,7 +87,7 @@ struct NinesChart {
         return keys.isEmpty ? "" : "<span class=\"legend\">\(keys.joined())</span>"
     }
 
-    var html: String {
+    package var html: String {
         guard let most = self.curves.compactMap(\.histogram.maximum).max() else { return "" }
         let top = ValueAxis(holdingTime: most)
         let nines = self.curves.map { Self.nines($0.histogram.total) }.max() ?? 1

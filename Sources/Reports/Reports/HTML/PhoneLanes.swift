@@ -1,3 +1,4 @@
+import RunArchive
 import SimBase
 import Talaria
 

@@ -1,4 +1,5 @@
 import Metrics
+import RunArchive
 
 /// How much of what an objective allows was used.
 enum SLOBudget {

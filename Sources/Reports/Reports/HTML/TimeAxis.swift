@@ -1,19 +1,20 @@
+import RunArchive
 import SimBase
 
 /// Time from the left to the right of a chart, and where its labels stand.
-struct TimeAxis {
+package struct TimeAxis {
     /// The end, in nanoseconds.
-    let end: Int64
+    package let end: Int64
 
     private static let steps: [Int64] = [
         1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400,
     ]
 
     /// To the millisecond, as the summary tells it.
-    init(end: Int64) { self.end = max((end + 500_000) / 1_000_000 * 1_000_000, 1_000_000_000) }
+    package init(end: Int64) { self.end = max((end + 500_000) / 1_000_000 * 1_000_000, 1_000_000_000) }
 
     /// With room for what is to come: the next round length.
-    static func holding(_ nanoseconds: Int64) -> TimeAxis {
+    package static func holding(_ nanoseconds: Int64) -> TimeAxis {
         let lengths: [Int64] = [
             10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600, 900, 1_200, 1_800, 2_700, 3_600, 5_400,
         ]
@@ -24,19 +25,19 @@ struct TimeAxis {
     }
 
     /// In percent of the width.
-    func place(_ nanoseconds: Int64) -> String {
+    package func place(_ nanoseconds: Int64) -> String {
         HTMLText.share(Double(nanoseconds), of: Double(self.end))
     }
 
     /// About six of them, whole steps of a clock.
-    var ticks: [Int64] {
+    package var ticks: [Int64] {
         let seconds = max(1, self.end / 1_000_000_000)
         let step = Self.steps.first { seconds / $0 <= 6 } ?? Self.steps[Self.steps.count - 1]
         return stride(from: 0, through: seconds, by: Int64.Stride(step)).map { $0 * 1_000_000_000 }
     }
 
     /// Lines and labels, the labels at this height.
-    func marks(height: Int, labels: Bool) -> String {
+    package func marks(height: Int, labels: Bool) -> String {
         self.ticks.map { tick in
             let x = self.place(tick)
             let line = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
@@ -52,12 +53,12 @@ struct TimeAxis {
 }
 
 /// Numbers from the bottom to the top of a chart.
-struct ValueAxis {
-    let top: Double
-    let ticks: [Double]
+package struct ValueAxis {
+    package let top: Double
+    package let ticks: [Double]
 
     /// A round end that holds this value, and the steps to it.
-    init(holding value: Double) {
+    package init(holding value: Double) {
         let value = max(value, 1)
         var power = 1.0
         while power * 10 <= value { power *= 10 }
@@ -69,7 +70,7 @@ struct ValueAxis {
     }
 
     /// Of nanoseconds: round in the unit that they are shown in.
-    init(holdingTime nanoseconds: Int64) {
+    package init(holdingTime nanoseconds: Int64) {
         let unit: Double =
             switch nanoseconds {
             case ..<1_000_000: 1_000
@@ -81,11 +82,11 @@ struct ValueAxis {
         self.ticks = [self.top / 2, self.top]
     }
 
-    func place(_ value: Double, height: Int) -> Double {
+    package func place(_ value: Double, height: Int) -> Double {
         Double(height) - min(value, self.top) / self.top * Double(height)
     }
 
-    func marks(height: Int, text: (Double) -> String) -> String {
+    package func marks(height: Int, text: (Double) -> String) -> String {
         var marks = "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>"
         for tick in self.ticks {
             let y = HTMLText.number(self.place(tick, height: height))

@@ -1,9 +1,10 @@
+import RunArchive
 import SimBase
 
 /// A chart over the time of the run, as inline SVG that fills whatever width it is given: positions across are percent,
 /// and only the curves are stretched.
-struct TimeChart {
-    enum Shape {
+package struct TimeChart {
+    package enum Shape {
         /// A line; dashed ones tell themselves apart without color.
         case line(dashed: Bool)
         case area
@@ -11,37 +12,62 @@ struct TimeChart {
         case stacked
     }
 
-    struct Series {
-        var name: String
+    package struct Series {
+        package var name: String
         /// Its color, by number.
-        var ink: Int
-        var shape: Shape
+        package var ink: Int
+        package var shape: Shape
         /// One a window; nil where there is nothing to say.
-        var values: [Double?]
+        package var values: [Double?]
         /// What stands in the legend behind the name.
-        var note: String
+        package var note: String
+
+        package init(name: String, ink: Int, shape: Shape, values: [Double?], note: String) {
+            self.name = name
+            self.ink = ink
+            self.shape = shape
+            self.values = values
+            self.note = note
+        }
     }
 
-    struct Limit {
+    package struct Limit {
         var value: Double
         var text: String
     }
 
-    var id: String
-    var title: String
-    var unit: String
+    let id: String
+    let title: String
+    let unit: String
     /// For those who do not see it.
-    var description: String
-    var series: [Series]
+    let description: String
+    let series: [Series]
     /// How long a window is, in nanoseconds.
-    var width: Int64
-    var axis: TimeAxis
-    var bands: String
-    var height = 120
-    var limit: Limit?
-    var isTime = false
+    let width: Int64
+    let axis: TimeAxis
+    let bands: String
+    private let height = 120
+    let limit: Limit?
+    let isTime: Bool
     /// What it is all about stands beside it: a curve of the same height.
-    var valuesAt: [Int64]?
+    let valuesAt: [Int64]?
+
+    package init(
+        id: String, title: String, unit: String, description: String, series: [Series], width: Int64,
+        axis: TimeAxis, bands: String, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil
+    ) {
+        self.id = id
+        self.title = title
+        self.unit = unit
+        self.description = description
+        self.series = series
+        self.width = width
+        self.axis = axis
+        self.bands = bands
+        self.limit = limit
+        self.isTime = isTime
+        self.valuesAt = valuesAt
+    }
 
     private var top: ValueAxis {
         var most = 0.0
@@ -66,11 +92,11 @@ struct TimeChart {
         self.isTime ? HTMLText.time(Int64(nearest: value)) : Self.plain(value)
     }
 
-    static func plain(_ value: Double) -> String {
+    package static func plain(_ value: Double) -> String {
         value == value.rounded() ? Figures.count(Int(nearest: value)) : HTMLText.number(value)
     }
 
-    var html: String {
+    package var html: String {
         let top = self.top
         let legend = self.series.map { series in
             Self.key(name: series.name, ink: series.ink, note: series.note, series.shape)
@@ -93,7 +119,7 @@ struct TimeChart {
     }
 
     /// A curve's entry in the legend, which also hides it.
-    static func key(name: String, ink: Int, note: String, _ shape: Shape) -> String {
+    package static func key(name: String, ink: Int, note: String, _ shape: Shape) -> String {
         let sign: String
         switch shape {
         case .line(let isDashed): sign = "<path class=\"s\(isDashed ? " dashed" : "")\" d=\"M0 5H16\"/>"

@@ -1,0 +1,57 @@
+import Foundation
+import SimBase
+
+/// The lines of a file, one after the other, in constant memory.
+package struct LineReader {
+    /// A line beyond this is none of ours; it is left out and counted.
+    package static let lineBytesMax = 16 << 20
+    private static let chunkBytes = 256 * 1_024
+
+    private let handle: FileHandle
+    /// Somebody still writes it: its end is not the end, and half a line may become a whole one.
+    private let isGrowing: Bool
+    private var buffer: [UInt8] = []
+    private var place = 0
+    private var isAtEnd = false
+    /// Whether the last line that came had its line feed.
+    package private(set) var isWhole = true
+
+    /// Nil when there is no such file or it cannot be read.
+    package init?(path: String, isGrowing: Bool = false) {
+        guard let handle = InputFile.open(path) else { return nil }
+        self.handle = handle
+        self.isGrowing = isGrowing
+    }
+
+    /// The next line without its line feed; nil at the end. Of a growing file there may be more later.
+    package mutating func next() -> ArraySlice<UInt8>? {
+        var searched = self.place
+        while true {
+            let end = self.buffer.place(from: searched) { $0.equal(UInt8(ascii: "\n")) }
+            if end < self.buffer.count {
+                let line = self.buffer[self.place..<end]
+                self.place = end + 1
+                return line
+            }
+            guard !self.isAtEnd else {
+                guard self.place < self.buffer.count else { return nil }
+                self.isWhole = false
+                let line = self.buffer[self.place...]
+                self.place = self.buffer.count
+                return line
+            }
+            self.buffer.removeFirst(self.place)
+            self.place = 0
+            if self.buffer.count > Self.lineBytesMax { self.buffer.removeAll() }
+            searched = self.buffer.count
+            let more = (try? self.handle.read(upToCount: Self.chunkBytes)) ?? nil
+            if let more, !more.isEmpty {
+                self.buffer.append(contentsOf: more)
+            } else if self.isGrowing {
+                return nil
+            } else {
+                self.isAtEnd = true
+            }
+        }
+    }
+}

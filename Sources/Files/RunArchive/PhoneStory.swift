@@ -1,0 +1,66 @@
+package import Ledger
+import SimBase
+package import Talaria
+
+/// What one phone went through, read from the log.
+package struct PhoneStory: Equatable, Sendable {
+    /// A phone that has more to tell is cut short there.
+    package static let momentsMax = 2_000
+
+    package let mark: PhoneMark
+    package private(set) var moments: [Observation] = []
+    /// Observations beyond `momentsMax`.
+    package private(set) var leftOut = 0
+
+    package init(mark: PhoneMark) { self.mark = mark }
+
+    /// How many lines a log has, and how many of them are not whole.
+    package struct LogSize: Equatable {
+        var lines = 0
+        var skipped = 0
+    }
+
+    /// Tells the stories of these phones in one pass over a log.
+    @discardableResult package static func read(
+        _ stories: inout [PhoneStory], folder: String, faults: [String]
+    )
+        -> LogSize
+    {
+        var size = LogSize()
+        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events))
+        else { return size }
+        let reader = ObservationReader(faults: faults)
+        while let line = lines.next() {
+            guard line.last == UInt8(ascii: "}"), lines.isWhole, let device = Self.device(line) else {
+                size.skipped += 1
+                continue
+            }
+            size.lines += 1
+            guard let place = stories.firstIndex(where: { $0.mark.device.raw == device }),
+                let observation = reader.observation(line)
+            else { continue }
+            if stories[place].moments.count < Self.momentsMax {
+                stories[place].moments.append(observation)
+            } else {
+                stories[place].leftOut += 1
+            }
+        }
+        return size
+    }
+
+    /// Without reading the rest of the line: `{"t":…,"device":7,`.
+    package static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
+        guard let comma = line.place(from: line.startIndex, { $0.equal(UInt8(ascii: ",")) }),
+            line.endIndex - comma > Self.key.count,
+            line[(comma + 1)...(comma + Self.key.count)] == Self.key[...]
+        else { return nil }
+        var device: UInt32 = 0
+        for byte in line[(comma + 1 + Self.key.count)...] {
+            guard (0x30...0x39).contains(byte), device < 400_000_000 else { break }
+            device = device * 10 + UInt32(byte - 0x30)
+        }
+        return device
+    }
+
+    private static let key = Array("\"device\":".utf8)
+}

@@ -1,0 +1,38 @@
+/// The command that runs a scenario again, fit to be handed around: what may be a secret is left out.
+package enum RerunCommand {
+    /// Stands where something was left out.
+    package static let leftOut = "(left-out)"
+
+    /// The words of the command line without the values of headers and without passwords in addresses.
+    package static func words(_ arguments: [String]) -> [String] {
+        var words: [String] = []
+        for word in arguments {
+            if words.last == Self.headerFlag {
+                words.append(Self.header(word))
+            } else if word.hasPrefix(Self.headerFlag + "=") {
+                words.append(Self.headerFlag + "=" + Self.header(word.dropFirst(Self.headerFlag.count + 1)))
+            } else {
+                words.append(Self.withoutUser(word))
+            }
+        }
+        return words
+    }
+
+    /// The words as one line for a POSIX shell.
+    package static func line(_ words: [String]) -> String { ShellWords.line(Self.words(words)) }
+
+    private static let headerFlag = "--header"
+
+    /// `Name: (left-out)`.
+    private static func header(_ text: some StringProtocol) -> String {
+        text.prefix { $0 != ":" } + ": " + Self.leftOut
+    }
+
+    /// `https://user:password@host/` without what stands before the `@`.
+    package static func withoutUser(_ word: String) -> String {
+        guard let scheme = word.firstRange(of: "://") else { return word }
+        let authority = word[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return word }
+        return word[..<scheme.upperBound] + Self.leftOut + word[at...]
+    }
+}

@@ -1,0 +1,312 @@
+import Foundation
+package import Ledger
+package import Metrics
+package import SimBase
+package import Talaria
+
+/// The folder of one run (Docs/design.md section 8). It is filled as the run goes, so that a killed run still
+/// tells what it did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what
+/// could be saved.
+///
+/// Used from one thread.
+package final class RunDirectory {
+    package enum FileName {
+        package static let events = "events.ndjson"
+        package static let scenario = "scenario.resolved"
+        package static let summary = "summary.json"
+        package static let page = "report.html"
+        package static let markdown = "report.md"
+        package static let junit = "junit.xml"
+        package static let metrics = "metrics.prom"
+        package static let latency = "latency.hlog"
+        package static let series = "series.ndjson"
+        package static let head = "run.json"
+        /// In the order in which people want them.
+        package static let all = [
+            Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
+            Self.series, Self.scenario, Self.head,
+        ]
+        /// Those that are written as the run goes.
+        static let growing = [Self.events, Self.latency, Self.series]
+    }
+
+    /// Name of the link to the newest run.
+    package static let latest = "latest"
+    /// What the log of one run may grow to; a longer one ends with a line that says so.
+    package static let eventBytesMax = 1 << 30
+    /// So much of the run, by its own time, is lost at most when this process is killed.
+    package static let flushEvery = Interval.seconds(1)
+    /// Runs of one scenario and seed that may start in the same second.
+    private static let sameNameMax = 100
+
+    /// The folder, as it was named.
+    package let path: String
+    /// What went wrong without costing any result; `finish` adds them to the result's own where they are not yet.
+    package private(set) var warnings: [String] = []
+    private var events: ObservationFile
+    private var latency: OutputFile
+    private var series: OutputFile
+    private var head: RunHead?
+    private var lock: FolderLock?
+    private var failures: [OutputError.Failure] = []
+    private var saved: [String] = []
+    private var hasTold = false
+
+    private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
+        throws(OutputError)
+    {
+        self.path = path
+        self.lock = lock
+        do {
+            self.events = ObservationFile(
+                file: try OutputFile(creating: Self.joined(path, FileName.events)), log: log,
+                bytesMax: eventBytesMax)
+            self.latency = try OutputFile(creating: Self.joined(path, FileName.latency))
+            self.series = try OutputFile(creating: Self.joined(path, FileName.series))
+        } catch {
+            throw OutputError(failures: [error], saved: [])
+        }
+    }
+
+    /// Whether a run has written there, to its end or not.
+    package static func holdsRun(_ folder: String) -> Bool {
+        [FileName.head, FileName.summary].contains {
+            FileManager.default.fileExists(atPath: Self.joined(folder, $0))
+        }
+    }
+
+    /// Whether a run itself has written there, and not only a report of runs elsewhere.
+    package static func holdsLogs(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: Self.joined(folder, FileName.head))
+    }
+
+    // MARK: Events
+
+    /// Makes the folder, and begins the log. Where the folder existed, reports of an earlier run are taken away: a
+    /// folder never holds two runs.
+    package static func create(_ place: RunPlace, log: consuming ObservationLog) throws(OutputError)
+        -> RunDirectory
+    {
+        try Self.create(place, log: log, eventBytesMax: Self.eventBytesMax)
+    }
+
+    static func create(_ place: RunPlace, log: consuming ObservationLog, eventBytesMax: Int)
+        throws(OutputError) -> RunDirectory
+    {
+        do {
+            switch place {
+            case .exactly(let path):
+                try Self.makeFolder(path, mayExist: true)
+                let lock = try Self.lock(path)
+                for name in FileName.all where !FileName.growing.contains(name) {
+                    try Self.remove(Self.joined(path, name))
+                }
+                return try RunDirectory(path: path, lock, log: log, eventBytesMax: eventBytesMax)
+            case .dated(let reports, let started, let scenario, let seed):
+                try Self.makeFolder(reports, mayExist: true)
+                let name = RunPlace.name(started: started, scenario: scenario, seed: seed)
+                let path = try Self.makeNewFolder(in: reports, named: name)
+                let directory = try RunDirectory(
+                    path: path, try Self.lock(path), log: log, eventBytesMax: eventBytesMax)
+                directory.link(in: reports)
+                return directory
+            }
+        } catch let failure as OutputError.Failure {
+            throw OutputError(failures: [failure], saved: [])
+        } catch let error as OutputError {
+            throw error
+        } catch {
+            throw OutputError(failures: [.init(path: "\(place)", reason: "\(error)")], saved: [])
+        }
+    }
+
+    /// What is known from the start. Called once, before the first observation.
+    package func begin(_ head: RunHead) {
+        self.head = head
+        self.write(head.bytes, as: FileName.head)
+        self.latency.append(Array(HistogramLog.head(started: head.started, tool: head.tool).utf8))
+        self.latency.flush()
+    }
+
+    /// Takes what was measured in one interval, and hands all logs to the system.
+    package func log(_ table: MetricTable, from: Instant, length: Interval) {
+        self.series.append(Array(SeriesLog.lines(table, from: from, length: length).utf8))
+        for metric in LatencyMetric.allCases {
+            self.log(table, metric, of: .fleet, group: nil, from: from, length: length)
+            guard table.groups.count > 1 else { continue }
+            for group in table.groups {
+                self.log(table, metric, of: .group(group), group: group, from: from, length: length)
+            }
+        }
+        self.events.file.flush()
+        self.series.flush()
+        self.latency.flush()
+    }
+
+    private func log(
+        _ table: MetricTable, _ metric: LatencyMetric, of scope: MetricScope, group: String?, from: Instant,
+        length: Interval
+    ) {
+        guard case .measured(let histogram) = table.histogram(metric, of: scope), !histogram.isEmpty,
+            let line = HistogramLog.line(
+                tag: HistogramLog.tag(metric, group: group), from: from, length: length, histogram)
+        else { return }
+        self.latency.append(Array(line.utf8))
+    }
+
+    /// Takes one observation into the log.
+    package func log(_ observation: Observation) {
+        guard !self.events.append(observation) else { return }
+        self.warnings.append(
+            "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are not in it")
+    }
+
+    /// Hands the log to the system, for moments when nothing happens.
+    package func flush() { self.events.file.flush() }
+
+    /// The scenario as it runs, before it runs.
+    package func write(scenarioResolved text: String) {
+        self.write(Array(text.utf8), as: FileName.scenario)
+    }
+
+    /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
+    /// short, having written the others: they then say `exit`, and why.
+    package func finish(
+        _ result: RunResult, _ chronicle: Chronicle, failures: [OutputError.Failure],
+        exitOnFailure exit: RunExit, render: ReportRenderer
+    ) throws(OutputError) -> [String] {
+        self.events.file.close()
+        self.latency.close()
+        self.series.close()
+        self.failures += failures
+        for file in [self.events.file, self.latency, self.series] {
+            if let reason = file.failure {
+                self.failures.append(.init(path: file.path, reason: reason))
+            } else {
+                self.saved.append(Self.name(file.path))
+            }
+        }
+        var result = result
+        if self.events.leftOut > 0 {
+            self.warnings.append(
+                "\(FileName.events) leaves out \(self.events.leftOut) events that phones ignored, beyond the first "
+                    + "\(ObservationLog.ignoredMax) of a phone; all are counted")
+        }
+        result.warnings += self.warnings.filter { !result.warnings.contains($0) }
+        if self.failures.isEmpty {
+            self.write(reports: render(RunReport(result, chronicle, folders: [self.path])))
+        }
+        // What was written before the failure says that there was none.
+        if !self.failures.isEmpty {
+            result.fail(OutputError(failures: self.failures, saved: self.saved), exit)
+            self.rewrite(result, chronicle, render: render)
+        }
+        self.lock = nil
+        let saved = FileName.all.filter { self.saved.contains($0) }
+        guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
+        return saved
+    }
+
+    /// Writes the reports anew for another result. Those that cannot be written are no longer there.
+    package func rewrite(_ result: RunResult, _ chronicle: Chronicle, render: ReportRenderer) {
+        let reports = render(RunReport(result, chronicle, folders: [self.path]))
+        for name in reports.map(\.name) {
+            // A folder in the place of a report is not ours.
+            _ = unsafe unlink(Self.joined(self.path, name))
+            self.saved.removeAll { $0 == name }
+        }
+        self.write(reports: reports)
+    }
+
+    private func write(reports: [ReportFile]) {
+        for report in reports { self.write(report.bytes, as: report.name) }
+    }
+
+    /// What could not be written and was not told yet, while the run goes on. The first failure is told, and no other.
+    package func takeTrouble() -> String? {
+        guard !self.hasTold else { return nil }
+        let logs = [self.events.file, self.latency, self.series].compactMap { file in
+            file.failure.map { OutputError.Failure(path: file.path, reason: $0) }
+        }
+        guard let first = (self.failures + logs).first else { return nil }
+        self.hasTold = true
+        return OutputError(failures: [first], saved: [FileName.head]).description
+    }
+
+    // MARK: Files
+
+    private func write(_ bytes: [UInt8], as name: String) {
+        do throws(OutputError.Failure) {
+            try OutputFile.write(bytes, to: Self.joined(self.path, name))
+            self.saved.append(name)
+        } catch {
+            guard !self.failures.contains(where: { $0.path == error.path }) else { return }
+            self.failures.append(error)
+        }
+    }
+
+    private static func name(_ path: String) -> String { URL(fileURLWithPath: path).lastPathComponent }
+
+    package static func joined(_ folder: String, _ name: String) -> String {
+        folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+
+    private static func lock(_ path: String) throws(OutputError.Failure) -> FolderLock {
+        guard let lock = FolderLock(path) else {
+            throw OutputError.Failure(path: path, reason: "another run is writing there")
+        }
+        return lock
+    }
+
+    private static func makeFolder(_ path: String, mayExist: Bool) throws(OutputError.Failure) {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: mayExist)
+        } catch {
+            // Foundation does not always hand on what the system said; asked once more, it says it itself.
+            let code = unsafe mkdir(path, 0o777) == 0 ? 0 : errno
+            guard code != 0 else { return }
+            throw OutputError.Failure(path: path, reason: OutputFile.reason(code: code))
+        }
+    }
+
+    private static func makeNewFolder(in reports: String, named name: String)
+        throws(OutputError.Failure) -> String
+    {
+        for ordinal in 1...Self.sameNameMax {
+            let path = Self.joined(reports, ordinal == 1 ? name : "\(name)-\(ordinal)")
+            if FileManager.default.fileExists(atPath: path) { continue }
+            try Self.makeFolder(path, mayExist: false)
+            return path
+        }
+        throw OutputError.Failure(
+            path: Self.joined(reports, name), reason: "there are \(Self.sameNameMax) runs of this name")
+    }
+
+    private static func remove(_ path: String) throws(OutputError.Failure) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw OutputError.Failure(path: path, reason: OutputFile.reason(error))
+        }
+    }
+
+    /// Points `latest` at this folder. The new link is made beside the old one and moved over it, so that there is no
+    /// moment without one. A run is no worse for want of it.
+    private func link(in reports: String) {
+        let link = Self.joined(reports, Self.latest)
+        let name = URL(fileURLWithPath: self.path).lastPathComponent
+        let fresh = Self.joined(reports, ".\(Self.latest)-\(name)")
+        do {
+            try FileManager.default.createSymbolicLink(atPath: fresh, withDestinationPath: name)
+            guard unsafe rename(fresh, link) == 0 else {
+                let reason = OutputFile.reason(code: errno)
+                try? FileManager.default.removeItem(atPath: fresh)
+                self.warnings.append("\(link) could not be renewed: \(reason)")
+                return
+            }
+        } catch {
+            self.warnings.append("\(link) could not be renewed: \(OutputFile.reason(error))")
+        }
+    }
+}

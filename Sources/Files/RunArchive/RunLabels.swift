@@ -1,0 +1,70 @@
+/// What tells a run from others of its scenario: the backend that it tested, and the tags that its user gave it. They stand
+/// in every report.
+package struct RunLabels: Equatable, Sendable {
+    /// The URL of `--target` without user, password and query; nil for the simulated backend.
+    package let target: String?
+    /// In the order of their keys.
+    package let tags: [RunTag]
+
+    package init(target: String? = nil, tags: [RunTag] = []) {
+        self.target = target.map { Printable.line(Self.withoutSecrets($0)) }
+        self.tags = tags.sorted { $0.key < $1.key }
+    }
+
+    package var isEmpty: Bool { self.target == nil && self.tags.isEmpty }
+
+    /// One phrase each, the target first: `target http://127.0.0.1:8080`, `build=1432`.
+    package var words: [String] {
+        (self.target.map { ["target " + $0] } ?? []) + self.tags.map { "\($0.key)=\($0.value)" }
+    }
+
+    /// What is the same in both.
+    func agreed(with other: RunLabels) -> RunLabels {
+        RunLabels(
+            target: self.target == other.target ? self.target : nil,
+            tags: self.tags.filter { other.tags.contains($0) })
+    }
+
+    /// The tags in which NEW differs from BASE, one phrase each.
+    package static func differences(base: RunLabels, new: RunLabels) -> [String] {
+        let keys = Set((base.tags + new.tags).map(\.key)).sorted()
+        return keys.compactMap { key in
+            let (before, after) = (base[key], new[key])
+            return before == after
+                ? nil : "tag \(key): \(before ?? "none") in BASE, \(after ?? "none") in NEW"
+        }
+    }
+
+    private subscript(key: String) -> String? { self.tags.first { $0.key == key }?.value }
+
+    private static func withoutSecrets(_ url: String) -> String {
+        let plain = url.prefix { $0 != "?" && $0 != "#" }
+        guard let scheme = plain.firstRange(of: "://") else { return String(plain) }
+        let authority = plain[scheme.upperBound...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else { return String(plain) }
+        return String(plain[..<scheme.upperBound] + plain[plain.index(after: at)...])
+    }
+}
+
+// MARK: - In JSON
+
+extension RunLabels {
+    package var jsonTags: JSONValue {
+        .object(
+            Dictionary(
+                self.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
+    init(reading head: JSONValue, command: [String]) {
+        let commanded = command.firstIndex(of: "--target").flatMap { place in
+            command.dropFirst(place + 1).first
+        }
+        self.init(
+            target: head["target"]?.text ?? commanded,
+            tags: Array(
+                (head["tags"]?.members ?? []).compactMap { member in
+                    member.value.text.flatMap { try? RunTag(key: member.key, value: $0) }
+                }.prefix(RunTag.countMax)))
+    }
+}

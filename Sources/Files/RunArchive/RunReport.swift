@@ -1,0 +1,200 @@
+import Foundation
+package import Ledger
+package import Metrics
+package import SimBase
+import Talaria
+
+/// A run as its reports show it: what was found, and what happened when. Made from a result and from the files that were
+/// written as the run went, so that `report` shows what `run` showed.
+package struct RunReport: Sendable {
+    /// Phones whose story is told.
+    package static let storiesMax = 6
+    /// Windows of a chart.
+    package static let trackWindowsMax = 240
+
+    package var result: RunResult
+    package var chronicle: Chronicle
+    /// How long a window of the tracks is.
+    package var trackWidth = Interval.seconds(1)
+    /// In the order of the metrics; without those that have no samples.
+    package var tracks: [LatencyTrack] = []
+    /// By the place of the objective; nil where no window says anything.
+    package var worstWindows: [SLOWindow?] = []
+    package var stories: [PhoneStory] = []
+    /// `scenario.resolved`.
+    package var scenarioText = ""
+    /// Lines of `events.ndjson`.
+    package var logLines = 0
+    /// Lines of the logs that were not whole.
+    package var skippedLines = 0
+    /// Of a run that goes on: how late any timer ran; its percentiles are known at the end.
+    package var latenessMost: Interval?
+
+    /// `folders`: one, or those of the shards.
+    package init(_ result: RunResult, _ chronicle: Chronicle, folders: [String]) {
+        self.result = result
+        self.chronicle = chronicle
+        self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
+        let heads = folders.map { ($0, Self.head(of: $0)) }
+        let readers = heads.compactMap { folder, head in
+            head.map { IntervalReader(folder: folder, head: $0) }
+        }
+        self.readTracks(readers)
+        self.stories = chronicle.worstPhones(Self.storiesMax).map { PhoneStory(mark: $0) }
+        for (folder, head) in heads {
+            guard let head else { continue }
+            let size = PhoneStory.read(&self.stories, folder: folder, faults: head.faults)
+            self.logLines += size.lines
+            self.skippedLines += size.skipped
+        }
+        self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
+    }
+
+    private static let scenarioBytesMax = 64 * 1_024
+
+    /// The beginning of `scenario.resolved`; empty if the folder has none.
+    package static func scenarioText(of folder: String) -> String {
+        let path = RunDirectory.joined(folder, RunDirectory.FileName.scenario)
+        let bytes = FileManager.default.contents(atPath: path) ?? Data()
+        return String(decoding: bytes.prefix(Self.scenarioBytesMax), as: UTF8.self)
+    }
+
+    /// Of a run that goes on: `tracks` and objectives as far as they are known, and no stories.
+    package init(live result: RunResult, _ chronicle: Chronicle, tracks: [LatencyTrack], width: Interval) {
+        self.result = result
+        self.chronicle = chronicle
+        self.tracks = tracks
+        self.trackWidth = width
+        self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
+    }
+
+    static func head(of folder: String) -> RunHead? {
+        let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
+        let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        return file.flatMap { RunHead(reading: $0) }
+    }
+
+    // MARK: Tracks
+
+    private mutating func readTracks(_ readers: [IntervalReader]) {
+        let windows = max(1, self.chronicle.windows.count)
+        let coarse = (windows + Self.trackWindowsMax - 1) / Self.trackWindowsMax
+        self.trackWidth = self.chronicle.width * Int64(coarse)
+        // Whole windows of the tracks.
+        let width = self.trackWidth.nanoseconds
+        let sloWidth = Interval(
+            nanoseconds: (max(SLOWindow.lengthMin.nanoseconds, width) + width - 1) / width * width)
+        guard let table = readers.first?.emptyTable else { return }
+        var tracks = LatencyMetric.allCases.map { LatencyTrack(metric: $0) }
+        var fine = WindowFold(width: self.trackWidth, table)
+        var coarser = WindowFold(width: sloWidth, table)
+        var rest = IntervalMerge(readers)
+        while let moment = rest.next() {
+            // What tells of the whole run belongs to no window.
+            guard moment.length <= self.trackWidth else { continue }
+            guard let full = fine.add(moment) else { continue }
+            Self.note(full, in: &tracks)
+            if let full = coarser.add(.init(from: full.from, length: full.length, table: full.table)) {
+                self.note(full)
+            }
+        }
+        if let last = fine.end() {
+            Self.note(last, in: &tracks)
+            if let full = coarser.add(.init(from: last.from, length: last.length, table: last.table)) {
+                self.note(full)
+            }
+        }
+        if let last = coarser.end() { self.note(last) }
+        self.skippedLines = rest.skipped
+        self.tracks = tracks.filter { !$0.windows.isEmpty }
+    }
+
+    private static func note(_ window: WindowFold.Window, in tracks: inout [LatencyTrack]) {
+        for metric in LatencyMetric.allCases {
+            guard case .measured(let histogram) = window.table.histogram(metric, of: .fleet),
+                let summary = LatencySummary(histogram)
+            else { continue }
+            tracks[metric.ordinal].windows.append(.init(from: window.from, summary: summary))
+        }
+    }
+
+    private mutating func note(_ window: WindowFold.Window) {
+        for place in self.result.slos.indices {
+            let found = self.result.slos[place].slo.evaluate(against: window.table)
+            guard !found.noData, let value = found.value, SLOWindow.isJudged(found.slo) else { continue }
+            let candidate = SLOWindow(from: window.from, length: window.length, value: value, result: found)
+            if let worst = self.worstWindows[place], !candidate.isWorse(than: worst) { continue }
+            self.worstWindows[place] = candidate
+        }
+    }
+}
+
+/// One latency over time.
+package struct LatencyTrack: Equatable, Sendable {
+    package struct Window: Equatable, Sendable {
+        package var from: Instant
+        package var summary: LatencySummary
+
+        package init(from: Instant, summary: LatencySummary) {
+            self.from = from
+            self.summary = summary
+        }
+    }
+
+    package let metric: LatencyMetric
+    /// Those with samples.
+    package var windows: [Window]
+
+    package init(metric: LatencyMetric, windows: [Window] = []) {
+        self.metric = metric
+        self.windows = windows
+    }
+}
+
+/// The window in which an objective fared worst.
+package struct SLOWindow: Equatable, Sendable {
+    /// Shorter ones hold too few samples to say anything.
+    package static let lengthMin = Interval.seconds(5)
+
+    package var from: Instant
+    package var length: Interval
+    package var value: SLOValue
+    package var result: SLOResult
+
+    /// A count that is to reach something says so at its end; of one that must not grow, the window that added most.
+    static func isJudged(_ slo: SLO) -> Bool {
+        switch (slo.condition.threshold, slo.condition.comparison) {
+        case (.time, _), (.share, _): true
+        case (.number, .less), (.number, .lessOrEqual), (.number, .equal):
+            slo.selector.metric.isKnownOverTime
+        case (.number, .greater), (.number, .greaterOrEqual), (.number, .notEqual): false
+        }
+    }
+
+    /// A window without a failure, or without any of what is counted, has nothing to tell.
+    package var isTelling: Bool {
+        switch self.value {
+        case .time: true
+        case .share(let rate): rate.failed > 0
+        case .number(let count): count > 0
+        }
+    }
+
+    func isWorse(than other: SLOWindow) -> Bool {
+        let sign: Int64
+        switch self.result.slo.condition.comparison {
+        case .less, .lessOrEqual, .equal, .notEqual: sign = 1
+        case .greater, .greaterOrEqual: sign = -1
+        }
+        return sign * self.weight > sign * other.weight
+    }
+
+    private var weight: Int64 {
+        switch self.value {
+        case .time(let nanoseconds): nanoseconds
+        case .number(let number): number
+        case .share(let rate):
+            rate.total > 0 ? Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total)) : 0
+        }
+    }
+}

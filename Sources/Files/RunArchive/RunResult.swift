@@ -1,0 +1,197 @@
+package import Ledger
+package import Metrics
+package import SimBase
+
+/// Everything that a report says about a run: all formats are made from this one value and from nothing else.
+package struct RunResult: Sendable {
+    // MARK: What ran
+
+    /// Name and version of this program: `swiftwing-sim 1.0.0`.
+    package var tool: String
+    /// What a live run was measured on; nil for a virtual one, and where it was not recorded.
+    package var machine: String?
+    package var scenario: ScenarioIdentity
+    package var seed: UInt64
+    package var world: World
+    /// The wall clock at the start: milliseconds since 1970, UTC.
+    package var started: Int64
+    /// From the start to the end of the last phone.
+    package var length: Interval
+    /// In the order of the scenario.
+    package var groups: [GroupResult]
+    package var labels = RunLabels()
+
+    // MARK: How it ended
+
+    package var isInterrupted: Bool
+    /// What cut the run short, in one sentence: the backend process died, the target went away.
+    package var failure: String?
+    /// Which objective ended the run before its time, in one sentence.
+    package var endedEarly: String?
+    /// What the process exits with (Docs/design.md section 4).
+    package var exit: RunExit
+
+    // MARK: What was found
+
+    /// Whether the simulated backend's own observations were heard. Without them what only it can know is `n/a`.
+    package var hasBackendView: Bool
+    /// Of the whole fleet, and of phones that belong to no group.
+    package var totals: LedgerTotals
+    package var verdicts: [Verdict]
+    package var slos: [SLOResult]
+    /// Rows without a loss are not shown.
+    package var disconnections: [Disconnection]
+    /// What the contract did not foresee in the server's answers and events.
+    package var findings = FindingsTable()
+    package var metrics: MetricTable
+    package var resources: Resources
+    package var generator: GeneratorHealth
+    /// Open event streams, by the simulated backend's own count; nil where nobody counted.
+    package var streamsOpen: GaugeSeries?
+    /// What the scenario says will break.
+    package var expectations = Expectations.none
+    /// Moments that the scenario says a run must come to, and this one did not: it has not tried what it is there for.
+    package var unreached: [String] = []
+    /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
+    package var drained: Interval?
+    /// The most frequent errors as the phones saw them, the most frequent first.
+    package var troubles: [Troubles.Row] = []
+
+    // MARK: What else the reader must know
+
+    /// What this version does not do although the scenario may suggest it.
+    package var notes: [String]
+    /// What went wrong beside the run: photos that could not be read, a log that was cut short.
+    package var warnings: [String]
+
+    // MARK: Where it is
+
+    /// The folder, as the user would name it; nil when nothing was written.
+    package var directory: String?
+    /// Names of the files in it, once they are written.
+    package var files: [String]
+    /// The words of the command that runs it again, unquoted and without secrets:
+    /// `["swiftwing-sim", "run", "flaky-network", …]`.
+    package let command: [String]
+
+    package init(
+        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
+        started: Int64, length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?,
+        exit: RunExit,
+        hasBackendView: Bool, totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
+        disconnections: [Disconnection], metrics: MetricTable, resources: Resources,
+        generator: GeneratorHealth, notes: [String], warnings: [String], directory: String?,
+        files: [String], command: [String]
+    ) {
+        self.tool = tool
+        self.machine = machine
+        self.scenario = scenario
+        self.seed = seed
+        self.world = world
+        self.started = started
+        self.length = length
+        self.groups = groups
+        self.isInterrupted = isInterrupted
+        self.failure = failure
+        self.exit = exit
+        self.hasBackendView = hasBackendView
+        self.totals = totals
+        self.verdicts = verdicts
+        self.slos = slos
+        self.disconnections = disconnections
+        self.metrics = metrics
+        self.resources = resources
+        self.generator = generator
+        self.notes = notes
+        self.warnings = warnings
+        self.directory = directory
+        self.files = files
+        self.command = RerunCommand.words(command)
+    }
+
+    /// Some output could not be written. What cut the run short before goes first.
+    package mutating func fail(_ error: OutputError, _ exit: RunExit) {
+        self.exit = exit
+        self.failure = self.failure ?? error.description
+    }
+
+    /// Within 1 % of a gauge's peak.
+    package static func nearPeak(_ count: Int) -> Int { count - count / 100 }
+
+    /// The most that say why a run went as it did.
+    private static let troublesMax = 8
+
+    package mutating func take(_ troubles: Troubles) {
+        self.troubles = Array(troubles.byCount.prefix(Self.troublesMax))
+    }
+
+    package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
+}
+
+/// Which of the two worlds a run took place in (Docs/design.md section 1).
+package enum World: String, Hashable, Sendable {
+    case live, virtual
+}
+
+/// Which scenario ran.
+package struct ScenarioIdentity: Hashable, Sendable {
+    package var name: String
+    package var description: String
+    /// Of the file's bytes, in lowercase hexadecimal.
+    package var sha256: String
+
+    package init(name: String, description: String, file: [UInt8]) {
+        self.init(name: name, description: description, sha256: SHA256.hexadecimal(of: file))
+    }
+
+    package init(name: String, description: String, sha256: String) {
+        self.name = name
+        self.description = description
+        self.sha256 = sha256
+    }
+}
+
+/// One group of the fleet.
+package struct GroupResult: Equatable, Sendable {
+    package var name: String
+    package var devices: Int
+    package var totals: LedgerTotals
+
+    package init(name: String, devices: Int, totals: LedgerTotals) {
+        self.name = name
+        self.devices = devices
+        self.totals = totals
+    }
+}
+
+/// What the processes used; nil where nobody could measure it.
+package struct Resources: Hashable, Sendable {
+    package struct Usage: Hashable, Sendable {
+        package var processor: Interval
+        /// The largest resident size.
+        package var residentBytes: Int64
+
+        package init(processor: Interval, residentBytes: Int64) {
+            self.processor = processor
+            self.residentBytes = residentBytes
+        }
+    }
+
+    package var client: Usage?
+    package var backend: Usage?
+
+    package init(client: Usage?, backend: Usage?) {
+        self.client = client
+        self.backend = backend
+    }
+}
+
+/// Whether the phones' side kept up. A saturated generator measures itself.
+package struct GeneratorHealth: Hashable, Sendable {
+    /// Why the measurement cannot be trusted, one sentence each; empty when it can.
+    package var complaints: [String]
+
+    package init(complaints: [String]) { self.complaints = complaints }
+
+    package var isTrustworthy: Bool { self.complaints.isEmpty }
+}

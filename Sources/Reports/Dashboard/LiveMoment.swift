@@ -1,0 +1,57 @@
+package import Ledger
+import Reports
+package import RunArchive
+package import SimBase
+
+/// How a run stands at one moment, for those who look on. Taken once a second, it must cost next to nothing: what was
+/// measured is read from the run's files, by whoever shows it.
+package struct LiveMoment: Sendable {
+    package var at: Instant
+    /// All intervals that begin before this are in the files.
+    package var measured: Instant
+    /// As far as it goes. Its metrics are those that the files do not hold, and it has no objectives.
+    package var result: RunResult
+    /// Without its phones.
+    package var chronicle: Chronicle
+    /// Captures that the scenario plans; nil where that depends on the backend.
+    package var scansPlanned: Int?
+    package var lastArrival: Instant
+    package var phonesOffline: Int
+    /// How late any timer of the phones ran.
+    package var latenessMost: Interval?
+
+    package init(
+        at: Instant, measured: Instant, result: RunResult, chronicle: Chronicle, scansPlanned: Int?,
+        lastArrival: Instant, phonesOffline: Int, latenessMost: Interval?
+    ) {
+        self.at = at
+        self.measured = measured
+        self.result = result
+        self.chronicle = chronicle
+        self.scansPlanned = scansPlanned
+        self.lastArrival = lastArrival
+        self.phonesOffline = phonesOffline
+        self.latenessMost = latenessMost
+    }
+}
+
+/// What a page shows at one moment: its title, and its parts by their ids, as HTML.
+package struct LiveFrame: Equatable, Sendable {
+    package struct Part: Equatable, Sendable {
+        package let id: String
+        package let html: String
+
+        package init(id: String, html: String) {
+            self.id = id
+            self.html = html
+        }
+    }
+
+    package let title: String
+    package let parts: [Part]
+
+    package init(title: String, parts: [Part]) {
+        self.title = title
+        self.parts = parts
+    }
+}

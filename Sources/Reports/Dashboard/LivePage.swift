@@ -1,0 +1,287 @@
+package import Ledger
+package import Metrics
+import Reports
+package import RunArchive
+import SimBase
+
+/// The page of a run that goes on: what `report.html` shows, as far as it is known, by the same renderer.
+package struct LivePage {
+    /// Longer runs are shown in wider windows.
+    private static let windowsMax = LiveSeries.windowsMax
+    /// What the phones saw comes to be judged this much later at most; what is older has come.
+    private static let hearingLag = Interval.seconds(2)
+
+    private var series: LiveSeries
+    private var processorBefore: (at: Instant, used: Interval)?
+    private var processorShare: Double?
+
+    /// `folder`: of the run. `objectives`: of a run that has not begun.
+    package init(folder: String, head: RunHead, objectives: SLOParts) {
+        self.series = LiveSeries(folder: folder, head: head, objectives: objectives)
+    }
+
+    /// To be called for every moment, also while nobody looks: what was measured is read little by little.
+    package mutating func read(_ moment: LiveMoment) {
+        self.series.read(before: moment.measured)
+        guard let used = moment.result.resources.client?.processor else { return }
+        if let before = self.processorBefore, moment.at > before.at {
+            self.processorShare =
+                Double((used - before.used).nanoseconds) / Double((moment.at - before.at).nanoseconds)
+        }
+        self.processorBefore = (moment.at, used)
+    }
+
+    package mutating func frame(_ moment: LiveMoment) -> LiveFrame {
+        var result = moment.result
+        result.metrics.add(self.series.table)
+        result.slos = self.series.results(result.metrics).map(\.soFar)
+        let told = max(moment.chronicle.until, moment.at - Self.hearingLag)
+        var report = RunReport(
+            live: result, moment.chronicle.shown(at: told, windowsMax: Self.windowsMax),
+            tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width)
+        report.latenessMost = moment.latenessMost
+        let page = HTMLPage(live: report)
+        let name = Printable.line(result.scenario.name, bytesMax: 80)
+        return LiveFrame(
+            title: "▶ \(HTMLText.clock(moment.at.nanoseconds)) \(name)",
+            parts: [.init(id: Self.head, html: page.liveHead(moment, processor: self.processorShare))]
+                + page.liveParts)
+    }
+
+    /// All of a run that is judged.
+    package mutating func lastFrame(_ result: RunResult, _ chronicle: Chronicle) -> LiveFrame {
+        self.series.read(before: .distantFuture)
+        let page = HTMLPage(
+            RunReport(
+                live: result, chronicle.shown(windowsMax: Self.windowsMax),
+                tracks: self.series.tracks(until: .distantFuture), width: self.series.width))
+        let head = Self.lastHead(result)
+        return LiveFrame(title: head.title, parts: head.parts + page.liveParts)
+    }
+
+    /// How a run ended, which may hang on whether its reports could be written.
+    package static func lastHead(_ result: RunResult) -> LiveFrame {
+        let report = RunReport(
+            live: result, Chronicle(faults: 0), tracks: [], width: Chronicle.widthFirst)
+        let page = HTMLPage(report)
+        let name = Printable.line(result.scenario.name, bytesMax: 80)
+        return LiveFrame(
+            title: "\(page.sign) \(page.headline): \(name)",
+            parts: [.init(id: Self.head, html: page.header + page.whereItLies)])
+    }
+
+    /// What there is to say where a run came to no verdict.
+    package static func frame(failure: String) -> LiveFrame {
+        LiveFrame(
+            title: "✗ The run did not come to its end",
+            parts: [
+                .init(
+                    id: Self.head,
+                    html: "<div class=\"verdict bad\"><span class=\"word\">No verdict</span></div>"
+                        + "<p>\(HTMLText.escaped(failure, bytesMax: 600))</p>")
+            ])
+    }
+
+    /// The same in one line.
+    package static func lastWord(_ result: RunResult) -> String {
+        Printable.line(
+            "\(result.headline), exit code \(result.exit.rawValue)"
+                + (result.directory.map { "; report in \($0)" } ?? ""), bytesMax: 1_200)
+    }
+
+    // MARK: The document
+
+    /// The element that the verdict stands in.
+    static let head = "head"
+
+    /// The header of HTTP that lets the page load nothing but its own events.
+    package static var policy: String {
+        "default-src 'none'; style-src 'sha256-\(HTMLDocument.hash(Self.style))'; "
+            + "script-src 'sha256-\(HTMLDocument.hash(LiveScript.text))'; connect-src 'self'; img-src data:; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    private static let style = HTMLStyle.text + LiveStyle.text
+
+    /// The page before its first event.
+    package static func document(scenario: String, description: String) -> String {
+        let name = HTMLText.escaped(scenario, bytesMax: 80)
+        let nav = HTMLPage.liveSections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(
+            separator: "\n")
+        let sections = HTMLPage.liveSections.map {
+            "<section id=\"\($0.id)\" aria-labelledby=\"\($0.id)-title\"></section>"
+        }.joined(separator: "\n")
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width,initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta name="referrer" content="no-referrer">
+            <title>▶ \(name)</title>
+            <link rel="icon" href="data:,">
+            <style>\(Self.style)</style>
+            </head>
+            <body>
+            <p id="link" role="status">connecting</p>
+            <main>
+            <div id="\(Self.head)"><header>
+            <h1>\(name)</h1>
+            <div class="verdict going"><span class="word">Getting ready</span></div>
+            <p>\(HTMLText.escaped(description, bytesMax: 600))</p>
+            </header></div>
+            <noscript><p class="callout">This page needs its script to follow the run. The report at the end needs \
+            none.</p></noscript>
+            <nav aria-label="sections">
+            \(nav)
+            </nav>
+            \(sections)
+            </main>
+            <script>\(LiveScript.text)</script>
+            </body>
+            </html>
+
+            """
+    }
+}
+
+extension HTMLPage {
+    /// In the order of the page.
+    static let liveSections = [
+        (id: "objectives", title: "Objectives"), (id: "conservation", title: "Scans and books"),
+        (id: "time", title: "Over time"), (id: "latency", title: "Latency"),
+        (id: "disconnections", title: "Disconnections"), (id: "findings", title: "Findings"),
+        (id: "faults", title: "Faults"),
+        (id: "errors", title: "Errors"), (id: "generator", title: "Generator health"),
+    ]
+
+    /// Empty where there is nothing to show yet.
+    var liveParts: [LiveFrame.Part] {
+        [
+            self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
+            self.findings, self.faults, self.errors, self.generator,
+        ].map { .init(id: $0.id, html: $0.body.isEmpty ? "" : $0.inner) }
+    }
+
+    // MARK: While it runs
+
+    func liveHead(_ moment: LiveMoment, processor: Double?) -> String {
+        let result = self.result
+        let broken = !result.brokenInvariants.isEmpty
+        let missed = !result.breaches.isEmpty
+        let tone = broken || missed ? "bad" : "going"
+        let word = broken ? "Running, and broken" : missed ? "Running, an objective missed" : "Running"
+        let reasons = result.reasons.map {
+            "<li>\(HTMLText.escaped($0.replacing(" failed: ", with: " missed so far: "), bytesMax: 600))</li>"
+        }.joined()
+        let callouts = result.warnings.prefix(20).map {
+            "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 600))</p>\n"
+        }.joined()
+        return """
+            <header>
+            <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
+            <div class="verdict \(tone)">\(Self.sign(broken || missed))<span class="word">\(word)</span>\
+            <span class="clock">\(HTMLText.clock(moment.at.nanoseconds))</span></div>
+            <p>\(HTMLText.escaped(self.liveSentence(moment), bytesMax: 400))</p>
+            \(self.labels)
+            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
+            \(callouts)\(self.progress(moment))\(self.tiles(moment, processor: processor))
+            </header>
+            """
+    }
+
+    private static func sign(_ isBad: Bool) -> String {
+        let shape =
+            isBad
+            ? "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M17 17l18 18M35 17L17 35\"/>"
+            : "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M21 16l16 10-16 10z\"/>"
+        return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
+            + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
+    }
+
+    private func liveSentence(_ moment: LiveMoment) -> String {
+        let judged = self.result.slos.filter { $0.passed != nil }
+        let held = judged.filter { $0.passed == true }.count
+        let invariants = self.result.verdicts.filter { $0.standing != .notAvailable }
+        let kept = invariants.filter { $0.standing == .held }.count
+        let phase =
+            moment.at < moment.lastArrival
+            ? "Scans arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
+            : "All scans have arrived; the phones finish what they began."
+        return phase + " So far "
+            + (judged.isEmpty ? "" : "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and ")
+            + "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) hold."
+    }
+
+    /// How much of what is planned has been captured, and how much of that is settled.
+    private func progress(_ moment: LiveMoment) -> String {
+        guard let planned = moment.scansPlanned, planned > 0 else { return "" }
+        let scans = self.result.totals.scans
+        let settled = scans.captured + scans.restored - scans.open
+        let told = "\(scans.captured) of \(planned) scans captured, \(settled) settled"
+        return """
+            <svg class="going-bar" width="100%" height="8" role="img" aria-label="\(told)">
+            <rect class="track" width="100%" height="8" rx="4"/>\
+            <rect class="captured" width="\(HTMLText.share(Double(scans.captured), of: Double(planned)))" height="8" rx="4"/>\
+            <rect class="settled" width="\(HTMLText.share(Double(settled), of: Double(planned)))" height="8" rx="4"/>\
+            </svg>
+
+            """
+    }
+
+    private func tiles(_ moment: LiveMoment, processor: Double?) -> String {
+        let scans = self.result.totals.scans
+        let last = self.chronicle.windows.last
+        let seconds = Double(self.chronicle.width.nanoseconds) / 1_000_000_000
+        func rate(_ count: Int?) -> String {
+            count.map { TimeChart.plain((Double($0) / seconds * 10).rounded() / 10) } ?? "–"
+        }
+        func count(_ count: Int?) -> String { count.map { Figures.count($0) } ?? "–" }
+        let errors = last.map { $0.errors.reduce(0, +) }
+        let of = moment.scansPlanned.map { " <small>of \(Figures.count($0))</small>" } ?? ""
+        let waiting = Figures.count(scans.open + scans.waiting)
+        var tiles = [
+            ("captured", Figures.count(scans.captured) + of, ""),
+            ("completed", Figures.count(scans.completed), ""),
+            ("under way or waiting", waiting, ""),
+            ("refused", Figures.count(scans.refused), scans.refused > 0 ? "warn" : ""),
+            ("lost", Figures.count(scans.lost), scans.lost > 0 ? "bad" : ""),
+            ("phones connected", count(last?.connectedMost), ""),
+            ("reconnecting", count(last?.reconnectingMost), ""),
+            ("without a path", Figures.count(moment.phonesOffline), ""),
+            ("events per second", rate(last?.events), ""),
+            ("errors per second", rate(errors), (errors ?? 0) > 0 ? "warn" : ""),
+        ]
+        if let processor {
+            tiles.append(("CPU, phones", "\(Int(nearest: processor * 100))%", ""))
+        }
+        return "<dl class=\"tiles\">"
+            + tiles.map { "<div class=\"\($0.2)\"><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined() + "</dl>"
+    }
+
+    // MARK: At the end
+
+    var whereItLies: String {
+        guard let folder = self.result.directory else { return "" }
+        return "<p class=\"lies\">The report: <code>\(HTMLText.escaped(folder, bytesMax: 1_000))</code></p>"
+    }
+}
+
+extension SLOResult {
+    /// As it can be told while the run goes on: what has no data may still get some, and a count that is too low may
+    /// still grow.
+    var soFar: SLOResult {
+        guard !self.noData else { return self.told(actual: "–", passed: nil) }
+        guard self.passed == false, case .number(let value) = self.value,
+            case .number(let limit) = self.slo.condition.threshold
+        else { return self }
+        let mayStillHold =
+            switch self.slo.condition.comparison {
+            case .less, .lessOrEqual: false
+            case .equal: value < limit
+            case .greater, .greaterOrEqual, .notEqual: true
+            }
+        return mayStillHold ? self.told(actual: self.actual, passed: nil) : self
+    }
+}

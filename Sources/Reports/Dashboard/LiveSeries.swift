@@ -1,0 +1,108 @@
+import Ledger
+import Metrics
+import Reports
+import RunArchive
+import SimBase
+
+/// What a run has measured so far, read from the files that it writes anyway: whoever looks on costs the run nothing but
+/// the reading. Its memory is bounded however long the run is.
+struct LiveSeries {
+    /// Windows of a chart; when there are more, each two become one.
+    static let windowsMax = RunReport.trackWindowsMax
+
+    private struct Window {
+        /// By the ordinal of the metric.
+        var latencies: [SparseHistogram?]
+        var summaries: [LatencySummary?]
+        /// Whether the summaries are of all that is there.
+        var isSummedUp = false
+
+        init() {
+            let none = LatencyMetric.allCases.count
+            self.latencies = Array(repeating: nil, count: none)
+            self.summaries = Array(repeating: nil, count: none)
+        }
+
+        mutating func add(_ other: Window) {
+            for place in self.latencies.indices {
+                guard let more = other.latencies[place] else { continue }
+                if self.latencies[place]?.add(more) == nil { self.latencies[place] = more }
+            }
+            self.isSummedUp = false
+        }
+
+        mutating func sumUp() {
+            guard !self.isSummedUp else { return }
+            self.isSummedUp = true
+            self.summaries = self.latencies.map { $0?.summary }
+        }
+    }
+
+    private var reader: IntervalReader
+    private var objectives: SLOParts
+    private var windows: [Window] = []
+    private(set) var width = Chronicle.widthFirst
+    /// Of all intervals that were read.
+    private(set) var table: MetricTable
+
+    /// `objectives`: of a run that has not begun.
+    init(folder: String, head: RunHead, objectives: SLOParts) {
+        self.reader = IntervalReader(folder: folder, head: head, isGrowing: true)
+        self.objectives = objectives
+        self.table = head.table
+    }
+
+    /// Reads what was written since: all intervals that begin before this moment.
+    mutating func read(before moment: Instant) {
+        while let interval = self.reader.next(before: moment) {
+            // What tells of the whole run comes at its end, and belongs to no window.
+            guard interval.length <= Chronicle.widthFirst else { continue }
+            self.table.add(interval.table)
+            self.objectives.add(interval.table, from: interval.from)
+            self.note(interval)
+        }
+    }
+
+    /// What the objectives have found so far. `table`: of the whole run.
+    func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
+
+    /// The latencies over time, up to the last window that is over.
+    mutating func tracks(until moment: Instant) -> [LatencyTrack] {
+        let over = min(Int(max(0, moment.nanoseconds) / self.width.nanoseconds), self.windows.count)
+        for place in 0..<over { self.windows[place].sumUp() }
+        return LatencyMetric.allCases.compactMap { metric in
+            let told = (0..<over).compactMap { place -> LatencyTrack.Window? in
+                guard let summary = self.windows[place].summaries[metric.ordinal] else { return nil }
+                return .init(
+                    from: Instant(nanoseconds: Int64(place) * self.width.nanoseconds), summary: summary)
+            }
+            return told.isEmpty ? nil : LatencyTrack(metric: metric, windows: told)
+        }
+    }
+
+    private mutating func note(_ interval: IntervalReader.Moment) {
+        var index = Int(max(0, interval.from.nanoseconds) / self.width.nanoseconds)
+        while index >= Self.windowsMax {
+            self.halve()
+            index = Int(max(0, interval.from.nanoseconds) / self.width.nanoseconds)
+        }
+        while self.windows.count <= index { self.windows.append(Window()) }
+        var window = Window()
+        for metric in LatencyMetric.allCases {
+            guard case .measured(let histogram) = interval.table.histogram(metric, of: .fleet) else {
+                continue
+            }
+            window.latencies[metric.ordinal] = SparseHistogram(histogram)
+        }
+        self.windows[index].add(window)
+    }
+
+    private mutating func halve() {
+        self.width = self.width * 2
+        self.windows = stride(from: 0, to: self.windows.count, by: 2).map { index in
+            var window = self.windows[index]
+            if index + 1 < self.windows.count { window.add(self.windows[index + 1]) }
+            return window
+        }
+    }
+}

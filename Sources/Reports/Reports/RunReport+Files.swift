@@ -1,0 +1,31 @@
+package import Ledger
+package import RunArchive
+
+extension RunReport {
+    /// Every report, by the name of its file.
+    package var files: [ReportFile] {
+        [
+            ReportFile(name: RunDirectory.FileName.summary, bytes: SummaryJSON.bytes(self.result)),
+            ReportFile(name: RunDirectory.FileName.page, bytes: Array(HTMLPage(self).text.utf8)),
+            ReportFile(name: RunDirectory.FileName.markdown, bytes: Array(MarkdownReport.text(self).utf8)),
+            ReportFile(name: RunDirectory.FileName.junit, bytes: Array(JUnitReport.text(self.result).utf8)),
+            ReportFile(name: RunDirectory.FileName.metrics, bytes: Array(OpenMetrics.text(self.result).utf8)),
+        ]
+    }
+}
+
+extension RunDirectory {
+    /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
+    /// short, having written the others: they then say `exit`, and why.
+    package func finish(
+        _ result: RunResult, _ chronicle: Chronicle, failures: [OutputError.Failure] = [],
+        exitOnFailure exit: RunExit = .cannotWrite
+    ) throws(OutputError) -> [String] {
+        try self.finish(result, chronicle, failures: failures, exitOnFailure: exit) { $0.files }
+    }
+
+    /// Writes the reports anew for another result. Those that cannot be written are no longer there.
+    package func rewrite(_ result: RunResult, _ chronicle: Chronicle) {
+        self.rewrite(result, chronicle) { $0.files }
+    }
+}

@@ -1,0 +1,99 @@
+import Ledger
+package import Metrics
+import Reports
+package import RunArchive
+package import SimBase
+
+/// One side of a comparison: what a run found, and how it went on.
+package struct ComparedRun: Sendable {
+    /// As the user named it.
+    package var folder: String
+    package var head: RunHead
+    package var result: RunResult
+    /// Whether it was killed: nobody judged it.
+    package var wasCutOff: Bool
+    /// How its latencies wandered, for the fleet and for each group.
+    package var windows: [LatencyScope: LatencyWindows]
+    /// Its latencies over time, of the fleet.
+    package var tracks: [LatencyTrack]
+    /// `scenario.resolved`.
+    package var scenarioText: String
+
+    package init(
+        folder: String, head: RunHead, result: RunResult, wasCutOff: Bool,
+        windows: [LatencyScope: LatencyWindows], tracks: [LatencyTrack], scenarioText: String
+    ) {
+        self.folder = folder
+        self.head = head
+        self.result = result
+        self.wasCutOff = wasCutOff
+        self.windows = windows
+        self.tracks = tracks
+        self.scenarioText = scenarioText
+    }
+
+    /// Reads from the files what the windows of this width say.
+    package init(_ run: PastRun, width: Interval) {
+        self.init(
+            folder: run.folder, head: run.head, result: run.result, wasCutOff: run.wasCutOff, windows: [:],
+            tracks: LatencyMetric.allCases.map { LatencyTrack(metric: $0) },
+            scenarioText: RunReport.scenarioText(of: run.folder))
+        var reader = IntervalReader(folder: run.folder, head: run.head)
+        var fold = WindowFold(width: width, reader.emptyTable)
+        while let moment = reader.next() {
+            // What tells of the whole run belongs to no window.
+            guard moment.length <= width, let full = fold.add(moment) else { continue }
+            self.add(full)
+        }
+        if let last = fold.end() { self.add(last) }
+        self.tracks = self.tracks.filter { !$0.windows.isEmpty }
+    }
+
+    private mutating func add(_ window: WindowFold.Window) {
+        let groups = window.table.groups.count > 1 ? window.table.groups : []
+        for metric in LatencyMetric.allCases {
+            for scope in [MetricScope.fleet] + groups.map({ .group($0) }) {
+                guard case .measured(let histogram) = window.table.histogram(metric, of: scope),
+                    !histogram.isEmpty
+                else { continue }
+                self.windows[LatencyScope(metric, scope), default: LatencyWindows()].add(histogram)
+                guard scope == .fleet, let summary = LatencySummary(histogram) else { continue }
+                self.tracks[metric.ordinal].windows.append(.init(from: window.from, summary: summary))
+            }
+        }
+    }
+
+    /// Whether every scan came to an end of its own.
+    var cameToItsEnd: Bool {
+        !self.wasCutOff && !self.result.isInterrupted && self.result.failure == nil
+    }
+
+    /// Whether it was killed, or something of ours failed.
+    var brokeOff: Bool { self.wasCutOff || self.result.failure != nil }
+
+    /// Nil where it cannot be known.
+    func side(_ metric: LatencyMetric, of scope: MetricScope) -> LatencySide? {
+        guard case .measured(let whole) = self.result.metrics.histogram(metric, of: scope) else { return nil }
+        var lateness = HDRHistogram()
+        if case .measured(let histogram) = self.result.metrics.histogram(.generatorLateness, of: .fleet) {
+            lateness = histogram
+        }
+        return LatencySide(
+            whole: whole, windows: self.windows[LatencyScope(metric, scope)] ?? LatencyWindows(),
+            lateness: lateness)
+    }
+}
+
+/// A latency of the fleet or of one group.
+package struct LatencyScope: Hashable, Sendable {
+    package var metric: LatencyMetric
+    package var scope: MetricScope
+
+    package init(_ metric: LatencyMetric, _ scope: MetricScope) {
+        self.metric = metric
+        self.scope = scope
+    }
+
+    /// As an objective names it.
+    var name: String { MetricSelector(metric: .latency(self.metric), scope: self.scope).description }
+}

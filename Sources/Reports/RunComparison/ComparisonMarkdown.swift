@@ -1,0 +1,165 @@
+import Ledger
+import Metrics
+import Reports
+import RunArchive
+import SimBase
+
+/// A comparison for a pull request.
+package enum ComparisonMarkdown {
+    /// Lines of the scenarios that are shown.
+    private static let changesMax = 60
+
+    package static func text(_ comparison: RunComparison) -> String {
+        let parts = [Self.verdict(comparison), Self.changes(comparison)]
+        let tables =
+            comparison.isIdentical
+            ? []
+            : [
+                Self.objectives(comparison), Self.promises(comparison), Self.latencies(comparison),
+                Self.shares(comparison), Self.counts(comparison),
+            ]
+        return (parts + tables).filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    private static func verdict(_ comparison: RunComparison) -> String {
+        let sign = comparison.isRegression ? "❌" : "✅"
+        let name = MarkdownText.escaped(comparison.new.head.scenario.name)
+        var text = "## \(sign) \(name): \(comparison.headline)\n\n"
+        let sentence = comparison.sentence
+        text += "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\n\n"
+        for reason in comparison.regressions { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
+        if comparison.isRegression { text += "\n" }
+        text += MarkdownText.table(
+            ["", "folder", "ended", "seed", "world", "length", "phones", "scans", "started"],
+            [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
+                let result = run.result
+                return [
+                    label,
+                    ([run.folder] + result.labels.words).map { MarkdownText.code($0, bytesMax: 400) }
+                        .joined(separator: " "),
+                    RunComparison.end(run), "\(result.seed)",
+                    result.world.rawValue, Figures.length(result.length), Figures.count(result.devices),
+                    Figures.count(result.totals.scans.captured),
+                    Figures.date(iso8601: result.startedText),
+                ]
+            }, textColumns: 9)
+        if !comparison.tagChanges.isEmpty || !comparison.warnings.isEmpty {
+            text += "\n"
+            for change in comparison.tagChanges {
+                text += "- \(MarkdownText.code(change, bytesMax: 600))\n"
+            }
+            for warning in comparison.warnings {
+                text += "- ⚠️ \(MarkdownText.code(warning, bytesMax: 400))\n"
+            }
+        }
+        return text
+    }
+
+    private static func changes(_ comparison: RunComparison) -> String {
+        let changes = comparison.scenarioChanges
+        guard !changes.isEmpty else { return "" }
+        var lines = changes.prefix(Self.changesMax).map { Printable.line($0, bytesMax: 400) }
+        if changes.count > lines.count { lines.append("and \(changes.count - lines.count) more lines") }
+        return "<details><summary>How the scenarios differ</summary>\n\n"
+            + MarkdownText.block("diff", lines.joined(separator: "\n")) + "\n</details>\n"
+    }
+
+    private static func word(_ change: Change) -> String {
+        switch change {
+        case .worse: "❌ worse"
+        case .better: "✅ better"
+        case .onlyBase, .onlyNew: "⚠️ \(change.rawValue)"
+        case .same, .withinSpread, .tooFew, .shown: change.rawValue
+        }
+    }
+
+    private static func objectives(_ comparison: RunComparison) -> String {
+        guard !comparison.objectives.isEmpty else { return "" }
+        let rows = comparison.objectives.map { row in
+            [
+                Self.word(row.change) + (row.change == .worse && !row.decides ? " (warns)" : ""),
+                MarkdownText.code(row.slo.selector.description),
+                MarkdownText.code(row.slo.condition.description),
+            ]
+                + [row.base, row.new].flatMap { result in
+                    [
+                        RunComparison.Objective.word(result),
+                        MarkdownText.code(RunComparison.Objective.text(result)),
+                    ]
+                }
+        }
+        return "### SLOs\n\n"
+            + MarkdownText.table(
+                ["", "metric", "expected", "BASE", "", "NEW", ""], rows, textColumns: 7)
+    }
+
+    private static func promises(_ comparison: RunComparison) -> String {
+        var rows = comparison.losses.map { row in
+            [
+                Self.word(row.change), MarkdownText.code(row.name), row.text(row.base), row.text(row.new), "",
+            ]
+        }
+        rows += comparison.promises.filter(\.isTelling).map { row in
+            let first = row.new?.examples.first ?? row.base?.examples.first
+            return [
+                Self.word(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
+                MarkdownText.code(row.invariant.rawValue), RunComparison.Promise.text(row.base),
+                RunComparison.Promise.text(row.new),
+                first.map { MarkdownText.code("\($0.location): \($0.text)") } ?? "",
+            ]
+        }
+        let held = comparison.promises.count { $0.base?.standing == .held && $0.new?.standing == .held }
+        return "### Losses and invariants\n\n"
+            + MarkdownText.table(["", "what", "BASE", "NEW", "first"], rows, textColumns: 5)
+            + "\n\(Figures.count(held, "invariant", "invariants")) held in both.\n"
+    }
+
+    private static func latencies(_ comparison: RunComparison) -> String {
+        let rows = comparison.latenciesShown.map { row -> [String] in
+            func times(_ value: (LatencySummary) -> Int64) -> [String] {
+                let (base, new) = (row.base.map(value), row.new.map(value))
+                var growth = ""
+                if let base, let new { growth = RunComparison.growth(from: base, to: new) }
+                return [base, new].map { $0.map { Figures.time($0) } ?? "-" } + [growth]
+            }
+            return [Self.word(row.change), MarkdownText.code(row.name.name)] + times { $0.p50 }
+                + times { $0.p95 } + times { $0.p99 }
+                + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
+        }
+        guard !rows.isEmpty else { return "" }
+        let more = comparison.latenciesLeftOut
+        let rest =
+            more > 0 ? " \(Figures.count(more)) of single groups did as the fleet did and are left out." : ""
+        return "### Latencies\n\n"
+            + MarkdownText.table(
+                [
+                    "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "",
+                    "samples", "NEW",
+                ], rows, textColumns: 2)
+            + "\np50 and p95 are judged; \(comparison.rule).\(rest)\n"
+    }
+
+    private static func shares(_ comparison: RunComparison) -> String {
+        guard !comparison.shares.isEmpty else { return "" }
+        let rows = comparison.shares.map { row in
+            [
+                Self.word(row.change), MarkdownText.code(row.name), row.of, row.text(row.base),
+                row.text(row.new), row.difference,
+            ]
+        }
+        return "### Shares\n\n"
+            + MarkdownText.table(["", "what", "of", "BASE", "NEW", ""], rows, textColumns: 3)
+    }
+
+    private static func counts(_ comparison: RunComparison) -> String {
+        guard !comparison.counts.isEmpty else { return "" }
+        let rows = comparison.counts.map { row in
+            [
+                row.change == .shown ? "" : Self.word(row.change), MarkdownText.code(row.name),
+                row.text(row.base), row.text(row.new), row.difference,
+            ]
+        }
+        return "<details><summary>Counts, shown and not judged</summary>\n\n"
+            + MarkdownText.table(["", "what", "BASE", "NEW", ""], rows, textColumns: 2) + "\n</details>\n"
+    }
+}

@@ -1,0 +1,237 @@
+import Ledger
+import Metrics
+package import Reports
+import RunArchive
+import SimBase
+
+/// A comparison for the terminal: the verdict first, then what it stands on.
+package enum ComparisonText {
+    /// Ends with a line feed; no line is wider than the style's columns.
+    package static func text(_ comparison: RunComparison, style: TerminalStyle) -> String {
+        var writer = ComparisonWriter(comparison: comparison, page: Page(style: style))
+        writer.verdict()
+        if !comparison.isIdentical {
+            writer.objectives()
+            writer.promises()
+            writer.latencies()
+            writer.shares()
+            writer.counts()
+            writer.key()
+        }
+        return writer.page.text
+    }
+}
+
+private struct ComparisonWriter {
+    /// Lines of the scenarios that are shown.
+    static let changesMax = 8
+    private static let labelColumns = 6
+    /// So that a metric's name can be read.
+    private static let nameColumns = 24
+
+    let comparison: RunComparison
+    var page: Page
+    private var used: Set<Change> = []
+
+    init(comparison: RunComparison, page: Page) {
+        self.comparison = comparison
+        self.page = page
+    }
+
+    // MARK: The verdict
+
+    mutating func verdict() {
+        let comparison = self.comparison
+        let isWorse = comparison.isRegression
+        let ink: Ink = isWorse ? .bad : .good
+        let ascii = self.page.style.isASCII
+        let word =
+            (isWorse ? (ascii ? "FAIL " : "✗ ") : (ascii ? "ok " : "✓ ")) + comparison.headline
+        let indent = Printable.width(word) + 2
+        let name = self.page.fitted(
+            comparison.new.head.scenario.name, columns: self.page.style.columns - indent)
+        self.page.row([Piece(word, ink)], indent: indent, [(Piece(name, .bold), 0)])
+        self.page.paragraph(
+            Piece(""), indent: 2,
+            [Piece("\(comparison.sentence) (exit\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain)])
+        for reason in comparison.regressions {
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
+        }
+        for (label, run) in [("BASE", comparison.base), ("NEW", comparison.new)] {
+            let facts = [run.folder, RunComparison.end(run)] + RunComparison.facts(run)
+            self.page.paragraph(
+                Piece("  " + label, .bold), indent: 2 + Self.labelColumns,
+                [
+                    Piece(
+                        facts.map { Printable.tied(Printable.line($0)) }.joined(separator: " · "), .dim)
+                ])
+        }
+        for change in comparison.tagChanges {
+            self.page.paragraph(Piece(""), indent: 2, [Piece(Printable.line(change, bytesMax: 600))])
+        }
+        for warning in comparison.warnings {
+            self.page.paragraph(
+                Piece(ascii ? "  warn " : "  ! ", .warning), indent: ascii ? 7 : 4,
+                [Piece(Printable.line(warning, bytesMax: 400))])
+        }
+        let changes = comparison.scenarioChanges
+        for line in changes.prefix(Self.changesMax) { self.line("      " + line) }
+        if changes.count > Self.changesMax {
+            self.line("      and \(changes.count - Self.changesMax) more lines")
+        }
+    }
+
+    private mutating func line(_ text: String) {
+        self.page.row(
+            [Piece(self.page.fitted(text, columns: self.page.style.columns), .dim)], indent: 0, [])
+    }
+
+    // MARK: Tables
+
+    private func ink(_ change: Change) -> Ink {
+        switch change {
+        case .worse: .bad
+        case .better: .good
+        case .same, .shown: .plain
+        case .withinSpread, .tooFew: .dim
+        case .onlyBase, .onlyNew: .warning
+        }
+    }
+
+    private mutating func name(_ change: Change, _ text: String) -> Piece {
+        self.used.insert(change)
+        return Piece("\(self.sign(change)) \(Printable.line(text))", self.ink(change))
+    }
+
+    private func sign(_ change: Change) -> String {
+        guard self.page.style.isASCII else { return RunComparison.sign(change) }
+        return switch change {
+        case .worse: "X"
+        case .better: "*"
+        case .shown: " "
+        case .same, .withinSpread, .tooFew, .onlyBase, .onlyNew: RunComparison.sign(change)
+        }
+    }
+
+    /// What the signs stand for, of those that were used.
+    mutating func key() {
+        let words = Change.allCases.filter { self.used.contains($0) }.map {
+            Printable.tied("\(self.sign($0)) \($0.rawValue)")
+        }
+        guard !words.isEmpty else { return }
+        self.page.gap()
+        self.page.paragraph(Piece(""), indent: 2, [Piece(words.joined(separator: "   "), .dim)])
+        self.page.paragraph(Piece(""), indent: 2, [Piece(self.comparison.rule, .dim)])
+    }
+
+    mutating func objectives() {
+        guard !self.comparison.objectives.isEmpty else { return }
+        self.page.gap()
+        var table = Table("SLOs", ["BASE", "", "NEW", ""])
+        for row in self.comparison.objectives {
+            table.rows.append([
+                self.name(row.change, row.name + (row.change == .worse && !row.decides ? " (warns)" : "")),
+                Piece(RunComparison.Objective.text(row.base)),
+                Piece(RunComparison.Objective.word(row.base), .dim),
+                Piece(RunComparison.Objective.text(row.new), self.ink(row.change)),
+                Piece(RunComparison.Objective.word(row.new), .dim),
+            ])
+        }
+        self.page.table(table)
+    }
+
+    mutating func promises() {
+        let all = self.comparison.promises
+        let told = all.filter(\.isTelling)
+        let held = all.count { $0.base?.standing == .held && $0.new?.standing == .held }
+        self.page.gap()
+        var table = Table("Losses, invariants", ["BASE", "NEW"])
+        for row in self.comparison.losses {
+            table.rows.append([
+                self.name(row.change, row.name), Piece(row.text(row.base)),
+                Piece(row.text(row.new), self.ink(row.change)),
+            ])
+        }
+        for row in told {
+            table.rows.append([
+                self.name(row.change, row.invariant.rawValue), Piece(RunComparison.Promise.text(row.base)),
+                Piece(RunComparison.Promise.text(row.new), self.ink(row.change)),
+            ])
+        }
+        if held > 0 {
+            table.rows.append([
+                self.name(.same, Figures.count(held, "invariant", "invariants")), Piece("held"),
+                Piece("held"),
+            ])
+        }
+        self.page.table(table)
+    }
+
+    mutating func latencies() {
+        let rows = self.comparison.latenciesShown
+        guard !rows.isEmpty else { return }
+        self.page.gap()
+        // In the order of what may be left out last on a narrow terminal.
+        var table = Table(
+            "Latencies", ["p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "samples", "NEW"])
+        table.firstColumnMin = Self.nameColumns
+        func times(_ row: RunComparison.Latency, _ percentile: Percentile, _ value: (LatencySummary) -> Int64)
+            -> [Piece]
+        {
+            let change = row.findings.first { $0.percentile == percentile }?.change
+            let cells = [row.base, row.new].map { $0.map { Figures.time(value($0)) } ?? "-" }
+            guard let base = row.base.map(value), let new = row.new.map(value) else {
+                return cells.map { Piece($0, .dim) } + [Piece("")]
+            }
+            let ink = change.map { self.ink($0) } ?? .dim
+            return [
+                Piece(cells[0]), Piece(cells[1], ink),
+                Piece(RunComparison.growth(from: base, to: new), ink),
+            ]
+        }
+        for row in rows {
+            table.rows.append(
+                [self.name(row.change, row.name.name)] + times(row, .p50) { $0.p50 }
+                    + times(row, .p95) { $0.p95 }
+                    + [row.base, row.new].map { Piece($0.map { Figures.time($0.p99) } ?? "-", .dim) }
+                    + [row.base, row.new].map { Piece(Figures.count($0?.count ?? 0), .dim) })
+        }
+        self.page.table(table)
+        let more = self.comparison.latenciesLeftOut
+        if more > 0 {
+            self.page.paragraph(
+                Piece(""), indent: 2,
+                [Piece("and \(Figures.count(more)) of single groups, which did as the fleet did", .dim)])
+        }
+    }
+
+    mutating func shares() {
+        let rows = self.comparison.shares
+        guard !rows.isEmpty else { return }
+        self.page.gap()
+        var table = Table("Shares", ["BASE", "NEW", "", "of"])
+        table.firstColumnMin = Self.nameColumns
+        for row in rows {
+            table.rows.append([
+                self.name(row.change, row.name), Piece(row.text(row.base)),
+                Piece(row.text(row.new), self.ink(row.change)), Piece(row.difference, self.ink(row.change)),
+                Piece(row.of, .dim),
+            ])
+        }
+        self.page.table(table)
+    }
+
+    /// Only what one run has and the other has not: the pages hold all of them.
+    mutating func counts() {
+        let rows = self.comparison.counts.filter { $0.change != .shown }
+        guard !rows.isEmpty else { return }
+        self.page.gap()
+        var table = Table("In one run only", ["BASE", "NEW"])
+        for row in rows {
+            table.rows.append([
+                self.name(row.change, row.name), Piece(row.text(row.base)), Piece(row.text(row.new)),
+            ])
+        }
+        self.page.table(table)
+    }
+}

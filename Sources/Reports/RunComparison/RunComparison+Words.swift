@@ -1,0 +1,293 @@
+import Ledger
+import Metrics
+import Reports
+import RunArchive
+import SimBase
+
+// What every format says in the same words.
+extension RunComparison {
+    /// Whether the process ends with 99.
+    package var isRegression: Bool { !self.regressions.isEmpty }
+
+    /// A word or two.
+    var headline: String {
+        if self.isIdentical { return "IDENTICAL" }
+        if self.isRegression { return "WORSE" }
+        return self.count(of: .better) == nil ? "NO REGRESSION" : "BETTER"
+    }
+
+    var sentence: String {
+        if self.isIdentical { return "both runs are the same, to the bit" }
+        let better = self.count(of: .better).map { "\($0) better" }
+        guard let worse = self.count(of: .worse) else {
+            return "nothing got worse" + (better.map { ", " + $0 } ?? "")
+        }
+        return "\(worse) got worse" + (better.map { ", " + $0 } ?? "")
+    }
+
+    /// What a regression of a latency is, with this run's limits.
+    var rule: String {
+        "worse: by more than \(self.toleranceText) and 2 ms, and outside the spread of the windows of both runs"
+    }
+
+    var toleranceText: String {
+        DecimalText.text(self.tolerance, decimals: 4, shown: 0...4) + "%"
+    }
+
+    /// A sign, and what it stands for.
+    static func sign(_ change: Change) -> String {
+        switch change {
+        case .worse: "✗"
+        case .better: "✓"
+        case .same: "="
+        case .withinSpread: "~"
+        case .tooFew: "?"
+        case .onlyBase: "-"
+        case .onlyNew: "+"
+        case .shown: "·"
+        }
+    }
+
+    /// `+43%`, `-8%`, `×12`; nothing where both are the same.
+    static func growth(from base: Int64, to new: Int64) -> String {
+        guard base != new else { return "0%" }
+        guard base > 0 else { return "–" }
+        let ratio = Double(new) / Double(base)
+        guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(nearest: ratio))" : "–" }
+        let percent = Int(nearest: (ratio - 1) * 100)
+        return percent > 0 ? "+\(percent)%" : percent < 0 ? "\(percent)%" : ratio > 1 ? "+0%" : "-0%"
+    }
+
+    /// Each run in a few words.
+    static func facts(_ run: ComparedRun) -> [String] {
+        let result = run.result
+        return [
+            "seed \(result.seed)", result.world.rawValue, Figures.length(result.length),
+            Figures.count(result.devices, "phone", "phones"),
+            Figures.count(result.totals.scans.captured, "scan", "scans"),
+            Figures.date(iso8601: result.startedText),
+        ] + result.labels.words
+    }
+
+    /// The tags in which the runs differ, one phrase each. Of the backends a warning tells.
+    var tagChanges: [String] {
+        RunLabels.differences(base: self.base.head.labels, new: self.new.head.labels)
+    }
+
+    /// How the run itself ended.
+    static func end(_ run: ComparedRun) -> String {
+        run.wasCutOff
+            ? "killed, not judged"
+            : "\(run.result.headline.lowercased()) (exit \(run.result.exit.rawValue))"
+    }
+
+    /// What became of the run where it broke off.
+    var endSentence: String { "the run itself: \(Self.end(self.base)) to \(Self.end(self.new))" }
+
+    // MARK: What the reader must know first
+
+    /// Why the two may not be comparable, the weightiest first.
+    package var warnings: [String] {
+        var warnings: [String] = []
+        let (base, new) = (self.base, self.new)
+        for (side, run) in [("BASE", base), ("NEW", new)] {
+            if run.wasCutOff {
+                warnings.append(
+                    "\(side) was killed: its files are compared as far as they go, and what became of scans and jobs is not judged"
+                )
+            } else if let failure = run.result.failure {
+                warnings.append("\(side) was cut short: \(failure)")
+            } else if run.result.isInterrupted {
+                warnings.append("\(side) was interrupted: what became of scans and jobs is not judged")
+            }
+            if !run.result.generator.isTrustworthy {
+                warnings.append(
+                    "\(side) cannot be trusted: \(run.result.generator.complaints.joined(separator: "; "))")
+            }
+        }
+        if base.folder == new.folder { warnings.append("BASE and NEW are the same folder") }
+        func differ(_ what: String, _ before: String, _ after: String) {
+            guard before != after else { return }
+            warnings.append("\(what): \(Printable.line(before)) in BASE, \(Printable.line(after)) in NEW")
+        }
+        differ("the scenarios differ", base.head.scenario.name, new.head.scenario.name)
+        if base.head.scenario.name == new.head.scenario.name, !self.scenarioChanges.isEmpty {
+            warnings.append(
+                "the scenario did not run the same way: \(Figures.count(self.scenarioChanges.count, "line differs", "lines differ"))"
+            )
+        }
+        differ("the seeds differ", "\(base.head.seed)", "\(new.head.seed)")
+        differ("the programs differ", base.head.tool, new.head.tool)
+        if let before = base.head.machine, let after = new.head.machine {
+            differ("the machines differ, and with them the times", before, after)
+        }
+        differ("the backends differ", Self.backend(base.head), Self.backend(new.head))
+        if base.head.world == .virtual, new.head.world == .virtual, base.head.seed == new.head.seed,
+            self.scenarioChanges.isEmpty, base.head.tool == new.head.tool, !self.isIdentical,
+            base.cameToItsEnd, new.cameToItsEnd
+        {
+            warnings.append(
+                "two virtual runs of one seed differ: the virtual world repeats itself to the bit, so something else changed"
+            )
+        }
+        for row in self.objectives where row.change == .withinSpread {
+            warnings.append(
+                "SLO \(row.name) was \(Objective.word(row.base)) and is \(Objective.word(row.new)), by a difference that chance makes"
+            )
+        }
+        if let lateness = self.lateness { warnings.append(lateness) }
+        return warnings
+    }
+
+    private static func backend(_ head: RunHead) -> String {
+        head.labels.target ?? (head.hasBackendView ? "the simulated one" : "a target")
+    }
+
+    /// A machine that was busier while NEW ran.
+    private var lateness: String? {
+        guard let before = self.base.result.latency(.generatorLateness)?.p99,
+            let after = self.new.result.latency(.generatorLateness)?.p99,
+            after > before * 2, after - before > 5_000_000
+        else { return nil }
+        return
+            "the machine was busier while NEW ran: the phones’ timers were late by \(Figures.time(after)) (p99), before by \(Figures.time(before))"
+    }
+
+    // MARK: Scenarios
+
+    private static let scenarioLinesMax = 4_000
+
+    /// Lines of the scenario as it ran that only one of the runs has, `-` or `+` before them. Without the seed, which is
+    /// told for itself.
+    var scenarioChanges: [String] {
+        let (base, new) = (Self.lines(self.base.scenarioText), Self.lines(self.new.scenarioText))
+        guard base != new else { return [] }
+        return new.difference(from: base).map { change in
+            switch change {
+            case .remove(let place, let line, _): (place: place, text: "- " + line)
+            case .insert(let place, let line, _): (place: place, text: "+ " + line)
+            }
+        }.enumerated().sorted {
+            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
+        }.map(\.element.text)
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").prefix(Self.scenarioLinesMax).map { String($0) }.filter { line in
+            !line.hasPrefix("seed:") && !line.drop { $0 == " " }.hasPrefix("#")
+        }
+    }
+}
+
+// MARK: - Sentences
+
+extension RunComparison.Latency {
+    var sentence: String {
+        let parts = self.findings.filter { $0.change == self.change }.map { finding in
+            "\(Self.name(finding.percentile)) \(Figures.time(finding.base)) to \(Figures.time(finding.new)) (\(RunComparison.growth(from: finding.base, to: finding.new)))"
+        }
+        return "\(self.name.name): \(parts.joined(separator: ", "))"
+    }
+
+    static func name(_ percentile: Percentile) -> String {
+        "p" + DecimalText.text(Int64(percentile.perMillion), decimals: 4, shown: 0...4)
+    }
+}
+
+extension RunComparison.Share {
+    /// `1.25% (3 of 240)`, or of a ratio `0.31 (37 in 120)`.
+    func text(_ part: Part?) -> String {
+        guard let part else { return "n/a" }
+        guard part.whole > 0 else { return "none" }
+        let of = self.kind == .share ? "of" : "in"
+        return "\(self.figure(part)) (\(Figures.count(part.count)) \(of) \(Figures.count(part.whole)))"
+    }
+
+    func figure(_ part: Part) -> String {
+        let perMillion = Int64(nearest: part.share * 1_000_000)
+        switch self.kind {
+        case .share: return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
+        case .ratio: return DecimalText.text(perMillion, decimals: 6, shown: 0...3)
+        }
+    }
+
+    /// In points of a percent, or as a ratio grew.
+    var difference: String {
+        guard let base = self.base, let new = self.new, base.whole > 0, new.whole > 0 else { return "" }
+        let perMillion = Int64(nearest: (new.share - base.share) * 1_000_000)
+        let sign = perMillion > 0 ? "+" : ""
+        switch self.kind {
+        case .share:
+            return perMillion == 0
+                ? "" : sign + DecimalText.text(perMillion, decimals: 4, shown: 0...2) + " pp"
+        case .ratio:
+            return perMillion == 0 ? "" : sign + DecimalText.text(perMillion, decimals: 6, shown: 0...3)
+        }
+    }
+
+    var sentence: String {
+        "\(self.name): \(self.text(self.base)) to \(self.text(self.new)) of \(self.of)"
+    }
+}
+
+extension RunComparison.Count {
+    func text(_ count: Int64?) -> String {
+        if let count { return Figures.count(count) }
+        return self.change == .onlyBase || self.change == .onlyNew ? "–" : "n/a"
+    }
+
+    var difference: String {
+        guard let base = self.base, let new = self.new, base != new else { return "" }
+        return (new > base ? "+" : "") + Figures.count(new - base)
+    }
+
+    var sentence: String { "\(self.name): \(self.text(self.base)) to \(self.text(self.new))" }
+}
+
+extension RunComparison.Objective {
+    var name: String { "\(self.slo.selector) \(self.slo.condition)" }
+
+    static func text(_ result: SLOResult?) -> String {
+        guard let result else { return "–" }
+        return result.passed == nil ? "n/a" : result.actual
+    }
+
+    static func word(_ result: SLOResult?) -> String {
+        switch result?.passed {
+        case true?: "held"
+        case false?: "missed"
+        case nil: result == nil ? "not there" : "n/a"
+        }
+    }
+
+    var sentence: String {
+        "SLO \(self.name): \(Self.word(self.base)) at \(Self.text(self.base)), now \(Self.word(self.new)) at \(Self.text(self.new))"
+    }
+}
+
+extension RunComparison.Promise {
+    static func text(_ verdict: Verdict?) -> String {
+        switch verdict?.standing {
+        case .held?: "held"
+        case .broken?: Figures.count(verdict?.violations ?? 0, "violation", "violations")
+        case .brokenAsExpected?: "broken, expected for its profile"
+        case .notAvailable?: "n/a"
+        case nil: "not there"
+        }
+    }
+
+    /// What tells something: all that is not held in both.
+    var isTelling: Bool {
+        !(self.base?.standing == .held && self.new?.standing == .held)
+            && !(self.base?.standing == .notAvailable && self.new?.standing == .notAvailable)
+    }
+
+    var sentence: String {
+        var text =
+            "invariant \(self.invariant.rawValue): \(Self.text(self.base)), now \(Self.text(self.new))"
+        if let first = self.new?.examples.first {
+            text += "; first \(first.location): \(Printable.line(first.text))"
+        }
+        return text
+    }
+}

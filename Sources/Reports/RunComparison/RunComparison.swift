@@ -1,0 +1,447 @@
+package import Ledger
+package import Metrics
+import Reports
+package import RunArchive
+package import SimBase
+
+/// Two runs side by side: what got worse from BASE to NEW, what got better, and what cannot be told.
+package struct RunComparison: Sendable {
+    package struct Latency: Sendable {
+        package var name: LatencyScope
+        /// Nil where there is no sample.
+        package var base: LatencySummary?
+        package var new: LatencySummary?
+        package var findings: [LatencyFinding]
+        package var change: Change
+    }
+
+    package struct Share: Sendable {
+        package var name: String
+        /// What it is a part of: `operations`, `settled scans`.
+        package var of: String
+        package var kind: PartJudge.Kind
+        package var better: Better
+        package var base: Part?
+        package var new: Part?
+        package var change: Change
+    }
+
+    /// A number that is 0 in a good run, or that is shown and not judged.
+    package struct Count: Sendable {
+        package var name: String
+        /// Nil where it cannot be known, or where there is no such thing.
+        package var base: Int64?
+        package var new: Int64?
+        package var change: Change
+    }
+
+    package struct Objective: Sendable {
+        package var slo: SLO
+        package var base: SLOResult?
+        package var new: SLOResult?
+        package var change: Change
+        /// Whether it is more than a warning.
+        package var decides: Bool
+    }
+
+    package struct Promise: Sendable {
+        package var invariant: Invariant
+        package var base: Verdict?
+        package var new: Verdict?
+        package var change: Change
+        /// Whether it is more than what the profile is known for.
+        package var decides: Bool
+    }
+
+    package let base: ComparedRun
+    package let new: ComparedRun
+    /// `--max-regression`, in parts per million.
+    package let tolerance: Int64
+    /// How long a window of the runs' tracks is.
+    package let width: Interval
+    /// Whether they are one and the same, to the bit.
+    package let isIdentical: Bool
+    package private(set) var latencies: [Latency] = []
+    package private(set) var shares: [Share] = []
+    package private(set) var losses: [Count] = []
+    package private(set) var objectives: [Objective] = []
+    package private(set) var promises: [Promise] = []
+    /// Shown and not judged.
+    package private(set) var counts: [Count] = []
+
+    /// `sameLog`: whether what both runs observed is the same to the byte.
+    package init(base: ComparedRun, new: ComparedRun, tolerance: Int64, width: Interval, sameLog: Bool) {
+        self.base = base
+        self.new = new
+        self.tolerance = tolerance
+        self.width = width
+        self.isIdentical = sameLog && base.isSame(as: new)
+        self.compareLatencies()
+        self.compareShares()
+        self.compareLosses()
+        self.compareObjectives()
+        self.comparePromises()
+        self.compareCounts()
+    }
+
+    /// Reads both runs, in windows of one width.
+    package init(base: PastRun, new: PastRun, tolerance: Int64) {
+        let end = max(base.chronicle.until, new.chronicle.until)
+        let seconds = max(1, end.nanoseconds / 1_000_000_000)
+        let most = Int64(RunReport.trackWindowsMax)
+        let width = Interval.seconds((seconds + most - 1) / most)
+        self.init(
+            base: ComparedRun(base, width: width), new: ComparedRun(new, width: width), tolerance: tolerance,
+            width: width,
+            sameLog: SameBytes.inFiles(
+                RunDirectory.joined(base.folder, RunDirectory.FileName.events),
+                RunDirectory.joined(new.folder, RunDirectory.FileName.events)))
+    }
+
+    // MARK: The verdict
+
+    /// Everything that got worse and counts, in one sentence each; the exit code hangs on it.
+    package var regressions: [String] {
+        (self.endedWorse ? [self.endSentence] : [])
+            + self.promises.filter { $0.change == .worse && $0.decides }.map(\.sentence)
+            + self.losses.filter { $0.change == .worse }.map(\.sentence)
+            + self.objectives.filter { $0.change == .worse && $0.decides }.map(\.sentence)
+            + self.latenciesShown.filter { $0.change == .worse }.map(\.sentence)
+            + self.shares.filter { $0.change == .worse }.map(\.sentence)
+    }
+
+    /// NEW broke off, so that what it would have come to is not known. Whoever interrupts a run knows.
+    var endedWorse: Bool {
+        self.new.brokeOff && !self.base.brokeOff
+    }
+
+    /// How many invariants, objectives and metrics changed so, as a phrase; nil where none did.
+    func count(of change: Change) -> String? {
+        let promises = self.promises.count { $0.change == change && $0.decides }
+        let objectives = self.objectives.count { $0.change == change && $0.decides }
+        let metrics =
+            self.losses.count { $0.change == change }
+            + Set(self.latenciesShown.filter { $0.change == change }.map(\.name.metric)).count
+            + self.shares.count { $0.change == change }
+        let parts = [
+            promises > 0 ? Figures.count(promises, "invariant", "invariants") : nil,
+            objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
+            metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
+            change == .worse && self.endedWorse ? "the run itself" : nil,
+        ].compactMap { $0 }
+        guard let last = parts.last else { return nil }
+        return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// Latencies as tables show them: of a group only what did otherwise than the fleet, whose numbers may hide it.
+    var latenciesShown: [Latency] {
+        self.latencies.filter { row in
+            guard row.name.scope != .fleet,
+                let fleet = self.latencies.first(where: {
+                    $0.name == LatencyScope(row.name.metric, .fleet)
+                })
+            else { return true }
+            if [.onlyBase, .onlyNew].contains(row.change) { return row.change != fleet.change }
+            return row.findings.contains { finding in
+                [.worse, .better].contains(finding.change)
+                    && !fleet.findings.contains {
+                        $0.percentile == finding.percentile && $0.change == finding.change
+                    }
+            }
+        }
+    }
+
+    /// Rows that were judged and are not shown.
+    var latenciesLeftOut: Int { self.latencies.count - self.latenciesShown.count }
+
+    // MARK: Latencies
+
+    private mutating func compareLatencies() {
+        let groups = self.base.head.groups.map(\.name)
+        let isOneFleet = groups == self.new.head.groups.map(\.name)
+        let scopes: [MetricScope] =
+            [.fleet] + (isOneFleet && groups.count > 1 ? groups.map { .group($0) } : [])
+        let judge = LatencyJudge(tolerance: self.tolerance)
+        for metric in LatencyMetric.allCases {
+            for scope in scopes {
+                let (base, new) = (self.base.side(metric, of: scope), self.new.side(metric, of: scope))
+                let before = base.flatMap { LatencySummary($0.whole) }
+                let after = new.flatMap { LatencySummary($0.whole) }
+                guard before != nil || after != nil else { continue }
+                var row = Latency(
+                    name: LatencyScope(metric, scope), base: before, new: after, findings: [], change: .shown)
+                if let base, let new, metric.isJudged {
+                    row.findings = judge.findings(base: base, new: new)
+                    row.change = LatencyJudge.change(row.findings)
+                }
+                if before == nil { row.change = new == nil || base == nil ? .shown : .onlyNew }
+                if after == nil { row.change = new == nil || base == nil ? .shown : .onlyBase }
+                self.latencies.append(row)
+            }
+        }
+    }
+
+    // MARK: Shares
+
+    private mutating func compareShares() {
+        for metric in RateMetric.allCases {
+            self.share(metric.rawValue, of: "operations", .share, metric.better) { run in
+                guard case .measured(let rate) = run.result.metrics.rate(metric, of: .fleet) else {
+                    return nil
+                }
+                return Part(rate)
+            }
+        }
+        // What became of scans and jobs is known of a run that came to its end, and of no other.
+        let areWhole = self.base.cameToItsEnd && self.new.cameToItsEnd
+        let scans: [(CountMetric, @Sendable (ScanTotals) -> Int)] = [
+            (.scansCompleted, { $0.completed }), (.scansRefused, { $0.refused }),
+            (.scansWaiting, { $0.waiting }), (.scansDiscarded, { $0.discarded }),
+        ]
+        for (metric, count) in scans {
+            self.share(metric.rawValue, of: "scans", .share, areWhole ? metric.better : .neither) { run in
+                let scans = run.result.totals.scans
+                return Part(clamping: count(scans), of: scans.captured + scans.restored)
+            }
+        }
+        let jobs: [(CountMetric, @Sendable (JobTotals) -> Int)] = [
+            (.jobsCleaned, { $0.cleaned }), (.jobsAbandoned, { $0.abandoned }),
+            (.jobsOrphaned, { $0.orphaned }),
+        ]
+        for (metric, count) in jobs {
+            self.share(metric.rawValue, of: "jobs", .share, areWhole ? metric.better : .neither) { run in
+                guard !metric.needsBackend || run.result.hasBackendView else { return nil }
+                return Part(clamping: count(run.result.totals.jobs), of: run.result.totals.jobs.accepted)
+            }
+        }
+        self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
+            let lost = run.result.disconnections.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.reduce(0) { $0 + $1.resumed }, of: lost)
+        }
+        self.share("streams.gave-up", of: "lost streams", .share, .lower) { run in
+            let lost = run.result.disconnections.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.reduce(0) { $0 + $1.gaveUp }, of: lost)
+        }
+        for (metric, whole, of) in Self.ratios {
+            self.share(metric.rawValue, of: of, .ratio, metric.better) { run in
+                guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),
+                    case .measured(let all) = run.result.metrics.count(whole, of: .fleet)
+                else { return nil }
+                return Part(clamping: count, of: all)
+            }
+        }
+    }
+
+    private static let ratios: [(CountMetric, of: CountMetric, String)] = [
+        (.sseResumes, .scansCaptured, "scans"), (.sseRestarts, .scansCaptured, "scans"),
+        (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
+    ]
+
+    private mutating func share(
+        _ name: String, of: String, _ kind: PartJudge.Kind, _ better: Better, _ part: (ComparedRun) -> Part?
+    ) {
+        let (base, new) = (part(self.base), part(self.new))
+        var change = Change.shown
+        // A job may be cleaned up twice: then it is no share.
+        let isShare = [base, new].compactMap { $0 }.allSatisfy { $0.count <= $0.whole }
+        let kind = isShare ? kind : .ratio
+        if let base, let new {
+            guard base.whole > 0 || new.whole > 0 else { return }
+            change = PartJudge(tolerance: self.tolerance).change(from: base, to: new, better: better, kind)
+        } else if base == nil, new == nil {
+            return
+        }
+        self.shares.append(
+            Share(name: name, of: of, kind: kind, better: better, base: base, new: new, change: change))
+    }
+
+    // MARK: Losses
+
+    /// None of these is ever right: one more is worse, however many scans there were.
+    private mutating func compareLosses() {
+        let losses: [(String, @Sendable (RunResult) -> Int?)] = [
+            (CountMetric.scansLost.rawValue, { $0.totals.scans.lost }),
+            ("scans.unaccounted", { $0.totals.scans.unaccounted }),
+            (CountMetric.booksMissing.rawValue, { $0.hasBackendView ? $0.totals.books.missing : nil }),
+            (CountMetric.booksDuplicated.rawValue, { $0.totals.books.duplicated }),
+        ]
+        for (name, count) in losses {
+            let (base, new) = (count(self.base.result), count(self.new.result))
+            var change = Change.shown
+            if let base, let new { change = new == base ? .same : new > base ? .worse : .better }
+            self.losses.append(
+                Count(name: name, base: base.map { Int64($0) }, new: new.map { Int64($0) }, change: change))
+        }
+    }
+
+    // MARK: Objectives and invariants
+
+    private mutating func compareObjectives() {
+        var rest = self.new.result.slos
+        for before in self.base.result.slos {
+            // With its limit: the same metric with another limit is another objective.
+            let place = rest.firstIndex {
+                $0.slo.selector == before.slo.selector && $0.slo.condition == before.slo.condition
+            }
+            let after = place.map { rest.remove(at: $0) }
+            var row = Objective(slo: before.slo, base: before, new: after, change: .onlyBase, decides: false)
+            if let after {
+                row.decides = after.slo.severity == .error
+                row.change =
+                    switch (before.passed, after.passed) {
+                    case (true?, false?): self.isBeyondChance(before, after) ? .worse : .withinSpread
+                    case (false?, true?): self.isBeyondChance(before, after) ? .better : .withinSpread
+                    case (true?, true?), (false?, false?): .same
+                    case (nil, _), (_, nil): .shown
+                    }
+            }
+            self.objectives.append(row)
+        }
+        self.objectives += rest.map {
+            Objective(slo: $0.slo, base: nil, new: $0, change: .onlyNew, decides: false)
+        }
+    }
+
+    /// Whether the value behind an objective changed, and not only the side of the limit that chance put it on. Where
+    /// the limit is nothing, or a count, one more is one too many.
+    private func isBeyondChance(_ base: SLOResult, _ new: SLOResult) -> Bool {
+        switch (base.value, new.value) {
+        case (.share(let before)?, .share(let after)?):
+            guard case .share(let limit) = base.slo.condition.threshold, limit > 0, limit < 1_000_000 else {
+                return true
+            }
+            return PartJudge.isBeyondChance(Part(before), Part(after), .share)
+        case (.time(let before)?, .time(let after)?):
+            let judge = LatencyJudge(tolerance: self.tolerance)
+            guard case .latency(let metric) = base.slo.selector.metric,
+                let mine = self.base.side(metric, of: base.slo.selector.scope),
+                let theirs = self.new.side(metric, of: base.slo.selector.scope)
+            else { return true }
+            if base.slo.condition.span == .wholeRun, let percentile = base.slo.condition.percentile,
+                let finding = judge.finding(percentile, base: mine, new: theirs)
+            {
+                return finding.change == .worse || finding.change == .better
+            }
+            return judge.isBeyond(before, after, lateness: 0)
+        // With no data on one side, or a count.
+        case (.number?, _), (.time?, _), (.share?, _), (nil, _): return true
+        }
+    }
+
+    private mutating func comparePromises() {
+        for invariant in Invariant.allCases {
+            let base = self.base.result.verdicts.first { $0.invariant == invariant }
+            let new = self.new.result.verdicts.first { $0.invariant == invariant }
+            guard base != nil || new != nil else { continue }
+            let (before, after) = (base?.standing, new?.standing)
+            var change = Change.shown
+            switch (before, after) {
+            case (.broken?, .broken?): change = .same
+            case (_, .broken?): change = .worse
+            case (.broken?, .held?), (.broken?, .brokenAsExpected?), (.brokenAsExpected?, .held?):
+                change = .better
+            case (.held?, .brokenAsExpected?): change = .worse
+            case (.held?, .held?), (.brokenAsExpected?, .brokenAsExpected?): change = .same
+            case (.notAvailable?, .notAvailable?): change = .same
+            case (nil, _): change = .onlyNew
+            case (_, nil): change = .onlyBase
+            case (.notAvailable?, _), (_, .notAvailable?): change = .shown
+            }
+            self.promises.append(
+                Promise(
+                    invariant: invariant, base: base, new: new, change: change,
+                    decides: after != .brokenAsExpected))
+        }
+    }
+
+    // MARK: Counts
+
+    private static let judgedElsewhere: Set<CountMetric> = [
+        .scansCompleted, .scansRefused, .scansWaiting, .scansDiscarded, .scansLost, .booksMissing,
+        .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown,
+        .sseUndecodable,
+    ]
+
+    private mutating func compareCounts() {
+        func count(_ metric: Metric, _ run: ComparedRun) -> Int64? {
+            let found: Reading<Int64> =
+                switch metric {
+                case .count(let metric): run.result.metrics.count(metric, of: .fleet)
+                case .http(let status): run.result.metrics.count(status: status, of: .fleet)
+                case .fault(let id): run.result.metrics.count(fault: id, of: .fleet)
+                case .latency, .rate: .notAvailable
+                }
+            guard case .measured(let count) = found else { return nil }
+            return count
+        }
+        let sets = [self.base, self.new].map { $0.result.metrics.everything(of: .fleet) }
+        let statuses = Set(sets.flatMap { $0.replies.map(\.status) }).sorted()
+        let known = CountMetric.allCases.filter { !Self.judgedElsewhere.contains($0) }
+        for metric in known.map({ Metric.count($0) }) + statuses.map({ .http(status: $0) }) {
+            let (base, new) = (count(metric, self.base), count(metric, self.new))
+            guard (base ?? 0) > 0 || (new ?? 0) > 0 else { continue }
+            var change = Change.shown
+            if base == 0 { change = .onlyNew }
+            if new == 0 { change = .onlyBase }
+            self.counts.append(
+                Count(
+                    name: metric == .http(status: 0) ? Metric.httpPrefix + "other" : metric.name, base: base,
+                    new: new, change: change))
+        }
+        let (before, after) = (self.base.result.faults.map(\.id), self.new.result.faults.map(\.id))
+        for id in before + after.filter({ !before.contains($0) }) {
+            let metric = Metric.fault(id: id)
+            self.counts.append(
+                Count(
+                    name: metric.name, base: before.contains(id) ? count(metric, self.base) : nil,
+                    new: after.contains(id) ? count(metric, self.new) : nil,
+                    change: !before.contains(id) ? .onlyNew : !after.contains(id) ? .onlyBase : .shown))
+        }
+    }
+}
+
+extension LatencyMetric {
+    /// What the phones' own side did is no regression of what it measures.
+    fileprivate var isJudged: Bool { self.better != .neither && self != .generatorLateness }
+}
+
+extension SLOCondition {
+    /// Nil where it judges no rank of the samples.
+    fileprivate var percentile: Percentile? {
+        switch self.aggregation {
+        case .median: .p50
+        case .percentile(let percentile): percentile
+        case .average, .minimum, .maximum, .count, .rate, .value: nil
+        }
+    }
+}
+
+extension Part {
+    /// Of files that others may have written.
+    fileprivate init(clamping count: some BinaryInteger, of whole: some BinaryInteger) {
+        self.init(max(0, Int64(clamping: count)), of: max(0, Int64(clamping: whole)))
+    }
+}
+
+extension ScanTotals {
+    /// Scans that are in no class, or in several.
+    fileprivate var unaccounted: Int {
+        let classes = self.completed + self.refused + self.waiting + self.discarded + self.lost + self.open
+        return abs(self.captured + self.restored - classes)
+    }
+}
+
+extension ComparedRun {
+    /// Whether both found the same, but for when and where they ran and what they cost.
+    fileprivate func isSame(as other: ComparedRun) -> Bool {
+        self.head.scenario == other.head.scenario && self.head.seed == other.head.seed
+            && self.head.world == other.head.world && self.scenarioText == other.scenarioText
+            && self.wasCutOff == other.wasCutOff && self.result.length == other.result.length
+            && self.result.groups == other.result.groups && self.result.totals == other.result.totals
+            && self.result.verdicts == other.result.verdicts && self.result.slos == other.result.slos
+            && self.result.disconnections == other.result.disconnections
+            && self.result.metrics == other.result.metrics
+            // The digest of a virtual run is among them.
+            && self.result.notes == other.result.notes
+    }
+}

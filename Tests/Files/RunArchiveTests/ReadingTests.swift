@@ -1,0 +1,214 @@
+import Ledger
+import Metrics
+import ReportSamples
+import SimBase
+import Talaria
+import Testing
+
+@testable import RunArchive
+
+/// What is written is read back, and what is damaged is not taken for anything.
+@Suite struct ReadingTests {
+    // MARK: Observations
+
+    @Test func `every line of the log is read back as what it was`() throws {
+        var log = ObservationLog(isTracing: true, faults: ["rate-limit-1", "reset-1"])
+        let reader = ObservationReader(faults: ["rate-limit-1", "reset-1"])
+        for sighting in ObservationLogTests.sightings {
+            let observation = Observation(
+                at: Instant(nanoseconds: 1_250_000_007), device: DeviceNumber(7), scan: ScanNumber(2),
+                what: sighting)
+            let written = log.line(observation)
+            let line = try #require(written)
+            let found = reader.observation(line.dropLast())
+            if case .phone(.bookAdded) = sighting {
+                let book = Book(
+                    title: "T", author: "A", isbn: nil, confidence: nil, enrichmentStatus: .pending,
+                    coverUrl: nil)
+                #expect(found?.what == .phone(.bookAdded(ordinal: 0, book: book)))
+            } else {
+                #expect(found == observation)
+            }
+        }
+    }
+
+    private static let causes: [RefusalCause?] = [
+        .answer(.upload, attempt: 2, status: 422, retryable: false),
+        .answer(.upload, attempt: 2, status: 422, retryable: nil), .event(job: "j", retryable: true),
+        .event(job: "j", retryable: nil), .photo, .storage, .queue, nil,
+    ]
+
+    @Test(arguments: Self.causes) func `what a scan was refused for is read back`(cause: RefusalCause?) throws
+    {
+        var log = ObservationLog(isTracing: false, faults: [])
+        let refused = Sighting.phone(.refused(code: "X", cause: cause))
+        let written = log.line(
+            Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(1), what: refused))
+        let line = try #require(written)
+        #expect(ObservationReader(faults: []).observation(line.dropLast())?.what == refused)
+    }
+
+    @Test func `the log of an older version says nothing of the cause`() {
+        let line = #"{"t":1,"device":7,"scan":2,"side":"phone","what":"refused","code":"X"}"#
+        let seen = ObservationReader(faults: []).observation(Array(line.utf8)[...])
+        #expect(seen?.what == .phone(.refused(code: "X", cause: nil)))
+    }
+
+    @Test func `what an older version says of a limit is read as it was meant`() {
+        let line =
+            #"{"t":1,"device":7,"scan":2,"side":"backend","what":"limited","retry_after_ns":5000000000}"#
+        let seen = ObservationReader(faults: []).observation(Array(line.utf8)[...])
+        #expect(
+            seen?.what
+                == .backend(
+                    .problem(
+                        .upload, attempt: 0, status: 429, job: nil, retryable: true,
+                        retryAfter: .seconds(5))))
+    }
+
+    @Test func `a line that is cut anywhere is no observation`() throws {
+        var log = ObservationLog(isTracing: true, faults: [])
+        let reader = ObservationReader(faults: [])
+        let written = log.line(
+            Observation(
+                at: .zero, device: DeviceNumber(1), scan: .none,
+                what: .phone(.refused(code: "\"\\\u{0}\u{1B}é", cause: .photo))))
+        let line = try #require(written)
+        for end in 0..<(line.count - 1) { #expect(reader.observation(line[..<end]) == nil, "\(end)") }
+        #expect(
+            reader.observation(line.dropLast())?.what
+                == .phone(.refused(code: "\"\\\u{0}\u{1B}é", cause: .photo)))
+    }
+
+    @Test func `a moment that no run can reach is no observation`() throws {
+        var log = ObservationLog(isTracing: true, faults: [])
+        let reader = ObservationReader(faults: [])
+        func line(_ nanoseconds: Int64) throws -> ArraySlice<UInt8> {
+            let written = log.line(
+                Observation(
+                    at: Instant(nanoseconds: nanoseconds), device: DeviceNumber(1), scan: .none,
+                    what: .phone(.suspended)))
+            return try #require(written).dropLast()
+        }
+        #expect(reader.observation(try line(86_400_000_000_000)) != nil)
+        for moment in [Int64.max, .min, .max / 2] { #expect(reader.observation(try line(moment)) == nil) }
+    }
+
+    // MARK: Histograms
+
+    private static func histogram(_ values: [Int64]) -> HDRHistogram {
+        var histogram = HDRHistogram()
+        for value in values { histogram.record(value) }
+        return histogram
+    }
+
+    @Test(
+        arguments: [
+            [], [0], [1_000], [999_999_999, 1, 1, 3_600_000_000_000],
+            Array(stride(from: 1, to: 9_000_000, by: 9_973)),
+        ] as [[Int64]])
+    func `a histogram comes back with every count`(values: [Int64]) throws {
+        let histogram = Self.histogram(values)
+        let text = try #require(HistogramCode.text(histogram))
+        let found = try #require(HistogramCode.histogram(Array(text.utf8)[...]))
+        #expect(found.total == histogram.total)
+        guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return }
+        let exact = HDRHistogram(
+            counts: found.countsByPlace, minimum: minimum, maximum: maximum, sum: histogram.sum)
+        #expect(exact == histogram)
+    }
+
+    @Test func `a damaged histogram is none`() throws {
+        let text = Array(try #require(HistogramCode.text(Self.histogram([5, 5_000_000]))).utf8)
+        for place in text.indices {
+            #expect(HistogramCode.histogram(text[..<place]) == nil)
+            var damaged = text
+            damaged[place] = damaged[place] == 0x41 ? 0x42 : 0x41
+            // One sign changed may still be a histogram of ours; it must not be a trap.
+            _ = HistogramCode.histogram(damaged[...])
+        }
+    }
+
+    @Test func `edges of another histogram are not believed`() {
+        let counts = Self.histogram([5_000_000]).countsByPlace
+        #expect(HDRHistogram(counts: counts, minimum: 1, maximum: 5_000_000, sum: 5_000_000) == nil)
+        #expect(HDRHistogram(counts: counts, minimum: 5_000_000, maximum: 5_000_000, sum: 7_000_000) == nil)
+        #expect(
+            HDRHistogram(counts: counts, minimum: 5_000_000, maximum: 5_000_000, sum: 5_000_000)
+                == Self.histogram([5_000_000]))
+    }
+
+    // MARK: Intervals
+
+    @Test func `intervals come back from their files as they were measured`() throws {
+        let scratch = try Scratch()
+        let head = Samples.head(groups: ["commuters", "readers"])
+        let directory = try RunDirectory.create(
+            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults))
+        directory.begin(head)
+        var written: [MetricTable] = []
+        for second in 0..<3 {
+            var table = head.table
+            for place in 0...1 where place != second {
+                let group = MetricGroup(index: place)
+                table.record(.uploadTime, .microseconds(Int64(81_234 + 1_000 * second + place)), in: group)
+                table.record(.uploadFailed, failed: second == 1, in: group)
+                table.add(7, to: .sseEvents, in: group)
+                table.replied(status: 429, in: group)
+                table.fired(fault: "offline-1", in: group)
+            }
+            table.record(.generatorLateness, .microseconds(20), in: .none)
+            directory.log(table, from: .zero + .seconds(Int64(second)), length: .seconds(1))
+            written.append(table)
+        }
+        // What the driver counted itself, of the whole run, whatever its length.
+        var whole = head.table
+        whole.record(.generatorLateness, .microseconds(77), in: .none)
+        whole.add(12, to: .arrivalsPlanned, in: .none)
+        directory.log(whole, from: .zero, length: .nanoseconds(2_345_678_901))
+        written.append(whole)
+        let starts: [Int64] = [0, 1, 2, 0]
+        var reader = IntervalReader(folder: scratch.at("run"), head: head)
+        for (place, table) in written.enumerated() {
+            let next = reader.next()
+            let moment = try #require(next)
+            #expect(moment.from == .zero + .seconds(starts[place]))
+            #expect(moment.table == table)
+        }
+        let end = reader.next()
+        #expect(end == nil)
+        #expect(reader.skipped == 0)
+    }
+
+    @Test func `objectives of a run that was killed are shown and not judged`() throws {
+        let scratch = try Scratch()
+        let head = Samples.head(groups: ["commuters", "readers"])
+        // The folder is the run's as long as the value lives.
+        func write() throws {
+            try RunDirectory.create(
+                .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults)
+            ).begin(head)
+        }
+        try write()
+        let selector = try MetricSelector(parsing: "scans.completed", vocabulary: nil)
+        let slo = SLO(
+            selector: selector, condition: try SLOCondition(parsing: "count > 3", for: .count),
+            severity: .error, abort: false)
+        let past = try PastRun(
+            folder: scratch.at("run"), head: head, slos: [slo], expectations: .none,
+            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+        #expect(past.wasCutOff && past.result.exit == .interrupted)
+        #expect(past.result.slos.map(\.passed) == [nil])
+        #expect(past.result.slos.map(\.actual) == ["0"])
+    }
+
+    @Test func `what a run knows of itself comes back`() {
+        let head = Samples.head(groups: ["a \"quoted\" group", "\u{1B}[31m"])
+        #expect(RunHead(reading: head.bytes) == head)
+        #expect(RunHead(reading: Array(head.bytes.dropLast(3))) == nil)
+        // Virtual runs, and those of earlier versions, name no machine.
+        var nowhere = head
+        nowhere.machine = nil
+        #expect(RunHead(reading: nowhere.bytes) == nowhere)
+    }
+}
