@@ -165,7 +165,7 @@ final class LiveRun {
         let phones = self.plan.groups.enumerated().flatMap { place, group in
             group.devices.map { number in
                 let device = DeviceNumber(number)
-                var phone = FleetPlan.Phone(
+                var phone = FleetPlan.PhonePlan(
                     number: device, profile: group.profile, photos: photos.ranges[place],
                     preprocess: group.spec.preprocess,
                     faults: desk.phoneSchedule(device: device, group: group.spec.name),

@@ -81,13 +81,9 @@ struct RunState {
         var scans: [DurableScan] = []
         func report() {
             guard let device, let group = plan.groupIfAny(of: device) else { return }
-            var phone = Device(
-                number: device, identity: .draw(plan.random, device), profile: group.profile,
-                random: plan.random,
-                run: 1, clockZero: 0, wallClockAtZero: 0)
-            var effects: [DeviceEffect] = []
-            phone.handle(.launched(restored: scans, pathAvailable: false), at: .zero, into: &effects)
-            records += phone.waiting.map { WaitingRecord(device: device, scan: $0.0, cause: $0.1) }
+            records += App.waiting(restoring: scans, profile: group.profile).map {
+                WaitingRecord(device: device, scan: $0.0, cause: $0.1)
+            }
         }
         for entry in folder.unsettled() {
             if entry.device != device {

@@ -90,17 +90,17 @@ struct Answer: Sendable {
     /// answer: at once, as far as the server is concerned. A wait that is negative, unreadable or past is none, and the
     /// next source is asked.
     var serverWait: Interval? {
-        let asked = self.problem.retryAfterMs.map { min($0, DeviceLimit.serverWaitMax.wholeMilliseconds) }
+        let asked = self.problem.retryAfterMs.map { min($0, AppLimits.serverWaitMax.wholeMilliseconds) }
         if let asked, asked >= 0 { return .milliseconds(asked) }
         switch self.head.retryAfter.flatMap(RetryAfter.init) {
         case .none:
             return nil
         case .delay(let delay):
-            return delay >= .zero ? min(delay, DeviceLimit.serverWaitMax) : nil
+            return delay >= .zero ? min(delay, AppLimits.serverWaitMax) : nil
         case .date(let date):
             // The date names a whole second: wait to its very beginning, not to the millisecond before.
             let (seconds, rest) = self.wallNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-            let wait = min(.seconds(date - seconds), DeviceLimit.serverWaitMax) - .nanoseconds(rest)
+            let wait = min(.seconds(date - seconds), AppLimits.serverWaitMax) - .nanoseconds(rest)
             return wait > .zero ? wait : nil
         }
     }
@@ -116,7 +116,7 @@ enum ServerText {
 
     /// Whether it may be shown as a code: letters, digits and what joins them.
     static func isCode(_ text: String) -> Bool {
-        (1...DeviceLimit.codeBytesMax).contains(text.utf8.count)
+        (1...AppLimits.codeBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -130,19 +130,19 @@ enum ServerText {
 
     /// Whether it may stand in a header: visible ASCII only.
     static func isToken(_ text: String) -> Bool {
-        (1...DeviceLimit.tokenBytesMax).contains(text.utf8.count)
+        (1...AppLimits.tokenBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     /// Whether it may be sent back as `Last-Event-ID`: no control characters.
     static func isEventID(_ text: String) -> Bool {
-        text.utf8.count <= DeviceLimit.eventIDBytesMax
+        text.utf8.count <= AppLimits.eventIDBytesMax
             && !text.contains(byte: { $0.less(0x20) | $0.equal(0x7F) })
     }
 
     /// Whether it may be the target of a request: an absolute path, or an absolute HTTP URL.
     static func isTarget(_ text: String) -> Bool {
-        (1...DeviceLimit.targetBytesMax).contains(text.utf8.count)
+        (1...AppLimits.targetBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
             && (Self.isPath(text) || Self.origin(text) != nil)
     }

@@ -75,7 +75,7 @@ struct Cleanup: Sendable {
         at now: Instant, after wait: Interval?, _ policy: BackoffPolicy, draw: UInt64
     ) -> FailedAction {
         self.failures += 1
-        guard self.failures < DeviceLimit.cleanupRequestsMax else { return .abandon }
+        guard self.failures < AppLimits.cleanupRequestsMax else { return .abandon }
         self.state = .waiting(
             until: now + self.backoff.failed(policy, draw: draw), floor: now + (wait ?? .zero), attempt: nil)
         return .wait

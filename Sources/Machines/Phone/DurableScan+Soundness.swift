@@ -11,14 +11,14 @@ extension DurableScan {
             self.attempts.upload, self.attempts.stream, self.attempts.results, self.attempts.cleanup,
         ]
         let isCounted =
-            attempts.allSatisfy { $0 <= DeviceLimit.attemptsMax }
-            && (0...DeviceLimit.endingsMax).contains(self.tokenExpiries)
-            && (0...DeviceLimit.endingsMax).contains(self.retryableErrors)
+            attempts.allSatisfy { $0 <= AppLimits.attemptsMax }
+            && (0...AppLimits.endingsMax).contains(self.tokenExpiries)
+            && (0...AppLimits.endingsMax).contains(self.retryableErrors)
         let isFiled =
-            self.booksApplied.count <= DeviceLimit.booksPerScanMax
-            && self.booksApplied.allSatisfy { (0..<DeviceLimit.booksPerScanMax).contains($0) }
+            self.booksApplied.count <= AppLimits.booksPerScanMax
+            && self.booksApplied.allSatisfy { (0..<AppLimits.booksPerScanMax).contains($0) }
         let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? true
-        return (1...DeviceLimit.scanNumberMax).contains(self.scan) && self.photo >= 0
+        return (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
             && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled
             && isEnded && self.job?.isSound ?? true
     }

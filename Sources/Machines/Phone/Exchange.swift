@@ -52,8 +52,8 @@ struct Exchange: Sendable {
     mutating func collect(_ bytes: ArraySlice<UInt8>) -> Bool {
         let limit =
             switch self.purpose {
-            case .results: DeviceLimit.resultsBytesMax
-            case .upload, .stream, .cleanup, .drain: DeviceLimit.answerBytesMax
+            case .results: AppLimits.resultsBytesMax
+            case .upload, .stream, .cleanup, .drain: AppLimits.answerBytesMax
             }
         guard self.body.count + bytes.count <= limit else {
             self.body = []

@@ -16,8 +16,8 @@ struct RememberedEvents: Sendable {
     /// The server repeats what it sent before, and has not come to the last of it.
     private var isInReplay = false
 
-    private static let firstMax = DeviceLimit.rememberedEventsMax / 2
-    private static let newestMax = DeviceLimit.rememberedEventsMax - firstMax
+    private static let firstMax = AppLimits.rememberedEventsMax / 2
+    private static let newestMax = AppLimits.rememberedEventsMax - firstMax
 
     enum Novelty: Hashable, Sendable {
         case new

@@ -7,7 +7,7 @@ import Talaria
 struct Storage: Sendable {
     private var durable = DurableState(keepsHistory: false)
     /// In order.
-    private(set) var unflushed: [PhoneWrite] = []
+    private(set) var unflushed: [PendingWrite] = []
 
     /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.
     var scans: [DurableScan] { self.durable.scans }
@@ -23,20 +23,20 @@ struct Storage: Sendable {
     func holds(job: String, of scan: ScanNumber) -> Bool { self.durable.job(of: scan) == job }
 
     mutating func write(_ change: StoreChange, _ ticket: StoreTicket) {
-        self.unflushed.append(PhoneWrite(change: change, ticket: ticket))
+        self.unflushed.append(PendingWrite(change: change, ticket: ticket))
     }
 
     /// Everything written is durable from now on, and is handed on in its order.
-    mutating func flush(_ handOn: (StoreChange) -> Void) {
-        for place in self.unflushed.indices {
-            self.durable.apply(self.unflushed[place].change)
-            handOn(self.unflushed[place].change)
+    mutating func flush(_ handOn: (StoreChange, StoreTicket) -> Void) {
+        for index in self.unflushed.indices {
+            self.durable.apply(self.unflushed[index].change)
+            handOn(self.unflushed[index].change, self.unflushed[index].ticket)
         }
         self.unflushed.clear()
     }
 
     /// Takes back what was written behind the first `count` writes.
-    mutating func takeUnflushed(behind count: Int) -> [PhoneWrite] {
+    mutating func takeUnflushed(behind count: Int) -> [PendingWrite] {
         let rest = Array(self.unflushed[count...])
         self.unflushed.removeLast(rest.count)
         return rest

@@ -29,7 +29,7 @@ struct StreamConnection: Sendable {
     init(openedAt: Instant, resumed: Bool) {
         self.reader = SSEReader(
             limits: SSEReader.Limits(
-                lineBytesMax: DeviceLimit.streamLineBytesMax, eventBytesMax: DeviceLimit.streamEventBytesMax,
+                lineBytesMax: AppLimits.streamLineBytesMax, eventBytesMax: AppLimits.streamEventBytesMax,
                 retryMax: .hours(24)))
         self.openedAt = openedAt
         self.lastByteAt = openedAt
@@ -51,8 +51,8 @@ struct StreamConnection: Sendable {
         guard let stamp = self.stamp else { return Transit(latency: nil, isReplayed: false) }
         self.stamp = nil
         let (nanoseconds, overflow) = now.nanoseconds.subtractingReportingOverflow(stamp.at.nanoseconds)
-        guard !overflow, nanoseconds <= DeviceLimit.latencyMax.nanoseconds,
-            nanoseconds >= -DeviceLimit.stampAheadMax.nanoseconds
+        guard !overflow, nanoseconds <= AppLimits.latencyMax.nanoseconds,
+            nanoseconds >= -AppLimits.stampAheadMax.nanoseconds
         else { return Transit(latency: nil, isReplayed: stamp.isReplayed) }
         return Transit(latency: .nanoseconds(max(0, nanoseconds)), isReplayed: stamp.isReplayed)
     }

@@ -19,7 +19,7 @@ enum UploadVerdict: Hashable, Sendable {
     static func judge(_ answer: inout Answer) -> UploadVerdict {
         switch answer.head.status {
         case 200, 202:
-            guard let body = answer.read(UploadAccepted.read, bytesMax: DeviceLimit.answerBytesMax) else {
+            guard let body = answer.read(UploadAccepted.read, bytesMax: AppLimits.answerBytesMax) else {
                 return .again(answer.badness.waitingCause, after: nil, answer.badness)
             }
             return Self.judge(body, &answer.notes)
@@ -134,7 +134,7 @@ enum ResultsVerdict: Hashable, Sendable {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            guard let body = answer.read(ResultsReading.read, bytesMax: DeviceLimit.resultsBytesMax) else {
+            guard let body = answer.read(ResultsReading.read, bytesMax: AppLimits.resultsBytesMax) else {
                 return .bad(answer.badness)
             }
             guard body.success != false else {
@@ -148,9 +148,9 @@ enum ResultsVerdict: Hashable, Sendable {
                     excerpt: body.jobId, isDecisive: true)
                 return .bad(.undecodable)
             }
-            guard body.books.count <= DeviceLimit.booksPerScanMax else {
+            guard body.books.count <= AppLimits.booksPerScanMax else {
                 answer.notes.add(
-                    "data.results", expected: "at most \(DeviceLimit.booksPerScanMax) books",
+                    "data.results", expected: "at most \(AppLimits.booksPerScanMax) books",
                     seen: "more of them", excerpt: "\(body.books.count)", isDecisive: true)
                 return .bad(.tooLarge)
             }

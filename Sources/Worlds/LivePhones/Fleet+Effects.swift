@@ -9,8 +9,13 @@ import Talaria
 
 /// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
 extension Fleet {
+    /// What a request of the present process, or its wake-up, led to.
+    func send(_ event: AppEvent, toAppOf phone: Int) {
+        self.send(.app(event, process: self.phones[phone].machine.process), to: phone)
+    }
+
     /// Hands an event to a phone and carries out what it wants. What that brings about waits its turn.
-    func tell(_ phone: Int, _ event: HandsetEvent) {
+    func send(_ event: PhoneEvent, to phone: Int) {
         self.waiting.append((phone, event))
         guard !self.isHandling else { return }
         self.isHandling = true
@@ -19,7 +24,7 @@ extension Fleet {
             let (phone, event) = self.waiting[next]
             next += 1
             self.effects.removeAll(keepingCapacity: true)
-            self.phones[phone].handset.handle(event, at: self.loop.now(), into: &self.effects)
+            self.phones[phone].machine.handle(event, at: self.loop.now(), into: &self.effects)
             for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
             self.setWake(phone)
         }
@@ -29,31 +34,30 @@ extension Fleet {
     }
 
     /// The same for a flush, in the middle of another event. What it brings about waits its turn all the same.
-    func tellNow(_ phone: Int, _ event: HandsetEvent) {
+    func sendNow(_ event: PhoneEvent, to phone: Int) {
         let wasHandling = self.isHandling
         self.isHandling = true
         defer { self.isHandling = wasHandling }
-        var effects: [HandsetEffect] = []
-        self.phones[phone].handset.handle(event, at: self.loop.now(), into: &effects)
+        var effects: [PhoneEffect] = []
+        self.phones[phone].machine.handle(event, at: self.loop.now(), into: &effects)
         for effect in effects { self.carryOut(effect, of: phone) }
         self.setWake(phone)
     }
 
-    private func carryOut(_ effect: HandsetEffect, of phone: Int) {
+    private func carryOut(_ effect: PhoneEffect, of phone: Int) {
         switch effect {
-        case .observe(let observation): self.observe(observation)
-        case .send(let request): self.send(request, of: phone)
-        case .abort(let id):
-            guard let place = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
-            self.pool.cancel(self.phones[phone].requests.remove(at: place).transfer)
-        case .preparePhoto(let scan, let photo, let process):
-            self.prepare(photo, for: scan, of: phone, process: process)
-        case .releasePhoto(let scan):
+        case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
+        case .app(.send(let request)): self.start(request, of: phone)
+        case .app(.abort(let id)):
+            guard let index = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
+            self.pool.cancel(self.phones[phone].requests.remove(at: index).transfer)
+        case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
+        case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
+        case .app(.store(let change, _)): self.journal.store(change, of: self.phones[phone].number)
         case .use(let scan):
             self.captured += 1
             self.journal.use(scan, of: self.phones[phone].number)
-        case .write(let change): self.journal.store(change, of: self.phones[phone].number)
         case .flush: self.wantFlush(of: phone)
         case .flushNow:
             // What the other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
@@ -66,25 +70,23 @@ extension Fleet {
             self.phones[phone].requests.removeAll()
         case .hangUp: self.pool.unpark(phone: phone)
         case .forgetProcess: self.phones[phone].photos = []
-        case .schedule(let act, let moment): self.schedule(act, of: phone, at: moment)
+        case .schedule(let disturbance, let at): self.schedule(disturbance, of: phone, at: at)
         case .awaitedSettled: self.think(phone, settled: self.loop.now())
         }
     }
 
-    private func prepare(
-        _ photo: PhotoReference, for scan: ScanNumber, of phone: Int, process: UInt32
-    ) {
+    private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let preprocess = self.plan.phones[phone].preprocess
         if preprocess == .once, self.prepared.indices.contains(photo.raw),
             let ready = self.prepared[photo.raw]
         {
             self.phones[phone].photos.append((scan, ready))
-            self.tell(phone, .photoPrepared(scan, process: process, bytes: ready.jpeg.count, took: nil))
+            self.send(.photoPrepared(scan: scan, bytes: ready.jpeg.count, took: nil), toAppOf: phone)
             return
         }
         let job = PhotoDesk.Job(
             device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
-            process: process)
+            process: self.phones[phone].machine.process)
         if !self.desk.work(on: job) {
             self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
         }
@@ -95,28 +97,27 @@ extension Fleet {
         if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
             self.prepared[done.job.photo] = photo
         }
-        let process = self.phones[phone].handset.process
-        guard self.phones[phone].handset.isAlive, process == done.job.process else { return }
+        let process = self.phones[phone].machine.process
+        guard self.phones[phone].machine.isAlive, process == done.job.process else { return }
         switch done.outcome {
         case .prepared(let photo):
             self.phones[phone].photos.append((done.job.scan, photo))
-            self.tell(
-                phone,
-                .photoPrepared(done.job.scan, process: process, bytes: photo.jpeg.count, took: done.took))
+            self.send(
+                .photoPrepared(scan: done.job.scan, bytes: photo.jpeg.count, took: done.took), toAppOf: phone)
         case .rejected(let reason):
             self.photosRejected += 1
-            self.tell(phone, .photoRejected(done.job.scan, process: process, reason: reason))
+            self.send(.photoRejected(scan: done.job.scan, reason: reason), toAppOf: phone)
         }
     }
 
     // MARK: Requests
 
-    private func send(_ request: DeviceRequest, of phone: Int) {
+    private func start(_ request: AppRequest, of phone: Int) {
         guard let url = self.url(of: request.target),
             let method = TransferRequest.Method(rawValue: request.method)
         else {
             // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
-            self.tell(phone, .replyFailed(request.id, .foreignURL))
+            self.send(.replyFailed(request.id, .foreignURL), toAppOf: phone)
             return
         }
         let transfer = self.pool.start(
@@ -130,7 +131,7 @@ extension Fleet {
     }
 
     /// The port that a `refuse` fault of the scenario sends this request to; nil for the target's own.
-    private func portRefusing(_ request: DeviceRequest, of phone: Int) -> UInt16? {
+    private func portRefusing(_ request: AppRequest, of phone: Int) -> UInt16? {
         guard let refusals = self.refusals else { return nil }
         let key = ExchangeKey(
             device: self.phones[phone].number, scan: request.scan, operation: request.operation,
@@ -152,7 +153,7 @@ extension Fleet {
         return target.hasPrefix(self.plan.base + "/") ? target : nil
     }
 
-    private func body(of request: DeviceRequest, phone: Int) -> TransferRequest.Body {
+    private func body(of request: AppRequest, phone: Int) -> TransferRequest.Body {
         switch request.body {
         case .none: return .none
         case .photo(let scan):
@@ -183,12 +184,12 @@ extension Fleet: TransferDelegate {
         let reply = ReplyHead(
             status: head.status, contentType: head.first("Content-Type"),
             contentEncoding: head.first("Content-Encoding"), retryAfter: head.first(HeaderName.retryAfter))
-        self.tell(phone, .replyHead(id, reply))
+        self.send(.replyHead(id, reply), toAppOf: phone)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         guard let id = self.request(transfer, of: phone) else { return }
-        self.tell(phone, .replyBytes(id, bytes[...]))
+        self.send(.replyBytes(id, bytes[...]), toAppOf: phone)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
@@ -197,7 +198,7 @@ extension Fleet: TransferDelegate {
         }
         let id = self.phones[phone].requests.remove(at: place).id
         if self.plan.observesNetwork { self.observe(NetworkSighting(end.stats), of: phone, at: moment) }
-        self.tell(phone, end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id))
+        self.send(end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id), toAppOf: phone)
     }
 }
 

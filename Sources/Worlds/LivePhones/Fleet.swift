@@ -24,9 +24,9 @@ final class Fleet {
     private let backlog: ReportBacklog
     private var orders: MailboxReader<FleetOrder>?
 
-    var phones: [Phone] = []
-    var effects: [HandsetEffect] = []
-    var waiting: [(phone: Int, event: HandsetEvent)] = []
+    var phones: [FleetPhone] = []
+    var effects: [PhoneEffect] = []
+    var waiting: [(phone: Int, event: PhoneEvent)] = []
     var isHandling = false
     private var wakes: WakeTable?
     private var schedule: LoopTimer?
@@ -46,7 +46,7 @@ final class Fleet {
     private var thinking = EventHeap<Arrival>()
     private var closedDue = 0
     private var arrivalsLate = 0
-    var acts = EventHeap<(phone: Int, act: LifeAct)>()
+    var disturbances = EventHeap<(phone: Int, what: PhoneDisturbance)>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
     private var phase = Phase.running
@@ -90,7 +90,7 @@ final class Fleet {
         self.nextArrival = self.takeArrival()
         self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
             self.lateness.record(lateness.nanoseconds)
-            self.tell(phone, .woke)
+            self.send(.woke, toAppOf: phone)
         }
         self.schedule = LoopTimer(loop: loop) { [unowned self] due in
             self.lateness.record((self.loop.now() - due).nanoseconds)
@@ -114,7 +114,7 @@ final class Fleet {
     }
 
     private func launch(_ state: StateFolder) {
-        let surroundings = Surroundings(
+        let context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
             wallClockAtZero: self.plan.wallClockAtZero)
         for (index, setup) in self.plan.phones.enumerated() {
@@ -125,18 +125,20 @@ final class Fleet {
                 kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
             if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
             self.phones.append(
-                Phone(
-                    handset: Handset(
+                FleetPhone(
+                    machine: Phone(
                         number: setup.number, profile: setup.profile, identity: identity,
                         installation: installation, lastScan: restored.lastScan,
                         remembers: setup.faults.contains(where: \.kind.tearsStorage),
-                        surroundings: surroundings)))
-            for window in setup.faults { self.acts.insert((index, .begins(window)), at: window.from) }
+                        context: context)))
+            for window in setup.faults { self.disturbances.insert((index, .begins(window)), at: window.from) }
             for tunnel in setup.network?.tunnels ?? [] {
-                self.acts.insert((index, .entersTunnel), at: tunnel.from)
-                if tunnel.to != .distantFuture { self.acts.insert((index, .leavesTunnel), at: tunnel.to) }
+                self.disturbances.insert((index, .entersTunnel), at: tunnel.from)
+                if tunnel.to != .distantFuture {
+                    self.disturbances.insert((index, .leavesTunnel), at: tunnel.to)
+                }
             }
-            self.tell(index, .switchedOn(restored: restored.scans))
+            self.send(.switchedOn(restored: restored.scans), to: index)
             self.think(index, settled: .zero)
         }
         self.flushStore()
@@ -147,7 +149,9 @@ final class Fleet {
     /// Does what the schedule wants now, and waits for the next.
     private func followSchedule() {
         let now = self.loop.now()
-        while let act = self.acts.popDue(at: now) { self.tell(act.element.phone, .act(act.element.act)) }
+        while let due = self.disturbances.popDue(at: now) {
+            self.send(.disturbed(due.element.what), to: due.element.phone)
+        }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
             self.capture(arrival, at: now)
@@ -156,7 +160,7 @@ final class Fleet {
             self.closedDue += 1
             self.capture(due.element, at: now)
         }
-        var next = self.acts.nextAt ?? .distantFuture
+        var next = self.disturbances.nextAt ?? .distantFuture
         if case .running = self.phase {
             if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
                 next = min(next, due)
@@ -184,7 +188,7 @@ final class Fleet {
         }
         guard
             let arrival = self.plan.phones[phone].think?.arrival(
-                self.phones[phone].handset.captures + 1, of: self.phones[phone].number, settled: settled)
+                self.phones[phone].machine.captures + 1, of: self.phones[phone].number, settled: settled)
         else { return }
         self.thinking.insert(arrival, at: arrival.scheduled)
         self.phase = .running
@@ -198,14 +202,14 @@ final class Fleet {
             preconditionFailure("a capture for a phone that is not here")
         }
         // Where there is no shutter it is the phone that is late, not the schedule.
-        if self.phones[phone].handset.isOnScreen,
+        if self.phones[phone].machine.isOnScreen,
             now - arrival.scheduled > FleetLimits.arrivalLatenessMax
         {
             self.arrivalsLate += 1
         }
         let photos = self.plan.phones[phone].photos
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
-        self.tell(phone, .captureDue(arrival, photo))
+        self.send(.captureDue(arrival, photo), to: phone)
     }
 
     /// A phone's place here.
@@ -231,8 +235,8 @@ final class Fleet {
         case .suspending, .over: return
         }
         let now = self.loop.now()
-        self.phase = .suspending(until: now + HandsetLimits.farewellTime)
-        for phone in self.phones.indices { self.tell(phone, .runEnded) }
+        self.phase = .suspending(until: now + PhoneLimits.farewellTime)
+        for phone in self.phones.indices { self.send(.runEnded, to: phone) }
         self.checkEnd()
     }
 
@@ -251,7 +255,7 @@ final class Fleet {
     }
 
     private var isQuiescent: Bool {
-        self.phones.indices.allSatisfy { self.phones[$0].handset.isQuiescent }
+        self.phones.indices.allSatisfy { self.phones[$0].machine.isQuiescent }
     }
 
     /// Phones say goodbye, or have: nothing new happens to them.
@@ -270,7 +274,7 @@ final class Fleet {
 
     private func finish() {
         self.phase = .over
-        self.farewellsCut = self.phones.count { !$0.handset.isQuiescent }
+        self.farewellsCut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
         do throws(SystemError) { try self.journal.sync() } catch {
@@ -283,7 +287,7 @@ final class Fleet {
             .finished(
                 FleetOutcome(
                     failure: self.failure, captured: self.captured,
-                    capturesDeferred: self.phones.reduce(0) { $0 + $1.handset.deferred.count },
+                    capturesDeferred: self.phones.reduce(0) { $0 + $1.machine.deferred.count },
                     closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
                     farewellsCut: self.farewellsCut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
@@ -329,8 +333,8 @@ final class Fleet {
         gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
         // By place: to pass each phone on would copy it.
         for place in self.phones.indices {
-            if self.phones[place].handset.isBusy { gauges.phonesBusy += 1 }
-            if !self.phones[place].handset.hasPath { gauges.phonesOffline += 1 }
+            if self.phones[place].machine.isBusy { gauges.phonesBusy += 1 }
+            if !self.phones[place].machine.hasPath { gauges.phonesOffline += 1 }
         }
         switch self.phase {
         case .running: gauges.isIdle = false
@@ -355,14 +359,14 @@ final class Fleet {
     @discardableResult func flushStore() -> Bool {
         var storers: [Int] = []
         swap(&storers, &self.storers)
-        for phone in storers { self.tellNow(phone, .flushing) }
+        for phone in storers { self.sendNow(.flushing, to: phone) }
         do throws(SystemError) {
             try self.journal.flush()
         } catch {
             self.fail(.storage("cannot write the state folder: \(error)"))
             return false
         }
-        for phone in storers { self.tell(phone, .flushed) }
+        for phone in storers { self.send(.flushed, to: phone) }
         if self.storers.isEmpty {
             storers.removeAll(keepingCapacity: true)
             swap(&storers, &self.storers)
@@ -371,23 +375,23 @@ final class Fleet {
     }
 
     /// Also out of turn: a flush may begin what ends later.
-    func schedule(_ act: LifeAct, of phone: Int, at moment: Instant) {
-        self.acts.insert((phone, act), at: moment)
+    func schedule(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
+        self.disturbances.insert((phone, disturbance), at: moment)
         if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }
     }
 
-    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].handset.nextWake) }
+    func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].machine.nextWake) }
 }
 
 /// One phone of the fleet with what the driver keeps for it.
-struct Phone {
-    var handset: Handset
+struct FleetPhone {
+    var machine: Phone
     /// Its requests in libcurl's hands.
     var requests: [(id: RequestID, transfer: TransferID)] = []
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
 
-    init(handset: Handset) { self.handset = handset }
+    init(machine: Phone) { self.machine = machine }
 
-    var number: DeviceNumber { self.handset.number }
+    var number: DeviceNumber { self.machine.number }
 }

@@ -9,7 +9,7 @@ package import SimBase
 /// Everything that a fleet on real sockets needs to know, as values.
 package struct FleetPlan: Sendable {
     /// One phone.
-    package struct Phone: Sendable {
+    package struct PhonePlan: Sendable {
         package var number: DeviceNumber
         /// For the scope of faults.
         package var group = ""
@@ -45,7 +45,7 @@ package struct FleetPlan: Sendable {
     /// The trace id's run, never 0.
     package var run: UInt64
     /// Numbered from 0; of one thread's plan, those of its shard.
-    package var phones: [Phone]
+    package var phones: [PhonePlan]
     /// Of the whole fleet, on every thread.
     package var arrivals: ArrivalSchedule
     /// When the last capture is due: after it, unfinished scans get the time of `drain`.
@@ -69,7 +69,7 @@ package struct FleetPlan: Sendable {
     var shard = Shard(index: 0, count: 1)
 
     package init(
-        clock: LoopClock, wallClockAtZero: Int64, seed: UInt64, run: UInt64, phones: [Phone],
+        clock: LoopClock, wallClockAtZero: Int64, seed: UInt64, run: UInt64, phones: [PhonePlan],
         arrivals: ArrivalSchedule, lastArrival: Instant, photos: [SourcePhoto], target: CurlTarget,
         base: String, stateFolder: String, socketsKept: Int, drain: Interval
     ) {

@@ -92,7 +92,7 @@ package final class FleetThreads {
 
     deinit { self.backlog.abandon() }
 
-    /// Ends captures; every phone says goodbye, bounded by `HandsetLimits.farewellTime`.
+    /// Ends captures; every phone says goodbye, bounded by `PhoneLimits.farewellTime`.
     package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true

@@ -275,7 +275,7 @@ package struct StateFolder: Sendable {
                 return
             }
             guard let line = folder.decode(StateJournal.BookLine.self, bytes) else { return }
-            guard (0..<DeviceLimit.booksPerScanMax).contains(line.ordinal) else {
+            guard (0..<AppLimits.booksPerScanMax).contains(line.ordinal) else {
                 folder.linesSkipped += 1
                 return
             }
@@ -289,7 +289,7 @@ package struct StateFolder: Sendable {
 
     /// A number is used as soon as any line says so: should the line that counts it be damaged, another one knows.
     private mutating func used(_ scan: UInt32, by device: DeviceNumber) {
-        guard scan <= DeviceLimit.scanNumberMax else {
+        guard scan <= AppLimits.scanNumberMax else {
             self.linesSkipped += 1
             return
         }

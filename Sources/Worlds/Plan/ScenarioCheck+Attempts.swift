@@ -72,12 +72,12 @@ extension ScenarioCheck {
                 "a scan is uploaded anew \(group.profile.tokenExpiriesMax) times, then it waits for the next launch"
             ),
             self.obstacle(
-                errors, max: DeviceLimit.automaticRetriesMax + returns,
+                errors, max: AppLimits.automaticRetriesMax + returns,
                 "a scan is tried again once by itself, then it waits for the next launch or the return of the path"
             ),
             self.obstacle(
-                unreadable, max: DeviceLimit.resultsBadAnswersMax - 1 + returns,
-                "a scan whose results cannot be read \(DeviceLimit.resultsBadAnswersMax) times waits for the next launch"
+                unreadable, max: AppLimits.resultsBadAnswersMax - 1 + returns,
+                "a scan whose results cannot be read \(AppLimits.resultsBadAnswersMax) times waits for the next launch"
             ),
             self.slowest(scenario, group, chosen, until: end),
         ].compactMap { $0 }

@@ -41,7 +41,7 @@ extension World {
     mutating func fellSilent(_ phone: Int, _ stream: StreamOnWire, isGivenUp: Bool) {
         self.silences.append(
             StreamSilence(
-                device: self.phones[phone].handset.number, scan: stream.scan, from: stream.lastByteAt,
+                device: self.phones[phone].machine.number, scan: stream.scan, from: stream.lastByteAt,
                 to: self.now, isGivenUp: isGivenUp, openedAt: stream.openedAt, bytes: stream.bytes))
     }
 
@@ -66,7 +66,7 @@ extension World {
         if state.upload != nil, !state.isRead, case .open = state.serverSide { movedAt = self.now }
         self.givenUp.append(
             RequestGivenUp(
-                device: self.phones[phone].handset.number, scan: asked.scan, operation: asked.operation,
+                device: self.phones[phone].machine.number, scan: asked.scan, operation: asked.operation,
                 attempt: asked.attempt, at: self.now, readyAt: max(asked.sentAt, min(ready, self.now)),
                 movedAt: max(asked.sentAt, movedAt)))
     }
@@ -77,7 +77,7 @@ extension World {
     mutating func find(_ what: WorldFinding.What, of phone: Int?) {
         self.findings.append(
             WorldFinding(
-                device: phone.map { self.phones[$0].handset.number }, scan: .none, at: self.now,
+                device: phone.map { self.phones[$0].machine.number }, scan: .none, at: self.now,
                 what: what))
     }
 
@@ -169,7 +169,7 @@ extension World {
     /// A phone after something that may have left it with more than it had.
     mutating func lookAtBounds(of phone: Int) {
         var exceeded: Bound?
-        self.phones[phone].handset.eachBound { if $0.isExceeded { exceeded = $0 } }
+        self.phones[phone].machine.eachBound { if $0.isExceeded { exceeded = $0 } }
         if let exceeded { self.find(.overLimit(exceeded), of: phone) }
     }
 
@@ -182,7 +182,7 @@ extension World {
 
     // MARK: Requests
 
-    mutating func lookAtToken(of request: DeviceRequest, of phone: Int) {
+    mutating func lookAtToken(of request: AppRequest, of phone: Int) {
         for header in request.headers where header.name == HeaderName.authorization {
             guard self.server.isMisplaced(authorization: header.value, target: request.target) else { return }
             self.find(.strayToken(request.operation), of: phone)
@@ -191,7 +191,7 @@ extension World {
 
     /// What a server reads of a request, but for its token.
     mutating func lookAtForm(
-        of request: DeviceRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
+        of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
     ) {
         var lines: [HeaderLine] = []
         var tokens: [RequestForm.Token] = []
@@ -206,21 +206,21 @@ extension World {
         }
         self.forms.append(
             RequestForm(
-                device: self.phones[phone].handset.number, scan: request.scan,
+                device: self.phones[phone].machine.number, scan: request.scan,
                 operation: request.operation, attempt: request.attempt, at: self.now, method: request.method,
                 target: request.target, headers: lines, tokens: tokens, body: body))
     }
 
     /// A stream is asked for: a process that starts now must find its job.
-    mutating func lookAtRecord(of request: DeviceRequest, of phone: Int) {
-        guard request.operation == .stream, self.phones[phone].handset.hasRoom else { return }
+    mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
+        guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
         let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard case .stream(let job) = Endpoint(path: String(decoding: path, as: UTF8.self)),
-            self.phones[phone].handset.holds(job: job, of: request.scan) == false
+            self.phones[phone].machine.holds(job: job, of: request.scan) == false
         else { return }
         self.findings.append(
             WorldFinding(
-                device: self.phones[phone].handset.number, scan: request.scan, at: self.now,
+                device: self.phones[phone].machine.number, scan: request.scan, at: self.now,
                 what: .unrecordedJob))
     }
 
@@ -233,7 +233,7 @@ extension World {
         guard took < least else { return }
         self.findings.append(
             WorldFinding(
-                device: self.phones[phone].handset.number, scan: asked.scan, at: self.now,
+                device: self.phones[phone].machine.number, scan: asked.scan, at: self.now,
                 what: .tooSoon(asked.operation, took: took, least: least)))
     }
 

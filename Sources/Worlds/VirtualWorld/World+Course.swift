@@ -98,7 +98,7 @@ extension World {
         let phone = Int(arrival.device.raw)
         let photos = self.plan.photos[self.phones[phone].group]
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
-        self.tell(phone, .captureDue(arrival, photo))
+        self.send(.captureDue(arrival, photo), to: phone)
     }
 
     /// The user of a phone in a closed group begins to think of the next capture.
@@ -107,7 +107,7 @@ extension World {
         let group = self.plan.run.groups[self.phones[phone].group]
         guard
             let arrival = self.plan.run.thinkTimes(of: group)?.arrival(
-                self.phones[phone].handset.captures + 1, of: self.phones[phone].handset.number,
+                self.phones[phone].machine.captures + 1, of: self.phones[phone].machine.number,
                 settled: settled)
         else { return }
         self.course.thinkers += 1
@@ -136,7 +136,7 @@ extension World {
             if let settle = self.plan.settle { self.heal(for: settle) } else { self.sayGoodbye() }
         case .suspending(let until):
             guard until <= self.now || self.isQuiescent else { return }
-            self.course.farewellsCut += self.phones.count { !$0.handset.isQuiescent }
+            self.course.farewellsCut += self.phones.count { !$0.machine.isQuiescent }
             for phone in self.phones.indices {
                 for wire in self.phones[phone].wires { self.close(wire) }
                 self.hangUp(phone)
@@ -152,7 +152,7 @@ extension World {
             }
         case .settling(let until):
             guard self.course.busy == 0 || until <= self.now else { return }
-            self.course.stuck = self.phones.filter(\.isBusy).map(\.handset.number)
+            self.course.stuck = self.phones.filter(\.isBusy).map(\.machine.number)
             self.sayGoodbye()
         case .expiring(let until):
             if until <= self.now || self.server.jobsAlive == 0 { self.course.phase = .over }
@@ -180,22 +180,22 @@ extension World {
         for phone in self.phones.indices {
             if self.staysBroken(phone) {
                 self.phones[phone].isBroken = true
-                self.tell(phone, .act(.entersTunnel))  // Which it never leaves.
+                self.send(.disturbed(.entersTunnel), to: phone)  // Which it never leaves.
             } else {
-                self.tell(phone, .healed)
+                self.send(.faultsEnded, to: phone)
             }
         }
     }
 
     /// The phones that will be left without a path when all other trouble ends.
     package var phonesToStayBroken: Set<DeviceNumber> {
-        Set(self.phones.indices.filter(self.staysBroken).map { self.phones[$0].handset.number })
+        Set(self.phones.indices.filter(self.staysBroken).map { self.phones[$0].machine.number })
     }
 
     private func staysBroken(_ phone: Int) -> Bool {
         guard self.plan.staysBroken > .never else { return false }
         return self.plan.staysBroken.happens(
-            self.random.draw(.staysBroken, UInt64(self.phones[phone].handset.number.raw)))
+            self.random.draw(.staysBroken, UInt64(self.phones[phone].machine.number.raw)))
     }
 
     /// No job outlives its last event by more.
@@ -212,12 +212,12 @@ extension World {
     }
 
     private mutating func sayGoodbye() {
-        self.goOn(to: .suspending(until: self.now + HandsetLimits.farewellTime))
-        for phone in self.phones.indices { self.tell(phone, .runEnded) }
+        self.goOn(to: .suspending(until: self.now + PhoneLimits.farewellTime))
+        for phone in self.phones.indices { self.send(.runEnded, to: phone) }
     }
 
     private var isQuiescent: Bool {
-        self.phones.allSatisfy { $0.handset.isQuiescent }
+        self.phones.allSatisfy { $0.machine.isQuiescent }
     }
 }
 
@@ -228,15 +228,10 @@ extension World {
     package var waitingOnDisk: [WaitingRecord] {
         var records: [WaitingRecord] = []
         for phone in self.phones {
-            guard let stored = phone.handset.stored, !stored.isEmpty else { continue }
-            var fresh = Device(
-                number: phone.handset.number, identity: phone.handset.identity,
-                profile: phone.handset.profile, random: self.random, run: 1, clockZero: 0,
-                wallClockAtZero: 0)
-            var effects: [DeviceEffect] = []
-            fresh.handle(.launched(restored: stored, pathAvailable: false), at: .zero, into: &effects)
-            records += fresh.waiting.map {
-                WaitingRecord(device: phone.handset.number, scan: $0.0, cause: $0.1)
+            guard let stored = phone.machine.stored, !stored.isEmpty else { continue }
+            let number = phone.machine.number
+            records += App.waiting(restoring: stored, profile: phone.machine.profile).map {
+                WaitingRecord(device: number, scan: $0.0, cause: $0.1)
             }
         }
         return records
@@ -249,9 +244,9 @@ extension World {
         WorldRemains(
             stuck: self.course.stuck,
             restless: self.course.isHealed
-                ? self.phones.filter { $0.handset.nextWake != nil && !$0.isBroken }.map(\.handset.number)
+                ? self.phones.filter { $0.machine.nextWake != nil && !$0.isBroken }.map(\.machine.number)
                 : [],
-            broken: self.phones.filter(\.isBroken).map(\.handset.number))
+            broken: self.phones.filter(\.isBroken).map(\.machine.number))
     }
 }
 
@@ -263,11 +258,11 @@ extension World {
     /// Captures of closed groups that were due.
     package var closedDue: Int { self.course.closedDue }
     /// Captures that were due while their phone was away, and that it did not come back to make.
-    package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.handset.deferred.count } }
+    package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.machine.deferred.count } }
     /// Phones that were still saying goodbye when their time was over.
     package var farewellsCut: Int { self.course.farewellsCut }
     /// When the last phone was done.
     package var phonesEnded: Instant { self.course.phonesEnded }
     package var phonesBusy: Int { self.course.busy }
-    package var phonesOffline: Int { self.phones.count { !$0.handset.hasPath } }
+    package var phonesOffline: Int { self.phones.count { !$0.machine.hasPath } }
 }

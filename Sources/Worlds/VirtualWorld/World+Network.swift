@@ -42,8 +42,8 @@ extension WireState {
 extension World {
     // MARK: From the phone
 
-    mutating func send(_ request: DeviceRequest, of phone: Int) {
-        let process = self.phones[phone].handset.process
+    mutating func start(_ request: AppRequest, of phone: Int) {
+        let process = self.phones[phone].machine.process
         func fails(_ failure: TransportFailure) -> WorldEvent {
             .failed(phone: Int32(phone), process: process, request.id, failure)
         }
@@ -109,10 +109,10 @@ extension World {
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
     /// Whether a `refuse` fault takes the request before anything of it leaves.
-    private mutating func isRefused(_ request: DeviceRequest, of phone: Int) -> Bool {
+    private mutating func isRefused(_ request: AppRequest, of phone: Int) -> Bool {
         guard self.refusals != nil else { return false }
         let key = ExchangeKey(
-            device: self.phones[phone].handset.number, scan: request.scan, operation: request.operation,
+            device: self.phones[phone].machine.number, scan: request.scan, operation: request.operation,
             attempt: request.attempt)
         let group = self.plan.run.groups[self.phones[phone].group].spec.name
         var seen: [Observation] = []
@@ -128,7 +128,7 @@ extension World {
     }
 
     /// A wire that is idle, or a new one.
-    private mutating func wire(for request: DeviceRequest, of phone: Int) -> WireID {
+    private mutating func wire(for request: AppRequest, of phone: Int) -> WireID {
         let asked = RequestOnWire(
             operation: request.operation, scan: request.scan, attempt: request.attempt, sentAt: self.now)
         if let idle = self.phones[phone].wires.first(where: { self.wires.ask($0) { $0.isIdle } ?? false }) {
@@ -320,7 +320,7 @@ extension World {
         }
         self.phones[phone].pieces += 1
         let draw = self.random.draw(
-            .split, UInt64(self.phones[phone].handset.number.raw), self.phones[phone].pieces)
+            .split, UInt64(self.phones[phone].machine.number.raw), self.phones[phone].pieces)
         // One in four comes in two pieces, one in sixteen in three.
         switch draw % 16 {
         case 0...3:
@@ -380,7 +380,7 @@ extension World {
         }
         if !isReadable, self.request(on: wire) == request {
             self.close(wire)
-            self.tell(phone, .replyFailed(request, .malformed))
+            self.send(.replyFailed(request, .malformed), toAppOf: phone)
         }
     }
 
@@ -408,15 +408,11 @@ extension World {
                     state.stream?.lastByteAt = now
                 }
             }
-            self.tell(
-                phone,
-                .replyHead(
-                    request,
-                    ReplyHead(
-                        status: status, contentType: headers["Content-Type"],
-                        contentEncoding: headers["Content-Encoding"],
-                        retryAfter: headers[HeaderName.retryAfter])))
-        case .body(let piece): self.tell(phone, .replyBytes(request, piece))
+            let head = ReplyHead(
+                status: status, contentType: headers["Content-Type"],
+                contentEncoding: headers["Content-Encoding"], retryAfter: headers[HeaderName.retryAfter])
+            self.send(.replyHead(request, head), toAppOf: phone)
+        case .body(let piece): self.send(.replyBytes(request, piece), toAppOf: phone)
         case .end:
             self.endStream(on: wire, isGivenUp: false)
             if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
@@ -424,7 +420,7 @@ extension World {
             } else {
                 self.close(wire)
             }
-            self.tell(phone, .replyEnded(request))
+            self.send(.replyEnded(request), toAppOf: phone)
         }
     }
 
@@ -441,15 +437,15 @@ extension World {
         guard let request else { return }
         guard ending == .close, var reader = answer else {
             // Also of a reused connection: libcurl's own second try is refused.
-            self.tell(phone, .replyFailed(request, .reset))
+            self.send(.replyFailed(request, .reset), toAppOf: phone)
             return
         }
         var events: [ResponseEvent] = []
         do throws(ResponseError) {
             try reader.finish(into: &events)
-            self.tell(phone, events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request))
+            self.send(events.isEmpty ? .replyFailed(request, .reset) : .replyEnded(request), toAppOf: phone)
         } catch {
-            self.tell(phone, .replyFailed(request, .closedEarly))
+            self.send(.replyFailed(request, .closedEarly), toAppOf: phone)
         }
     }
 

@@ -7,7 +7,7 @@ import Talaria
 
 /// One phone of a world with what stands around it.
 struct WorldPhone: Sendable {
-    var handset: Handset
+    var machine: Phone
     /// Its place in the plan's groups.
     let group: Int
     /// Wires that are open from its side, in the order in which they were made.
@@ -24,8 +24,8 @@ struct WorldPhone: Sendable {
     var flushes: UInt64 = 0
     var pieces: UInt64 = 0
 
-    init(handset: Handset, group: Int) {
-        self.handset = handset
+    init(machine: Phone, group: Int) {
+        self.machine = machine
         self.group = group
     }
 }
@@ -38,7 +38,7 @@ struct ReadyPhoto: Sendable {
 extension World {
     /// Every phone starts with an empty storage.
     mutating func switchOn(_ desk: FaultDesk?) {
-        let surroundings = Surroundings(
+        let context = RunContext(
             random: self.random, run: Self.runID(self.plan.run.scenario.seed), clockZero: 0,
             wallClockAtZero: self.plan.wallClockAtZero)
         for (place, group) in self.plan.run.groups.enumerated() {
@@ -46,10 +46,10 @@ extension World {
                 let device = DeviceNumber(number)
                 self.phones.append(
                     WorldPhone(
-                        handset: Handset(
+                        machine: Phone(
                             number: device, profile: group.profile,
                             identity: DeviceIdentity.draw(self.random, device), installation: 0,
-                            lastScan: .none, remembers: true, surroundings: surroundings),
+                            lastScan: .none, remembers: true, context: context),
                         group: place))
                 let phone = self.phones.count - 1
                 let windows = desk?.phoneSchedule(device: device, group: group.spec.name) ?? []
@@ -60,7 +60,7 @@ extension World {
                         self.schedule(.leavesTunnel, of: phone, at: tunnel.to)
                     }
                 }
-                self.tell(phone, .switchedOn(restored: []))
+                self.send(.switchedOn(restored: []), to: phone)
                 self.think(phone, settled: .zero)
             }
         }
@@ -71,22 +71,28 @@ extension World {
         KeyedRandom(seed: seed).draw(.deviceIdentity, .max) | 1
     }
 
-    private mutating func schedule(_ act: LifeAct, of phone: Int, at moment: Instant) {
-        self.acts.append(act)
-        self.schedule(.act(phone: Int32(phone), Int32(self.acts.count - 1)), at: moment)
+    private mutating func schedule(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
+        self.disturbances.append(disturbance)
+        self.schedule(
+            .disturbance(phone: Int32(phone), index: Int32(self.disturbances.count - 1)), at: moment)
+    }
+
+    /// What a request of the present process, or its wake-up, led to.
+    mutating func send(_ event: AppEvent, toAppOf phone: Int) {
+        self.send(.app(event, process: self.phones[phone].machine.process), to: phone)
     }
 
     /// Hands an event to a phone and carries out what it wants.
-    mutating func tell(_ phone: Int, _ event: HandsetEvent) {
-        var effects: [HandsetEffect] = []
-        swap(&effects, &self.handsetEffects)
-        self.phones[phone].handset.handle(event, at: self.now, into: &effects)
-        for place in effects.indices { self.carryOut(effects.take(place, leaving: .flushNow), of: phone) }
+    mutating func send(_ event: PhoneEvent, to phone: Int) {
+        var effects: [PhoneEffect] = []
+        swap(&effects, &self.phoneEffects)
+        self.phones[phone].machine.handle(event, at: self.now, into: &effects)
+        for index in effects.indices { self.carryOut(effects.take(index, leaving: .flushNow), of: phone) }
         effects.clear()
-        swap(&effects, &self.handsetEffects)
-        let wake = self.phones[phone].handset.nextWake
+        swap(&effects, &self.phoneEffects)
+        let wake = self.phones[phone].machine.nextWake
         self.wakes.set(key: phone, at: wake)
-        let isBusy = self.phones[phone].handset.isBusy && !self.phones[phone].isBroken
+        let isBusy = self.phones[phone].machine.isBusy && !self.phones[phone].isBroken
         if isBusy != self.phones[phone].isBusy {
             self.phones[phone].isBusy = isBusy
             self.course.busy += isBusy ? 1 : -1
@@ -94,24 +100,23 @@ extension World {
         if event.mayFill { self.lookAtBounds(of: phone) }
     }
 
-    private mutating func carryOut(_ effect: consuming HandsetEffect, of phone: Int) {
+    private mutating func carryOut(_ effect: consuming PhoneEffect, of phone: Int) {
         if self.isTracing { self.trace(copy effect, of: phone) }
         switch consume effect {
-        case .observe(let observation): self.observe(observation)
-        case .send(let request): self.send(request, of: phone)
-        case .abort(let id): self.abort(id, of: phone)
-        case .preparePhoto(let scan, let photo, let process):
-            self.prepare(photo, for: scan, of: phone, process: process)
-        case .releasePhoto(let scan):
+        case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
+        case .app(.send(let request)): self.start(request, of: phone)
+        case .app(.abort(let id)): self.abort(id, of: phone)
+        case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
+        case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
+        case .app(.store): break  // The phone remembers what it has stored.
         case .use: self.course.captured += 1
-        case .write: break  // The handset remembers what it has stored.
         case .flush: self.flushSoon(phone)
         case .flushNow, .wiped: break
         case .park: self.park(phone)
         case .hangUp: self.hangUp(phone)
         case .forgetProcess: self.phones[phone].photos = []
-        case .schedule(let act, let moment): self.schedule(act, of: phone, at: moment)
+        case .schedule(let disturbance, let at): self.schedule(disturbance, of: phone, at: at)
         case .awaitedSettled: self.think(phone, settled: self.now)
         }
     }
@@ -122,7 +127,7 @@ extension World {
         self.phones[phone].flushes += 1
         let width = UInt64((WorldTime.storage.upperBound - WorldTime.storage.lowerBound).nanoseconds) + 1
         let drawn = self.random.below(
-            width, .storage, UInt64(self.phones[phone].handset.number.raw), self.phones[phone].flushes)
+            width, .storage, UInt64(self.phones[phone].machine.number.raw), self.phones[phone].flushes)
         self.schedule(
             .flush(phone: Int32(phone)),
             at: self.now + WorldTime.storage.lowerBound + .nanoseconds(Int64(drawn)))
@@ -130,25 +135,25 @@ extension World {
 
     // MARK: Photos
 
-    private mutating func prepare(
-        _ photo: PhotoReference, for scan: ScanNumber, of phone: Int, process: UInt32
-    ) {
+    private mutating func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let group = self.plan.run.groups[self.phones[phone].group].spec
         let isFirst = group.preprocess == .each || self.course.isFirst(photo)
         self.schedule(
-            .photo(phone: Int32(phone), scan, process: process, photo, isFirst: isFirst),
+            .photo(
+                phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,
+                isFirst: isFirst),
             at: isFirst ? self.now + WorldTime.photo : self.now)
     }
 
     mutating func photoIsReady(
         _ phone: Int, _ scan: ScanNumber, process: UInt32, _ photo: PhotoReference, isFirst: Bool
     ) {
-        let handset = self.phones[phone].handset.process
-        guard self.phones[phone].handset.isAlive, handset == process else { return }
+        guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else {
+            return
+        }
         let bytes = self.plan.photoBytes[photo.raw]
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
-        self.tell(
-            phone,
-            .photoPrepared(scan, process: process, bytes: bytes, took: isFirst ? WorldTime.photo : nil))
+        self.send(
+            .photoPrepared(scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil), toAppOf: phone)
     }
 }

@@ -15,7 +15,7 @@ extension World {
         switch event {
         case .arrivals, .gauge, .phase: .max
         case .capture(let arrival): UInt64(arrival.device.raw)
-        case .act(let phone, _), .photo(let phone, _, _, _, _), .flush(let phone),
+        case .disturbance(let phone, _), .photo(let phone, _, _, _, _), .flush(let phone),
             .failed(let phone, _, _, _):
             UInt64(phone)
         case .connect(let wire), .bytes(let wire, _), .upload(let wire), .fin(let wire), .reset(let wire),

@@ -14,24 +14,25 @@ package struct TracedEvent: Hashable, Sendable {
 }
 
 extension World {
-    mutating func trace(_ effect: HandsetEffect, of phone: Int) {
+    mutating func trace(_ effect: PhoneEffect, of phone: Int) {
         let text: String =
             switch effect {
-            case .observe(let observation): "sees \(observation.what)"
+            case .observe(let observation), .app(.observe(let observation)): "sees \(observation.what)"
             // A token is nobody's business: headers are not told.
-            case .send(let request): "sends \(request.method) \(request.target)"
-            case .abort(let id): "gives up request \(id.raw)"
-            case .preparePhoto(let scan, _, _): "prepares the photo of scan \(scan.raw)"
-            case .releasePhoto(let scan): "lets go of the photo of scan \(scan.raw)"
+            case .app(.send(let request)): "sends \(request.method) \(request.target)"
+            case .app(.abort(let id)): "gives up request \(id.raw)"
+            case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"
+            case .app(.releasePhoto(let scan)): "lets go of the photo of scan \(scan.raw)"
+            case .app(.store(let change, _)): "writes \(Self.name(of: change))"
             case .use(let scan): "begins scan \(scan.raw)"
-            case .write(let change): "writes \(Self.name(of: change))"
             case .flush: "wants its storage flushed"
             case .flushNow: "flushes its storage"
             case .wiped: "is wiped"
             case .park: "leaves its connections unread"
             case .hangUp: "hangs up what it left"
             case .forgetProcess: "forgets its process"
-            case .schedule(let act, let at): "is to meet \(Self.name(of: act)) at \(at.nanoseconds)"
+            case .schedule(let disturbance, let at):
+                "is to meet \(Self.name(of: disturbance)) at \(at.nanoseconds)"
             case .awaitedSettled: "is done with the scan that its user waited for"
             }
         self.tracedEffects.append("phone \(phone) \(text)")

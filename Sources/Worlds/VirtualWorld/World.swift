@@ -9,7 +9,7 @@ import Wire
 
 /// The virtual world: the phones and the server of a run on a clock that jumps from event to event.
 ///
-/// It drives the same machines as the live world does (`Handset` with its `Device`, `Server` with its `Backend`) and adds
+/// It drives the same machines as the live world does (`Phone` with its `App`, `Server` with its `Backend`) and adds
 /// what is outside of them: wires, a storage, a photo that takes its time, and a schedule. A value: a copy is a snapshot.
 package struct World: Sendable {
     let plan: WorldPlan
@@ -23,8 +23,8 @@ package struct World: Sendable {
     var wires = WireTable()
     /// What the phones' side meets of the faults; nil without any.
     var refusals: FaultDesk?
-    /// Of what happens to phones, by the number in its event.
-    var acts: [LifeAct] = []
+    /// The disturbances of phones, by the index in their events.
+    var disturbances: [PhoneDisturbance] = []
     var course: Course
     package internal(set) var chain = Chain()
     var observations: [Observation] = []
@@ -43,7 +43,7 @@ package struct World: Sendable {
 
     // Reused.
     var serverEffects: [ServerEffect] = []
-    var handsetEffects: [HandsetEffect] = []
+    var phoneEffects: [PhoneEffect] = []
     var responseEvents: [ResponseEvent] = []
 
     /// What is told event by event, for those who look for the first difference of two runs.
@@ -114,7 +114,7 @@ package struct World: Sendable {
         } else if let (phone, _) = self.wakes.popDue(at: self.now) {
             self.remember(.phoneWoke(phone))
             self.chain.absorb(16 << 40 | phone)
-            self.tell(phone, .woke)
+            self.send(.woke, toAppOf: phone)
         }
         self.chain.absorb(self.seen.value)
         self.chain.endEvent()
@@ -197,17 +197,16 @@ package struct World: Sendable {
             self.course.thinkers -= 1
             self.course.closedDue += 1
             self.capture(arrival)
-        case .act(let phone, let act):
+        case .disturbance(let phone, let index):
             guard !self.course.isHealed else { return }  // All trouble is over.
-            self.tell(Int(phone), .act(self.acts[Int(act)]))
+            self.send(.disturbed(self.disturbances[Int(index)]), to: Int(phone))
         case .photo(let phone, let scan, let process, let photo, let isFirst):
             self.photoIsReady(Int(phone), scan, process: process, photo, isFirst: isFirst)
         case .flush(let phone):
-            self.tell(Int(phone), .flushing)
-            self.tell(Int(phone), .flushed)
+            self.send(.flushing, to: Int(phone))
+            self.send(.flushed, to: Int(phone))
         case .failed(let phone, let process, let id, let failure):
-            guard self.phones[Int(phone)].handset.process == process else { return }
-            self.tell(Int(phone), .replyFailed(id, failure))
+            self.send(.app(.replyFailed(id, failure), process: process), to: Int(phone))
         case .connect(let wire):
             guard self.wires.exists(wire) else { return }
             self.wires.connect(wire, as: self.server.accept(at: self.now))

@@ -10,8 +10,8 @@ enum WorldEvent: Sendable {
     case arrivals
     /// A user of a closed group has thought.
     case capture(Arrival)
-    /// By its place in the world's list.
-    case act(phone: Int32, Int32)
+    /// `index` is that of the world's list.
+    case disturbance(phone: Int32, index: Int32)
     case photo(phone: Int32, ScanNumber, process: UInt32, PhotoReference, isFirst: Bool)
     case flush(phone: Int32)
     case failed(phone: Int32, process: UInt32, RequestID, TransportFailure)
@@ -42,7 +42,7 @@ extension WorldEvent {
         case .capture(let arrival):
             chain.absorb(2)
             chain.absorb(Int(arrival.device.raw))
-        case .act(let phone, let act): chain.absorb(3 << 40 | Int(phone) << 20 ^ Int(act))
+        case .disturbance(let phone, let index): chain.absorb(3 << 40 | Int(phone) << 20 ^ Int(index))
         case .photo(let phone, let scan, _, _, _):
             chain.absorb(4 << 40 | Int(phone))
             chain.absorb(Int(scan.raw))
@@ -68,7 +68,7 @@ extension WorldEvent {
 enum Happening: Sendable {
     case arrivals
     case capture(DeviceNumber)
-    case act(phone: Int32, Int32)
+    case disturbance(phone: Int32, index: Int32)
     case photo(phone: Int32, ScanNumber)
     case flush(phone: Int32)
     case failed(phone: Int32, RequestID, TransportFailure)
@@ -89,7 +89,7 @@ extension WorldEvent {
         switch self {
         case .arrivals: .arrivals
         case .capture(let arrival): .capture(arrival.device)
-        case .act(let phone, let act): .act(phone: phone, act)
+        case .disturbance(let phone, let index): .disturbance(phone: phone, index: index)
         case .photo(let phone, let scan, _, _, _): .photo(phone: phone, scan)
         case .flush(let phone): .flush(phone: phone)
         case .failed(let phone, _, let id, let failure): .failed(phone: phone, id, failure)
@@ -112,7 +112,7 @@ extension Happening: CustomStringConvertible {
         case .serverWoke: "server woke"
         case .arrivals: "arrivals"
         case .capture(let device): "phone \(device.raw) captures"
-        case .act(let phone, let act): "phone \(phone): act \(act)"
+        case .disturbance(let phone, let index): "phone \(phone): disturbance \(index)"
         case .photo(let phone, let scan): "phone \(phone): photo of scan \(scan.raw) is ready"
         case .flush(let phone): "phone \(phone): storage flushes"
         case .failed(let phone, let id, let failure):

@@ -625,8 +625,8 @@ import Testing
 
     @Test func `a queue beyond its limit is told with the limit's name`() {
         #expect(
-            self.told(.overLimit(Bound("DeviceLimit.unsettledMax", 1_001, max: 1_000))) == [
-                "memory.bounded 3: 1001 of them, and DeviceLimit.unsettledMax is 1000"
+            self.told(.overLimit(Bound("AppLimits.unsettledMax", 1_001, max: 1_000))) == [
+                "memory.bounded 3: 1001 of them, and AppLimits.unsettledMax is 1000"
             ])
     }
 

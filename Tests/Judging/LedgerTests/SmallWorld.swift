@@ -30,7 +30,7 @@ struct SmallWorld {
         case kill, relaunch, pathLost, pathReturned, suspend, resume, handover, reinstall, wake
         case prepared(ScanNumber, process: Int)
         case stored(StoreTicket, process: Int)
-        case asked(DeviceRequest, process: Int)
+        case asked(AppRequest, process: Int)
         case uploadRead(ExchangeID)
         case answer(ExchangeID, DeviceAnswer)
         case givenUp(ExchangeID)
@@ -44,7 +44,7 @@ struct SmallWorld {
     }
 
     private struct Exchange {
-        var request: DeviceRequest
+        var request: AppRequest
         var process: Int
         var isAlive = true
         var pieces: UInt64 = 0
@@ -58,7 +58,7 @@ struct SmallWorld {
     private let random: KeyedRandom
     private let weather: Weather
     private var backend: Backend
-    private var phone: Device
+    private var phone: App
     private var process = 0
     private var isAlive = false
     private var hasPath = true
@@ -88,10 +88,10 @@ struct SmallWorld {
         self.ledger = Ledger(shelf: self.shelf, settings: settings)
     }
 
-    private static func fresh(_ random: KeyedRandom) -> Device {
+    private static func fresh(_ random: KeyedRandom) -> App {
         var profile = ClientProfile.contract
         profile.idleTimeout = .milliseconds(2_500)
-        return Device(
+        return App(
             number: Self.number, identity: .draw(random, Self.number), profile: profile, random: random,
             run: 1, clockZero: 0, wallClockAtZero: 1_769_947_200_000)
     }
@@ -224,10 +224,10 @@ struct SmallWorld {
         self.unacknowledged.removeFirst(count)
     }
 
-    private mutating func tell(_ event: DeviceEvent) {
-        var effects: [DeviceEffect] = []
+    private mutating func tell(_ event: AppEvent) {
+        var effects: [PhoneEffect] = []
         self.phone.handle(event, at: self.now, into: &effects)
-        for effect in effects {
+        for case .app(let effect) in effects {
             switch effect {
             case .preparePhoto(let scan, _):
                 self.agenda.insert(
@@ -255,7 +255,7 @@ struct SmallWorld {
 
     // MARK: The link
 
-    private mutating func ask(_ request: DeviceRequest, _ process: Int) {
+    private mutating func ask(_ request: AppRequest, _ process: Int) {
         guard process == self.process, self.hasPath else { return }
         self.exchanges.append(Exchange(request: request, process: process))
         let exchange = ExchangeID(UInt64(self.exchanges.count - 1))

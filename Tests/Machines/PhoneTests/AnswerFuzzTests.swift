@@ -81,12 +81,12 @@ import Testing
             let store = phone.store
             try #require(store.booksDoubled == 0)
             try #require(store.scans.count + store.settled.count == 1)
-            try #require(phone.device.unsettledCount == store.scans.count)
+            try #require(phone.app.unsettledCount == store.scans.count)
             let unsound = store.scans.filter { !$0.isSound }
             try #require(unsound == [], "a record that would not be read again")
             // A scan that only waits for the DELETE of a job it gave up is settled by the next process at once.
             let open = store.scans.filter { $0.job != nil || !$0.completed && $0.refusal == nil }
-            try #require(TestPhone(restored: store.scans).device.unsettledCount == open.count)
+            try #require(TestPhone(restored: store.scans).app.unsettledCount == open.count)
 
             // A fresh process and a server that keeps to the contract: the scan is completed or was refused.
             phone.tell(.suspended)
@@ -94,7 +94,7 @@ import Testing
             phone.pass(.hours(1))
             var fresh = TestPhone(restored: phone.store.scans)
             var talaria = StubTalaria()
-            for _ in 0..<400 where fresh.device.unsettledCount > 0 {
+            for _ in 0..<400 where fresh.app.unsettledCount > 0 {
                 if let request = fresh.open.first {
                     for step in talaria.steps(request) {
                         guard fresh.open.contains(where: { $0.id == request.id }) else { break }
@@ -108,7 +108,7 @@ import Testing
                     fresh.pass(.hours(1))
                 }
             }
-            try #require(fresh.device.unsettledCount == 0)
+            try #require(fresh.app.unsettledCount == 0)
         }
     }
 }

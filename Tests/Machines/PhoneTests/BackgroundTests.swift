@@ -27,8 +27,8 @@ struct BackgroundTests {
         #expect(phone.store.books.count == 6)
         #expect(phone.store.booksDoubled == 0)
         #expect(phone.store.settled.count == 3)
-        phone.pass(DeviceLimit.drainGrace)
-        #expect(phone.device.isQuiescent)
+        phone.pass(AppLimits.drainGrace)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test func `the farewell ends when the background time is over`() {
@@ -38,11 +38,11 @@ struct BackgroundTests {
         phone.stream(Wording.completed(job: "job-2", books: 1), 2)
         phone.tell(.suspended)
         #expect(phone.open.map(\.operation) == [.cleanup, .cleanup])
-        #expect(phone.device.nextWake == Instant.zero + DeviceLimit.backgroundTime)
-        phone.pass(DeviceLimit.backgroundTime)
+        #expect(phone.app.nextWake == Instant.zero + AppLimits.backgroundTime)
+        phone.pass(AppLimits.backgroundTime)
         #expect(phone.open == [])
-        #expect(phone.device.nextWake == nil)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.nextWake == nil)
+        #expect(phone.app.isQuiescent)
         #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "suspended")))
         #expect(
             !phone.sightings.contains(.jobAbandoned(job: "job-2", cause: "suspended")),
@@ -61,7 +61,7 @@ struct BackgroundTests {
         phone.answer(.cleanup, 503, retryAfter: "60")
         phone.pass(.minutes(10))
         #expect(phone.open == [])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         phone.tell(.resumed)
         #expect(phone.open.map(\.operation) == [.cleanup])
     }
@@ -154,7 +154,7 @@ struct BackgroundTests {
         phone.capture(1)
         phone.tell(.suspended)
         phone.tell(.resumed)
-        let prepared = DeviceEvent.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero)
+        let prepared = AppEvent.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero)
         phone.tell(prepared)
         #expect(phone.open.map(\.operation) == [.upload])
         _ = phone.take()

@@ -4,33 +4,36 @@ import Plan
 import SimBase
 import Talaria
 
-/// A handset without a network: what it wants, as it wants it.
+/// A phone without a network: what it wants, as it wants it.
 struct Bench {
     static let zero: Int64 = 1_700_000_000_000
 
-    var handset: Handset
+    var phone: Phone
     var now = Instant.zero
-    private(set) var effects: [HandsetEffect] = []
+    private(set) var effects: [PhoneEffect] = []
     /// All requests so far.
-    private(set) var sent: [DeviceRequest] = []
+    private(set) var sent: [AppRequest] = []
 
     init(remembers: Bool = true, seed: UInt64 = 7) {
-        self.handset = Handset(
+        self.phone = Phone(
             number: DeviceNumber(3), profile: .contract,
             identity: .draw(KeyedRandom(seed: seed), DeviceNumber(3)), installation: 0, lastScan: .none,
             remembers: remembers,
-            surroundings: Surroundings(
+            context: RunContext(
                 random: KeyedRandom(seed: seed), run: 9, clockZero: 0, wallClockAtZero: Self.zero))
         self.tell(.switchedOn(restored: []))
     }
 
-    mutating func tell(_ event: HandsetEvent) {
+    /// What something led to that the present process asked for.
+    mutating func tell(app event: AppEvent) { self.tell(.app(event, process: self.phone.process)) }
+
+    mutating func tell(_ event: PhoneEvent) {
         let told = self.effects.count
-        self.handset.handle(event, at: self.now, into: &self.effects)
-        for case .send(let request) in self.effects[told...] { self.sent.append(request) }
+        self.phone.handle(event, at: self.now, into: &self.effects)
+        for case .app(.send(let request)) in self.effects[told...] { self.sent.append(request) }
     }
 
-    mutating func act(_ act: LifeAct) { self.tell(.act(act)) }
+    mutating func act(_ disturbance: PhoneDisturbance) { self.tell(.disturbed(disturbance)) }
 
     mutating func capture() {
         self.tell(
@@ -54,30 +57,31 @@ struct Bench {
 
     /// The photo is ready, it is uploaded, and the answer is a 202.
     mutating func accept() {
-        self.tell(.photoPrepared(self.handset.lastScan, process: self.handset.process, bytes: 9, took: nil))
+        self.tell(app: .photoPrepared(scan: self.phone.lastScan, bytes: 9, took: nil))
         guard let id = self.request(.upload) else { return }
         let job = #"{"jobId":"job-1","authToken":"t0ken","sseUrl":"/s","statusUrl":"/j"}"#
         let link = #"{"href":"/j"}"#
         let body =
             #"{"success":true,"data":\#(job),"_links":{"self":\#(link),"stream":\#(link),"cancel":\#(link)},"metadata":{"timestamp":"2026-01-01T00:00:00.000Z","requestId":"r"}}"#
         self.tell(
-            .replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
-        self.tell(.replyBytes(id, Array(body.utf8)[...]))
-        self.tell(.replyEnded(id))
+            app: .replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
+        self.tell(app: .replyBytes(id, Array(body.utf8)[...]))
+        self.tell(app: .replyEnded(id))
     }
 
     /// The stream opens and brings the end of the job with so many books.
     mutating func complete(books: Int) {
         guard let id = self.request(.stream) else { return }
         self.tell(
-            .replyHead(id, ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)))
+            app: .replyHead(id, ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)))
         let list = (0..<books).map { #"{"title":"T\#($0)","author":"A"}"# }.joined(separator: ",")
         let data =
             #"{"type":"completed","jobId":"job-1","resultsUrl":"/r","summary":{"totalDetected":\#(books)},"books":[\#(list)]}"#
-        self.tell(.replyBytes(id, Array("id: 9-completed\nevent: completed\ndata: \(data)\n\n".utf8)[...]))
+        self.tell(
+            app: .replyBytes(id, Array("id: 9-completed\nevent: completed\ndata: \(data)\n\n".utf8)[...]))
     }
 
-    mutating func take() -> [HandsetEffect] {
+    mutating func take() -> [PhoneEffect] {
         defer { self.effects = [] }
         return self.effects
     }
@@ -85,10 +89,11 @@ struct Bench {
     /// What was seen since the last `take`.
     var seen: [PhoneSighting] {
         self.effects.compactMap {
-            guard case .observe(let observation) = $0, case .phone(let sighting) = observation.what else {
-                return nil
+            switch $0 {
+            case .observe(let observation), .app(.observe(let observation)):
+                if case .phone(let sighting) = observation.what { sighting } else { nil }
+            default: nil
             }
-            return sighting
         }
     }
 
@@ -96,13 +101,13 @@ struct Bench {
     var wanted: [String] {
         self.effects.compactMap { effect in
             switch effect {
-            case .observe: nil
-            case .send(let request): "send \(request.operation.name)"
-            case .abort: "abort"
-            case .preparePhoto: "prepare"
-            case .releasePhoto: "release"
+            case .observe, .app(.observe): nil
+            case .app(.send(let request)): "send \(request.operation.name)"
+            case .app(.abort): "abort"
+            case .app(.preparePhoto): "prepare"
+            case .app(.releasePhoto): "release"
+            case .app(.store): "write"
             case .use(let scan): "use \(scan.raw)"
-            case .write: "write"
             case .flush: "flush"
             case .flushNow: "flush now"
             case .wiped: "wiped"

@@ -24,7 +24,7 @@ struct CleanupTests {
                 .cleanupAnswered(job: "job-1", status: status, took: .zero),
             ])
         #expect(phone.store.settled.map(\.outcome) == [.completed])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test(arguments: [(401, "token-expired"), (403, "status-403"), (302, "status-302"), (400, "status-400")])
@@ -46,14 +46,14 @@ struct CleanupTests {
         phone.fail(.cleanup, .reset)
         phone.pass(.seconds(1))
         #expect(phone.request(.cleanup)?.attempt == 3)
-        #expect(phone.device.slotsTaken == 0)
+        #expect(phone.app.slotsTaken == 0)
         phone.answer(.cleanup, 404)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 
     @Test func `after a named number of requests the job is abandoned`() {
         var phone = filed()
-        for request in 1...DeviceLimit.cleanupRequestsMax {
+        for request in 1...AppLimits.cleanupRequestsMax {
             #expect(phone.request(.cleanup)?.attempt == UInt32(request))
             phone.answer(.cleanup, 503)
             phone.pass(.seconds(30))
@@ -81,11 +81,11 @@ struct CleanupTests {
         phone.stream(Wording.completed(books: 1))
         phone.answer(.cleanup, 204)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
-        #expect(phone.device.slotsTaken == 1)
-        phone.pass(DeviceLimit.drainGrace - .milliseconds(1))
-        #expect(phone.device.slotsTaken == 1 && !phone.device.isQuiescent)
+        #expect(phone.app.slotsTaken == 1)
+        phone.pass(AppLimits.drainGrace - .milliseconds(1))
+        #expect(phone.app.slotsTaken == 1 && !phone.app.isQuiescent)
         phone.pass(.milliseconds(1))
-        #expect(phone.device.slotsTaken == 0 && phone.device.isQuiescent)
+        #expect(phone.app.slotsTaken == 0 && phone.app.isQuiescent)
         #expect(phone.sightings.last == .slotGiven)
         #expect(phone.sightings.count { $0 == .slotGiven } == 1)
     }
@@ -101,7 +101,7 @@ struct CleanupTests {
                 .queued(.tokenExpired), .slotGiven, .slotTaken,
                 .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil),
             ])
-        #expect(phone.device.slotsTaken == 1)
+        #expect(phone.app.slotsTaken == 1)
         #expect(phone.request(.stream) == nil)
     }
 
@@ -111,7 +111,7 @@ struct CleanupTests {
             phone.captureToStream(scan, job: "job-\(scan)")
             phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
             phone.answerEnd(.stream, scan: scan)
-            #expect(phone.device.slotsTaken == 0)
+            #expect(phone.app.slotsTaken == 0)
             if scan.isMultiple(of: 2) { phone.answer(.cleanup, 503, scan: scan, retryAfter: "600") }
         }
         #expect(phone.sightings.count { if case .completed = $0 { true } else { false } } == 18)
@@ -122,7 +122,7 @@ struct CleanupTests {
 
     @Test func `a bounded number of DELETEs is under way, and the others follow`() {
         var phone = TestPhone()
-        let most = DeviceLimit.cleanupsSentMax
+        let most = AppLimits.cleanupsSentMax
         for scan in 1...UInt32(most + 2) {
             phone.captureToStream(scan, job: "job-\(scan)")
             phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
@@ -137,7 +137,7 @@ struct CleanupTests {
 
     @Test func `without a path it waits, and that is no failure`() {
         var phone = filed()
-        for _ in 0..<(2 * DeviceLimit.cleanupRequestsMax) {
+        for _ in 0..<(2 * AppLimits.cleanupRequestsMax) {
             phone.tell(.pathLost)
             phone.pass(.seconds(60))
             #expect(phone.request(.cleanup) == nil)

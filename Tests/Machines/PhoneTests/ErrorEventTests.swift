@@ -105,7 +105,7 @@ struct ErrorEventTests {
     @Test func `a second one puts the scan back to wait, never to be refused`() {
         var phone = twice(Wording.error(retryable: true))
         #expect(phone.waiting == ["1 retryable-error"])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         phone.pass(.hours(1))
         #expect(phone.open == [])
         phone.tell(.pathLost)
@@ -123,7 +123,7 @@ struct ErrorEventTests {
         next.answer(.cleanup, 204)
         next.pass(.seconds(10))
         #expect(next.waiting == ["1 retryable-error"])
-        #expect(next.device.isQuiescent)
+        #expect(next.app.isQuiescent)
     }
 
     @Test func `an error that cannot be read refuses nothing`() {

@@ -145,7 +145,7 @@ struct EventTests {
         #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
     }
 
-    @Test(arguments: [400, DeviceLimit.rememberedEventsMax, 3 * DeviceLimit.rememberedEventsMax])
+    @Test(arguments: [400, AppLimits.rememberedEventsMax, 3 * AppLimits.rememberedEventsMax])
     func `a job of any length that is sent again whole is no progress`(events: Int) {
         var phone = streaming()
         let whole = (1...events).map { Wording.progress("\($0)") }
@@ -158,7 +158,7 @@ struct EventTests {
             phone.stream(whole.joined())
             #expect(phone.record?.job?.lastEventID == "\(events)")
             phone.fail(.stream, .reset)
-            while phone.request(.stream) == nil, let wake = phone.device.nextWake {
+            while phone.request(.stream) == nil, let wake = phone.app.nextWake {
                 phone.pass(wake - phone.now)
             }
         }

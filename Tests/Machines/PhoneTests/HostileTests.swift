@@ -43,7 +43,7 @@ struct HostileTests {
         phone.captureToStream()
         phone.stream(Wording.progress("1"))
         _ = phone.takeSightings()
-        let long = "id: 2\ndata: " + String(repeating: "x", count: DeviceLimit.streamLineBytesMax) + "\n\n"
+        let long = "id: 2\ndata: " + String(repeating: "x", count: AppLimits.streamLineBytesMax) + "\n\n"
         phone.stream(long)
         phone.stream(Wording.completed(books: 2))
         #expect(phone.sightings.first == .badAnswer(.stream, attempt: 1, .overlongStream))
@@ -54,7 +54,7 @@ struct HostileTests {
     func `a terminal event beyond the bound ends the job all the same`(inOneLine: Bool) {
         var phone = TestPhone()
         phone.captureToStream()
-        let line = String(repeating: "x", count: DeviceLimit.streamLineBytesMax - 6)
+        let line = String(repeating: "x", count: AppLimits.streamLineBytesMax - 6)
         phone.stream("id: 9\nevent: completed\ndata: \(line)" + (inOneLine ? "x" : "\ndata: xxxxxx\n\n"))
         #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .overlongStream)))
         phone.answer(.results, 200, Wording.results(books: 700))
@@ -66,7 +66,7 @@ struct HostileTests {
     @Test func `an error event beyond the bound refuses nothing`() {
         var phone = TestPhone()
         phone.captureToStream()
-        phone.stream("event: error\ndata: " + String(repeating: "x", count: DeviceLimit.streamLineBytesMax))
+        phone.stream("event: error\ndata: " + String(repeating: "x", count: AppLimits.streamLineBytesMax))
         #expect(phone.waiting == ["1 retryable-error"])
         #expect(phone.request(.cleanup) != nil)
     }
@@ -75,7 +75,7 @@ struct HostileTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.progress("1"))
-        phone.stream("id: 2\ndata: " + String(repeating: "x", count: DeviceLimit.streamLineBytesMax) + "\n\n")
+        phone.stream("id: 2\ndata: " + String(repeating: "x", count: AppLimits.streamLineBytesMax) + "\n\n")
         phone.fail(.stream, .reset)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
@@ -85,7 +85,7 @@ struct HostileTests {
         var phone = TestPhone()
         phone.captureToStream()
         let book = #"{"title":"","author":""}"#
-        let books = Array(repeating: book, count: DeviceLimit.booksPerScanMax + 1).joined(separator: ",")
+        let books = Array(repeating: book, count: AppLimits.booksPerScanMax + 1).joined(separator: ",")
         phone.stream(Wording.completed(rawBooks: "[\(books)]"))
         #expect(phone.request(.results) != nil)
         phone.answer(
@@ -94,7 +94,7 @@ struct HostileTests {
                 #"{"success":true,"data":{"jobId":"job-1","status":"completed","results":[\#(books)]}}"#.utf8)
         )
         #expect(phone.store.books.isEmpty)
-        #expect(phone.waiting == [] && phone.device.unsettledCount == 1)
+        #expect(phone.waiting == [] && phone.app.unsettledCount == 1)
     }
 
     @Test func `a stream of noise neither breaks nor settles anything`() {

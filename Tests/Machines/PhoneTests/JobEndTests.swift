@@ -34,7 +34,7 @@ struct JobEndTests {
         var phone = TestPhone()
         phone.capture(1)
         phone.accept()
-        for attempt in 1...DeviceLimit.streamRefusalsMax {
+        for attempt in 1...AppLimits.streamRefusalsMax {
             #expect(phone.request(.stream)?.attempt == UInt32(attempt))
             phone.answer(.stream, status)
             phone.pass(.seconds(2))
@@ -42,7 +42,7 @@ struct JobEndTests {
         #expect(phone.waiting == ["1 unexpected-status"])
         #expect(phone.record?.attempts.upload == 1, "a new job would be refused in the same way")
         #expect(phone.record?.job?.jobId == "job-1")
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test(arguments: [400, 403, 405])
@@ -50,7 +50,7 @@ struct JobEndTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.completed(rawBooks: nil))
-        for _ in 1...DeviceLimit.resultsBadAnswersMax {
+        for _ in 1...AppLimits.resultsBadAnswersMax {
             phone.answer(.results, status)
             phone.pass(.seconds(30))
         }
@@ -66,7 +66,7 @@ struct JobEndTests {
         phone.fail(.stream, .foreignURL)
         #expect(phone.waiting == ["1 foreign-url"])
         #expect(phone.sightings.contains(.streamLost(job: "job-1", attempt: 1, .foreignURL, silence: nil)))
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         var next = TestPhone(restored: phone.store.scans)
         next.fail(.stream, .foreignURL)
         #expect(next.waiting == ["1 foreign-url"])
@@ -93,8 +93,8 @@ struct JobEndTests {
         }
         #expect(phone.open == [])
         #expect(phone.waiting == ["1 token-expired"])
-        #expect(phone.device.slotsTaken == 0)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.slotsTaken == 0)
+        #expect(phone.app.isQuiescent)
         #expect(phone.store.settled.isEmpty)
         #expect(phone.record?.attempts.upload == 4)
         phone.tell(.pathLost)
@@ -108,7 +108,7 @@ struct JobEndTests {
         next.accept(job: "job-5")
         next.answer(.stream, 401)
         #expect(next.waiting == ["1 token-expired"])
-        #expect(next.device.isQuiescent)
+        #expect(next.app.isQuiescent)
     }
 
     @Test func `both kinds count together`() {

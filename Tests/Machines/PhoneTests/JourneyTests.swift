@@ -6,9 +6,9 @@ import Testing
 /// One whole journey, every effect of it, in its order.
 struct JourneyTests {
     private let scan = ScanNumber(1)
-    private var identity: String { TestPhone.device().identity.text }
+    private var identity: String { TestPhone.app().identity.text }
 
-    private func observe(_ what: PhoneSighting, at milliseconds: Int64 = 0) -> DeviceEffect {
+    private func observe(_ what: PhoneSighting, at milliseconds: Int64 = 0) -> AppEffect {
         .observe(
             Observation(
                 at: Instant.zero + .milliseconds(milliseconds), device: DeviceNumber(7), scan: scan,
@@ -70,7 +70,7 @@ struct JourneyTests {
                 .store(.put(record(upload: 1)), StoreTicket(2)),
                 observe(.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)),
                 .send(
-                    DeviceRequest(
+                    AppRequest(
                         id: RequestID(1), operation: .upload, scan: scan, attempt: 1, method: "POST",
                         target: "/v3/jobs/scans",
                         headers: [
@@ -95,7 +95,7 @@ struct JourneyTests {
             phone.take() == [
                 observe(.requestSent(.stream, attempt: 1, job: "job-1", lastEventID: nil), at: 40),
                 .send(
-                    DeviceRequest(
+                    AppRequest(
                         id: RequestID(2), operation: .stream, scan: scan, attempt: 1, method: "GET",
                         target: "/v3/jobs/scans/job-1/stream",
                         headers: [
@@ -145,7 +145,7 @@ struct JourneyTests {
                 .releasePhoto(scan),
                 observe(.requestSent(.cleanup, attempt: 1, job: "job-1", lastEventID: nil), at: 50),
                 .send(
-                    DeviceRequest(
+                    AppRequest(
                         id: RequestID(3), operation: .cleanup, scan: scan, attempt: 1, method: "DELETE",
                         target: "/v3/jobs/scans/job-1/cleanup",
                         headers: [
@@ -158,7 +158,7 @@ struct JourneyTests {
         phone.tell(.replyEnded(RequestID(2)))
         #expect(phone.take() == [observe(.slotGiven, at: 50)])
 
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         phone.answer(.cleanup, 204)
         #expect(
             phone.take() == [
@@ -166,8 +166,8 @@ struct JourneyTests {
                 observe(.cleanupAnswered(job: "job-1", status: 204, took: .zero), at: 50),
                 .store(.settled(scan, .completed), StoreTicket(8)),
             ])
-        #expect(phone.device.isQuiescent)
-        #expect(phone.device.nextWake == nil)
+        #expect(phone.app.isQuiescent)
+        #expect(phone.app.nextWake == nil)
         #expect(phone.store.scans == [])
     }
 
@@ -218,10 +218,10 @@ struct JourneyTests {
         phone.stream(Wording.completed("10-final", books: 3))
         #expect(phone.request(.stream) != nil)
         phone.answer(.cleanup, 204)
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         phone.pass(.milliseconds(250))
         #expect(phone.request(.stream) == nil)
         #expect(phone.store.books.count == 1)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct KillTests {
     /// A phone, its store and a backend, one step after the other.
     private struct World {
-        var phone: Device
+        var phone: App
         var backend: StubTalaria
         var now = Instant.zero
         /// All writes ever made, and how many of them are durable.
@@ -16,7 +16,7 @@ struct KillTests {
         /// Tickets of this process count from here.
         var journalAtLaunch = 0
         /// What the phone is to be told next, in order.
-        var pending: [DeviceEvent] = []
+        var pending: [AppEvent] = []
         var seen: [PhoneSighting] = []
         var steps = 0
         /// Writes for which there is no room; nil while there is.
@@ -24,16 +24,15 @@ struct KillTests {
 
         init(_ backend: StubTalaria, scans: UInt32) {
             self.backend = backend
-            self.phone = TestPhone.device()
+            self.phone = TestPhone.app()
             self.tell(.launched(restored: [], pathAvailable: true))
             for scan in 1...scans {
                 self.tell(.captured(scan: ScanNumber(scan), photo: PhotoReference(0), scheduled: .zero))
             }
         }
 
-        mutating func tell(_ event: DeviceEvent) {
-            var effects: [DeviceEffect] = []
-            self.phone.handle(event, at: self.now, into: &effects)
+        mutating func tell(_ event: AppEvent) {
+            let effects = self.phone.handle(event, at: self.now)
             for effect in effects {
                 switch effect {
                 case .preparePhoto(let scan, _):
@@ -77,15 +76,14 @@ struct KillTests {
                 self.durable = self.journal.count
                 // What is durable is told first, and of what that causes only the observations are kept.
                 let ticket = StoreTicket(UInt64(self.durable - self.journalAtLaunch))
-                var effects: [DeviceEffect] = []
-                self.phone.handle(.stored(ticket), at: self.now, into: &effects)
+                let effects = self.phone.handle(.stored(ticket), at: self.now)
                 for case .observe(let observation) in effects {
                     if case .phone(let sighting) = observation.what { self.seen.append(sighting) }
                 }
             }
             self.pending = []
             self.journalAtLaunch = self.journal.count
-            self.phone = TestPhone.device()
+            self.phone = TestPhone.app()
             self.tell(.launched(restored: self.store.scans, pathAvailable: true))
         }
 

@@ -77,8 +77,8 @@ struct LifeTests {
             ])
         #expect(phone.take().contains(.releasePhoto(ScanNumber(1))))
         #expect(phone.store.settled.map(\.outcome) == [.refused(code: "STORAGE_FULL")])
-        #expect(phone.device.unsettledCount == 0)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.unsettledCount == 0)
+        #expect(phone.app.isQuiescent)
         // Its photo comes late, and its writes are made when there is room.
         phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
         phone.tell(.stored(phone.lastTicket))
@@ -96,7 +96,7 @@ struct LifeTests {
         phone.pass(.minutes(5))
         #expect(phone.open.map(\.operation) == [], "the stream is over and nothing else may begin")
         #expect(!phone.sightings.contains(.completed(took: .zero)))
-        #expect(phone.device.unsettledCount == 1)
+        #expect(phone.app.unsettledCount == 1)
         phone.tell(.stored(phone.lastTicket))
         #expect(phone.open.map(\.operation) == [.cleanup])
         #expect(phone.store.books.count == 2)
@@ -113,7 +113,7 @@ struct LifeTests {
         let first = phone.lastTicket
         phone.tell(.suspended)
         phone.tell(.storeFailed(phone.lastTicket))
-        #expect(phone.device.unsettledCount == 2)
+        #expect(phone.app.unsettledCount == 2)
         phone.tell(.stored(first))
         #expect(phone.sightings.contains(.queued(.suspended)), "its first record is durable")
     }
@@ -161,7 +161,7 @@ struct LifeTests {
         phone.now = phone.now + .seconds(5)
         phone.capture(1)
         phone.accept()
-        var next = TestPhone(asleep: TestPhone.device())
+        var next = TestPhone(asleep: TestPhone.app())
         next.now = .zero + .seconds(12)
         next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
         next.openStream()
@@ -197,13 +197,13 @@ struct LifeTests {
                 .eventApplied(job: "job-1", id: "1", kind: .segmented, latency: nil, replayed: false),
                 .eventApplied(job: "job-1", id: "2", kind: .bookProgress, latency: nil, replayed: false),
             ])
-        #expect(phone.device.previewBytes == 3_000)
+        #expect(phone.app.previewBytes == 3_000)
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
         phone.openStream()
         phone.stream(Wording.completed(books: 1))
-        #expect(phone.device.previewBytes == 0, "let go of with the job")
+        #expect(phone.app.previewBytes == 0, "let go of with the job")
     }
 
     @Test func `of five jobs one preview is shown, and never more than its bound`() {
@@ -213,10 +213,10 @@ struct LifeTests {
             for round in 0..<20 {
                 phone.stream(Self.segmented(bytes: 30_000 + Int(scan) * 3, id: "\(round)"), scan)
             }
-            #expect(phone.device.previewBytes == 30_000 + Int(scan) * 3)
+            #expect(phone.app.previewBytes == 30_000 + Int(scan) * 3)
         }
         phone.tell(.suspended)
-        #expect(phone.device.previewBytes == 0)
+        #expect(phone.app.previewBytes == 0)
     }
 
     @Test(arguments: [
@@ -231,7 +231,7 @@ struct LifeTests {
         #expect(
             phone.sightings.last
                 == .eventIgnored(job: "job-1", id: "1", name: "segmented", malformed: true))
-        #expect(phone.device.previewBytes == 0)
+        #expect(phone.app.previewBytes == 0)
         #expect(phone.open.map(\.operation) == [.stream])
     }
 
@@ -240,7 +240,7 @@ struct LifeTests {
         phone.captureToStream()
         phone.stream(Self.segmented(bytes: 1_200_000))
         #expect(phone.sightings.last == .badAnswer(.stream, attempt: 1, .overlongStream))
-        #expect(phone.device.previewBytes == 0)
+        #expect(phone.app.previewBytes == 0)
         phone.stream(Wording.completed(books: 1))
         #expect(phone.store.books.count == 1)
     }

@@ -22,7 +22,7 @@ struct LimitTests {
         let json = Wording.accepted(job: "job-1")
         var phone = TestPhone()
         phone.capture(1)
-        phone.answer(.upload, 202, self.padded(json, to: DeviceLimit.answerBytesMax))
+        phone.answer(.upload, 202, self.padded(json, to: AppLimits.answerBytesMax))
         #expect(phone.request(.stream) != nil)
         phone = TestPhone()
         phone.capture(1)
@@ -31,7 +31,7 @@ struct LimitTests {
             return
         }
         phone.head(.upload, 202)
-        phone.tell(.replyBytes(request.id, self.padded(json, to: DeviceLimit.answerBytesMax + 1)[...]))
+        phone.tell(.replyBytes(request.id, self.padded(json, to: AppLimits.answerBytesMax + 1)[...]))
         #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .tooLarge)))
         #expect(phone.waiting == ["1 answer-too-large"])
     }
@@ -45,7 +45,7 @@ struct LimitTests {
             return
         }
         phone.head(.results, 200)
-        let body = self.padded(Wording.results(books: 3), to: DeviceLimit.resultsBytesMax + beyond)
+        let body = self.padded(Wording.results(books: 3), to: AppLimits.resultsBytesMax + beyond)
         phone.tell(.replyBytes(request.id, body[...]))
         if beyond == 0 { phone.tell(.replyEnded(request.id)) }
         #expect(phone.store.books.count == (beyond == 0 ? 3 : 0))
@@ -55,7 +55,7 @@ struct LimitTests {
     @Test(arguments: [0, 1]) func `books of a scan`(beyond: Int) {
         var phone = TestPhone()
         phone.captureToStream()
-        let books = DeviceLimit.booksPerScanMax + beyond
+        let books = AppLimits.booksPerScanMax + beyond
         let book = #"{"title":"","author":""}"#
         phone.stream(
             Wording.completed(rawBooks: "[\(Array(repeating: book, count: books).joined(separator: ","))]"))
@@ -67,7 +67,7 @@ struct LimitTests {
         var phone = TestPhone()
         phone.captureToStream()
         let start = #"data: {"type":"progress","jobId":"job-1","message":""#
-        let long = self.text(DeviceLimit.streamLineBytesMax + beyond - start.utf8.count - 2)
+        let long = self.text(AppLimits.streamLineBytesMax + beyond - start.utf8.count - 2)
         phone.stream("event: progress\n\(start)\(long)\"}\n\n")
         let isApplied = phone.sightings.contains { if case .eventApplied = $0 { true } else { false } }
         #expect(isApplied == (beyond == 0))
@@ -79,7 +79,7 @@ struct LimitTests {
         phone.captureToStream()
         let start = #"{"type":"progress","jobId":"job-1","#
         // Two lines of half the size each, with the line feed between them.
-        let rest = DeviceLimit.streamEventBytesMax + beyond - start.utf8.count - 1
+        let rest = AppLimits.streamEventBytesMax + beyond - start.utf8.count - 1
         let end = "\"message\":\"" + self.text(rest - 13 - rest / 2) + "\"}"
         let blank = String(repeating: " ", count: rest / 2)
         phone.stream("event: progress\ndata: \(start)\(blank)\ndata: \(end)\n\n")
@@ -91,27 +91,27 @@ struct LimitTests {
     @Test(arguments: [0, 1]) func `the id of an event`(beyond: Int) {
         var phone = TestPhone()
         phone.captureToStream()
-        phone.stream(Wording.progress(self.text(DeviceLimit.eventIDBytesMax + beyond)))
+        phone.stream(Wording.progress(self.text(AppLimits.eventIDBytesMax + beyond)))
         phone.fail(.stream, .reset)
         phone.pass(.milliseconds(500))
         let sent = phone.request(.stream)?.headers.first { $0.name == "Last-Event-ID" }?.value
-        #expect(sent?.utf8.count == (beyond == 0 ? DeviceLimit.eventIDBytesMax : nil))
+        #expect(sent?.utf8.count == (beyond == 0 ? AppLimits.eventIDBytesMax : nil))
     }
 
     @Test func `a token`() {
-        #expect(self.isAccepted(token: self.text(DeviceLimit.tokenBytesMax)))
-        #expect(!self.isAccepted(token: self.text(DeviceLimit.tokenBytesMax + 1)))
+        #expect(self.isAccepted(token: self.text(AppLimits.tokenBytesMax)))
+        #expect(!self.isAccepted(token: self.text(AppLimits.tokenBytesMax + 1)))
     }
 
     @Test func `the address of a stream`() {
-        #expect(self.isAccepted(target: "/" + self.text(DeviceLimit.targetBytesMax - 1)))
-        #expect(!self.isAccepted(target: "/" + self.text(DeviceLimit.targetBytesMax)))
+        #expect(self.isAccepted(target: "/" + self.text(AppLimits.targetBytesMax - 1)))
+        #expect(!self.isAccepted(target: "/" + self.text(AppLimits.targetBytesMax)))
     }
 
     @Test(arguments: [0, 1]) func `a code that is shown`(beyond: Int) {
         var phone = TestPhone()
         phone.captureToStream()
-        let code = self.text(DeviceLimit.codeBytesMax + beyond)
+        let code = self.text(AppLimits.codeBytesMax + beyond)
         phone.stream(Wording.error(retryable: false, code: code))
         let shown = phone.sightings.compactMap { if case .refused(let code, _) = $0 { code } else { nil } }
         #expect(shown.count == 1)
@@ -122,7 +122,7 @@ struct LimitTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.completed(rawBooks: nil))
-        for attempt in 1...DeviceLimit.resultsBadAnswersMax {
+        for attempt in 1...AppLimits.resultsBadAnswersMax {
             #expect(phone.waiting == [], "attempt \(attempt)")
             phone.answer(.results, 200, Array("{}".utf8))
             phone.pass(.seconds(30))
@@ -133,9 +133,9 @@ struct LimitTests {
 
     @Test func `the time that a server asks to wait`() {
         for (asked, after) in [
-            (DeviceLimit.serverWaitMax.wholeMilliseconds, DeviceLimit.serverWaitMax),
-            (DeviceLimit.serverWaitMax.wholeMilliseconds + 1, DeviceLimit.serverWaitMax),
-            (Int64.max, DeviceLimit.serverWaitMax), (1, .milliseconds(1)),
+            (AppLimits.serverWaitMax.wholeMilliseconds, AppLimits.serverWaitMax),
+            (AppLimits.serverWaitMax.wholeMilliseconds + 1, AppLimits.serverWaitMax),
+            (Int64.max, AppLimits.serverWaitMax), (1, .milliseconds(1)),
         ] {
             var phone = TestPhone()
             phone.capture(1)

@@ -26,7 +26,7 @@ struct PathTests {
         #expect(phone.waiting == ["2 offline", "4 offline"])
         phone.pass(.hours(1))
         #expect(phone.open == [], "without a path nothing is tried")
-        #expect(phone.device.nextWake == nil)
+        #expect(phone.app.nextWake == nil)
     }
 
     @Test func `everything tries again within the jittered half second, the queue oldest first`() {

@@ -14,7 +14,7 @@ struct QueueTests {
             phone.accept(scan, job: "job-\(scan)")
             phone.openStream(scan)
             phone.stream(Wording.completed(job: "job-\(scan)", books: 1), scan)
-            #expect(phone.device.slotsTaken == 5, "the slot covers the stream to its end")
+            #expect(phone.app.slotsTaken == 5, "the slot covers the stream to its end")
             phone.answerEnd(.stream, scan: scan)
         }
         #expect(phone.open.filter { $0.operation == .upload }.map(\.scan.raw) == [2, 4, 5, 6, 7])
@@ -48,7 +48,7 @@ struct QueueTests {
 
     @Test func `scans that serve a wait block nobody, however many they are`() {
         var phone = TestPhone()
-        let held = 3 * DeviceLimit.photosAheadMax
+        let held = 3 * AppLimits.photosAheadMax
         for scan in 1...held { phone.capture(UInt32(scan)) }
         for scan in 1...held { phone.answer(.upload, 503, scan: UInt32(scan), retryAfter: "600") }
         for scan in held + 1...held + 7 { phone.capture(UInt32(scan)) }
@@ -60,7 +60,7 @@ struct QueueTests {
 
     @Test func `few scans keep their photo while they wait, the others have it prepared again`() {
         var phone = TestPhone()
-        let held = DeviceLimit.photosHeldBackMax + 3
+        let held = AppLimits.photosHeldBackMax + 3
         for scan in 1...held { phone.capture(UInt32(scan)) }
         for scan in 1...held { phone.answer(.upload, 503, scan: UInt32(scan), retryAfter: "600") }
         let released = phone.take().filter {
@@ -104,15 +104,15 @@ struct QueueTests {
         var phone = TestPhone(pathAvailable: false)
         phone.preparesByItself = false
         phone.storesByItself = false
-        for scan in 1...DeviceLimit.unsettledMax { phone.capture(UInt32(scan)) }
+        for scan in 1...AppLimits.unsettledMax { phone.capture(UInt32(scan)) }
         _ = phone.take()
         _ = phone.takeSightings()
-        phone.capture(UInt32(DeviceLimit.unsettledMax + 1))
+        phone.capture(UInt32(AppLimits.unsettledMax + 1))
         #expect(
             phone.takeSightings() == [
                 .captured(scheduled: .zero), .refused(code: "QUEUE_FULL", cause: .queue),
             ])
-        #expect(phone.device.unsettledCount == DeviceLimit.unsettledMax)
+        #expect(phone.app.unsettledCount == AppLimits.unsettledMax)
     }
 
     @Test func `a photo that comes late for a settled scan is released`() {
@@ -127,7 +127,7 @@ struct QueueTests {
     @Test func `the upload's deadline grows with the photo`() {
         var phone = TestPhone()
         phone.capture(1)  // 200,000 bytes at 8,000 a second: 25 s more.
-        #expect(phone.device.nextWake == .zero + .seconds(55))
+        #expect(phone.app.nextWake == .zero + .seconds(55))
         phone.pass(.seconds(55))
         #expect(phone.sightings.contains(.requestFailed(.upload, attempt: 1, .timedOut, took: .seconds(55))))
         #expect(phone.waiting == ["1 no-answer"])
@@ -139,12 +139,12 @@ struct QueueTests {
         let id = RequestID(1)
         phone.pass(.seconds(55))
         _ = phone.take()
-        let before = phone.device.waiting.map(\.0)
+        let before = phone.app.waiting.map(\.0)
         phone.tell(.replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
         phone.tell(.replyBytes(id, Wording.accepted(job: "late")[...]))
         phone.tell(.replyEnded(id))
         phone.tell(.replyFailed(id, .reset))
         #expect(phone.take() == [])
-        #expect(phone.device.waiting.map(\.0) == before)
+        #expect(phone.app.waiting.map(\.0) == before)
     }
 }

@@ -18,7 +18,7 @@ struct RateLimitTests {
     /// How long the phone keeps from uploading.
     private func wait(_ phone: TestPhone) -> Interval? {
         var phone = phone
-        guard let wake = phone.device.nextWake else { return nil }
+        guard let wake = phone.app.nextWake else { return nil }
         let wait = wake - phone.now
         phone.pass(wait - .nanoseconds(1))
         #expect(phone.request(.upload) == nil)
@@ -73,7 +73,7 @@ struct RateLimitTests {
 
     @Test func `a date in the distant future is bounded as every wait is`() {
         let phone = limited(nil, retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT")
-        #expect(wait(phone) == DeviceLimit.serverWaitMax)
+        #expect(wait(phone) == AppLimits.serverWaitMax)
     }
 
     @Test(arguments: [
@@ -101,7 +101,7 @@ struct RateLimitTests {
         }
         let pauses = (0..<20).map { _ -> Interval in
             let begin = phone.now
-            while phone.request(.upload) == nil, let wake = phone.device.nextWake {
+            while phone.request(.upload) == nil, let wake = phone.app.nextWake {
                 phone.pass(wake - phone.now)
             }
             phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 0))

@@ -171,6 +171,6 @@ struct ResultsTests {
         #expect(phone.waiting == ["1 \(bad == .tooLarge ? "answer-too-large" : "unreadable-answer")"])
         #expect(phone.sightings.contains(.resultsGivenUp(job: "job-1")))
         #expect(phone.record?.job?.jobId == "job-1")
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 }

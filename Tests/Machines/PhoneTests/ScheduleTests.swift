@@ -39,7 +39,7 @@ struct ScheduleTests {
 
     @Test func `an upload that was parked is due when it is let go`() {
         var phone = TestPhone()
-        for _ in 0...DeviceLimit.automaticRetriesMax {
+        for _ in 0...AppLimits.automaticRetriesMax {
             phone.pass(.seconds(2))
             if phone.request(.upload) == nil { phone.capture(1) }
             phone.accept()
@@ -80,7 +80,7 @@ struct ScheduleTests {
         phone.tell(
             .captured(
                 scan: ScanNumber(1), photo: PhotoReference(0), scheduled: .zero + .microseconds(1_000_001)))
-        var next = TestPhone(asleep: TestPhone.device())
+        var next = TestPhone(asleep: TestPhone.app())
         next.now = .zero + .seconds(9)
         next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
         next.accept()
@@ -98,7 +98,7 @@ struct ScheduleTests {
         phone.pass(.milliseconds(500))
         phone.answer(.stream, 410)
         let due = phone.now
-        var next = TestPhone(asleep: TestPhone.device())
+        var next = TestPhone(asleep: TestPhone.app())
         next.now = due + .seconds(4)
         next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
         next.accept(job: "again")

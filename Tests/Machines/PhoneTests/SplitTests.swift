@@ -14,7 +14,7 @@ struct SplitTests {
                 + Wording.completed(books: 3) + Wording.completed("10-final", books: 4)).utf8)
     }
 
-    private func effects(cutting pieces: [ArraySlice<UInt8>]) -> [DeviceEffect] {
+    private func effects(cutting pieces: [ArraySlice<UInt8>]) -> [AppEffect] {
         var phone = TestPhone()
         phone.captureToStream()
         _ = phone.take()

@@ -13,7 +13,7 @@ struct StreamTests {
         return phone
     }
 
-    private func headers(_ request: DeviceRequest?) -> [String: String] {
+    private func headers(_ request: AppRequest?) -> [String: String] {
         Dictionary(uniqueKeysWithValues: (request?.headers ?? []).map { ($0.name, $0.value) })
     }
 
@@ -22,7 +22,7 @@ struct StreamTests {
         phone.now = .zero + .seconds(1)
         phone.fail(.stream, .reset)
         #expect(phone.takeSightings() == [.streamLost(job: "job-1", attempt: 1, .reset, silence: nil)])
-        guard let wake = phone.device.nextWake else {
+        guard let wake = phone.app.nextWake else {
             Issue.record("nothing is armed")
             return
         }
@@ -128,10 +128,10 @@ struct StreamTests {
         phone.now = .zero + .seconds(1)
         phone.fail(.stream, .connectRefused)
         for _ in 0..<3 {
-            phone.pass(phone.device.nextWake.map { $0 - phone.now } ?? .zero)
+            phone.pass(phone.app.nextWake.map { $0 - phone.now } ?? .zero)
             phone.fail(.stream, .connectRefused)
         }
-        phone.pass(phone.device.nextWake.map { $0 - phone.now } ?? .zero)
+        phone.pass(phone.app.nextWake.map { $0 - phone.now } ?? .zero)
         _ = phone.takeSightings()
         phone.openStream()
         #expect(
@@ -215,7 +215,7 @@ struct StreamTests {
     private func delayAfterLoss(_ phone: inout TestPhone) -> Interval {
         if phone.request(.stream) != nil { phone.fail(.stream, .reset) }
         let start = phone.now
-        while phone.request(.stream) == nil, let wake = phone.device.nextWake { phone.pass(wake - phone.now) }
+        while phone.request(.stream) == nil, let wake = phone.app.nextWake { phone.pass(wake - phone.now) }
         let wait = phone.now - start
         phone.openStream()
         return wait

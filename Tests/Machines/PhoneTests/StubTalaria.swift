@@ -29,7 +29,7 @@ struct StubTalaria {
 
     var liveJobs: Int { self.jobs.count { !$0.isClean } }
 
-    mutating func steps(_ request: DeviceRequest) -> [DeviceEvent] {
+    mutating func steps(_ request: AppRequest) -> [AppEvent] {
         switch request.operation {
         case .upload:
             self.jobs.append(Job(scan: request.scan.raw))
@@ -54,18 +54,18 @@ struct StubTalaria {
         }
     }
 
-    private func job(_ request: DeviceRequest) -> Int? {
+    private func job(_ request: AppRequest) -> Int? {
         let name = request.target.split(separator: "/").first { $0.hasPrefix("job-") }
         return name.flatMap { Int($0.dropFirst(4)) }.flatMap { self.jobs.indices.contains($0) ? $0 : nil }
     }
 
-    private func answer(_ request: DeviceRequest, _ status: Int, _ body: [UInt8]) -> [DeviceEvent] {
+    private func answer(_ request: AppRequest, _ status: Int, _ body: [UInt8]) -> [AppEvent] {
         let head = ReplyHead(status: status, contentType: "application/json", retryAfter: nil)
         return [.replyHead(request.id, head)] + (body.isEmpty ? [] : [.replyBytes(request.id, body[...])])
             + [.replyEnded(request.id)]
     }
 
-    private mutating func stream(_ request: DeviceRequest) -> [DeviceEvent] {
+    private mutating func stream(_ request: AppRequest) -> [AppEvent] {
         guard let job = self.job(request), !self.jobs[job].isClean else {
             return self.answer(request, 410, [])
         }
@@ -91,7 +91,7 @@ struct StubTalaria {
             log.removeSubrange(...place)
         }
         let head = ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)
-        var steps = [DeviceEvent.replyHead(request.id, head)]
+        var steps = [AppEvent.replyHead(request.id, head)]
         if let limit = self.resetsAfter, !self.jobs[job].wasReset {
             self.jobs[job].wasReset = true
             steps += log.prefix(limit).map { .replyBytes(request.id, Array($0.1.utf8)[...]) }

@@ -16,14 +16,14 @@ struct SuspendTests {
         #expect(phone.open.map(\.operation) == [.cleanup, .cleanup])
         #expect(phone.waiting == ["1 suspended", "2 suspended", "3 suspended"])
         #expect(phone.store.scans.allSatisfy { $0.job == nil && $0.cause == "suspended" })
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         phone.answer(.cleanup, 204, scan: 1)
         phone.fail(.cleanup, .reset, scan: 2)
-        #expect(phone.device.isQuiescent)
-        #expect(phone.device.nextWake == nil)
+        #expect(phone.app.isQuiescent)
+        #expect(phone.app.nextWake == nil)
         #expect(phone.sightings.contains(.cleanupAnswered(job: "job-1", status: 204, took: .zero)))
         #expect(phone.sightings.contains(.jobAbandoned(job: "job-2", cause: "transport")))
-        #expect(phone.device.slotsTaken == 0)
+        #expect(phone.app.slotsTaken == 0)
     }
 
     @Test func `nothing is started afterwards`() {
@@ -53,7 +53,7 @@ struct SuspendTests {
         phone.capture(3)
         phone.tell(.suspended)
         #expect(phone.waiting == ["1 server-error", "2 rate-limited", "3 offline"])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test(arguments: [
@@ -86,10 +86,10 @@ struct SuspendTests {
         phone.storesByItself = false
         phone.capture(1)
         phone.tell(.suspended)
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         #expect(!phone.sightings.contains(.queued(.suspended)))
         phone.tell(.stored(phone.lastTicket))
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         #expect(phone.sightings.contains(.queued(.suspended)))
     }
 
@@ -98,13 +98,13 @@ struct SuspendTests {
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
         phone.tell(.suspended)
-        #expect(phone.device.slotsTaken == 0)
+        #expect(phone.app.slotsTaken == 0)
         phone.answer(.cleanup, 500)
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         phone.pass(.seconds(1))
         phone.answer(.cleanup, 204)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         #expect(phone.sightings.count { $0 == .slotGiven } == 1)
     }
 
@@ -114,11 +114,11 @@ struct SuspendTests {
         phone.storesByItself = false
         phone.stream(Wording.completed(books: 1))
         phone.tell(.suspended)
-        #expect(!phone.device.isQuiescent)
+        #expect(!phone.app.isQuiescent)
         phone.tell(.stored(phone.lastTicket))
         #expect(phone.sightings.contains(.completed(took: .zero)))
         phone.answer(.cleanup, 204)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 
@@ -128,7 +128,7 @@ struct SuspendTests {
         phone.stream(Wording.progress("4"))
         phone.tell(.pathLost)
         phone.tell(.suspended)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         #expect(phone.waiting == ["1 offline"])
         #expect(phone.sightings.contains(.reconnectGivenUp(job: "job-1", .offline, attempts: 0)))
         let next = TestPhone(restored: phone.store.scans)
@@ -143,7 +143,7 @@ struct SuspendTests {
         phone.tell(.suspended)
         #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "offline")))
         #expect(phone.waiting == ["1 retryable-error"])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test func `a path lost while the jobs are deleted abandons them`() {
@@ -152,7 +152,7 @@ struct SuspendTests {
         phone.tell(.suspended)
         phone.tell(.pathLost)
         #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "offline")))
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test func `a completed scan whose DELETE has no path is left to the next launch`() {
@@ -161,7 +161,7 @@ struct SuspendTests {
         phone.stream(Wording.completed(books: 1))
         phone.tell(.pathLost)
         phone.tell(.suspended)
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
         #expect(phone.store.scans.map(\.completed) == [true])
         var next = TestPhone(restored: phone.store.scans)
         #expect(next.sightings.first == .launched(restored: 0))

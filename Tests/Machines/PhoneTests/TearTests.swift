@@ -7,7 +7,7 @@ import Testing
 
 /// A flush is a sequence of records, and a fault may come between any two of them.
 @Suite struct TearTests {
-    private func stored(_ bench: Bench) -> [UInt32] { (bench.handset.stored ?? []).map(\.scan).sorted() }
+    private func stored(_ bench: Bench) -> [UInt32] { (bench.phone.stored ?? []).map(\.scan).sorted() }
 
     private func booksAdded(_ seen: [PhoneSighting]) -> [Int] {
         seen.compactMap { if case .bookAdded(let ordinal, _) = $0 { ordinal } else { nil } }
@@ -81,7 +81,7 @@ import Testing
     @Test func `a kill after so many records comes directly behind the last of them`() {
         var bench = Bench()
         bench.act(.begins(bench.window(.kill, from: 0, to: 2, after: .afterRecords(3))))
-        #expect(bench.handset.isAlive)
+        #expect(bench.phone.isAlive)
         bench.capture()
         bench.flush()
         bench.now = .zero + .seconds(5)
@@ -95,7 +95,7 @@ import Testing
             bench.wanted == ["write", "write", "flush now", "park", "forget process", "schedule 7000"],
             "it is dead for as long as its window is")
         bench.tell(.flushed)
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
     }
 
     @Test func `the records of an earlier process do not count, and one kill is one kill`() {
@@ -105,18 +105,18 @@ import Testing
         bench.act(.begins(bench.window(.kill, from: 0, to: 2, after: .afterRecords(2))))
         bench.capture()
         bench.flush()
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         bench.act(.ends(first))
         bench.capture()
         bench.flush()
-        #expect(bench.handset.isAlive, "this process has written one")
+        #expect(bench.phone.isAlive, "this process has written one")
         bench.capture()
         bench.flush()
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         bench.act(.ends(first))
         for _ in 0..<5 { bench.capture() }
         bench.flush()
-        #expect(bench.handset.isAlive, "each of the two has come")
+        #expect(bench.phone.isAlive, "each of the two has come")
     }
 
     @Test func `a storage that runs full after so many records holds the rest of the flush back`() {
@@ -139,9 +139,9 @@ import Testing
         bench.flush()
         _ = bench.take()
         bench.accept()
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         #expect(bench.seen.contains { if case .uploadAccepted = $0 { true } else { false } })
-        #expect(bench.handset.stored?.map { $0.job == nil } == [true])
+        #expect(bench.phone.stored?.map { $0.job == nil } == [true])
         bench.act(.ends(bench.window(.kill, from: 0, to: 2)))
         _ = bench.take()
         bench.accept()
@@ -157,8 +157,8 @@ import Testing
             let before = self.booksAdded(bench.seen)
             #expect(bench.seen.dropLast().last == .killed, "what is said after it is what it leaves")
             #expect(before == Array(0..<before.count) && (1...3).contains(before.count))
-            #expect(bench.handset.stored?.first?.booksApplied == before)
-            #expect(bench.handset.stored?.first?.completed == false)
+            #expect(bench.phone.stored?.first?.booksApplied == before)
+            #expect(bench.phone.stored?.first?.completed == false)
             let seen = self.relaunched(&bench, books: 4)
             #expect(self.booksRepeated(seen) == before)
             #expect(self.booksAdded(seen) == Array(before.count..<4))
@@ -171,8 +171,8 @@ import Testing
         var bench = self.completing(books: 3, after: .afterStep(.lastBook))
         bench.flush()
         #expect(self.booksAdded(bench.seen) == [0, 1, 2])
-        #expect(!bench.handset.isAlive)
-        #expect(bench.handset.stored?.first?.completed == false)
+        #expect(!bench.phone.isAlive)
+        #expect(bench.phone.stored?.first?.completed == false)
         let seen = self.relaunched(&bench, books: 3)
         #expect(self.booksRepeated(seen) == [0, 1, 2])
         #expect(self.booksAdded(seen) == [])
@@ -183,7 +183,7 @@ import Testing
         var bench = self.completing(books: 3, after: .afterStep(.completed))
         bench.flush()
         #expect(bench.seen.contains { if case .completed = $0 { true } else { false } })
-        #expect(bench.handset.stored?.first?.completed == true)
+        #expect(bench.phone.stored?.first?.completed == true)
         #expect(bench.request(.cleanup) == nil)
         #expect(!bench.seen.contains { if case .requestSent(.cleanup, _, _, _) = $0 { true } else { false } })
         _ = bench.take()
@@ -197,11 +197,11 @@ import Testing
         for tear in 1...8 {
             var bench = self.completing(books: 4, after: .afterRecords(tear))
             bench.flush()
-            #expect(!bench.handset.isAlive, "\(tear)")
+            #expect(!bench.phone.isAlive, "\(tear)")
             var added = self.booksAdded(bench.seen)
             let isCompleted = bench.seen.contains { if case .completed = $0 { true } else { false } }
             #expect(!isCompleted || added.count == 4, "\(tear)")
-            if bench.handset.stored?.first?.job != nil, !isCompleted {
+            if bench.phone.stored?.first?.job != nil, !isCompleted {
                 added += self.booksAdded(self.relaunched(&bench, books: 4))
                 #expect(added == [0, 1, 2, 3], "\(tear)")
             }
@@ -214,7 +214,7 @@ import Testing
             bench.capture()
             bench.flush()
             _ = bench.take()
-            bench.tell(.photoRejected(ScanNumber(1), process: 1, reason: "too dark"))
+            bench.tell(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
             let refused = PhoneSighting.refused(code: "PHOTO_UNUSABLE", cause: .photo)
             #expect(!bench.seen.contains(refused))
             bench.act(.begins(bench.window(.kill, from: 1, to: 3)))
@@ -223,13 +223,13 @@ import Testing
     }
 
     @Test func `nothing that waits comes once the run is over, or the phone is healed`() {
-        for ends in [HandsetEvent.runEnded, .healed] {
+        for ends in [PhoneEvent.runEnded, .faultsEnded] {
             var bench = Bench()
             bench.act(.begins(bench.window(.kill, from: 0, to: 2, after: .afterRecords(1))))
             bench.capture()
             bench.tell(ends)
             bench.flush()
-            #expect(bench.handset.isAlive)
+            #expect(bench.phone.isAlive)
         }
     }
 }

@@ -5,12 +5,12 @@ import Testing
 
 /// A phone with a scripted world around it: every event is told by the test, and what the phone wants is kept for it.
 struct TestPhone {
-    var device: Device
+    var app: App
     var now = Instant.zero
     /// Everything the phone wanted since the last `take`.
-    var effects: [DeviceEffect] = []
+    var effects: [AppEffect] = []
     /// Requests in the driver's hands.
-    var open: [DeviceRequest] = []
+    var open: [AppRequest] = []
     /// All writes in their order.
     var written: [StoreChange] = []
     /// Without the findings.
@@ -32,27 +32,26 @@ struct TestPhone {
         profile: ClientProfile = .contract, seed: UInt64 = 1, clockZero: Int64 = 0,
         restored: [DurableScan] = [], pathAvailable: Bool = true
     ) {
-        self.init(asleep: Self.device(profile: profile, seed: seed, clockZero: clockZero))
+        self.init(asleep: Self.app(profile: profile, seed: seed, clockZero: clockZero))
         self.tell(.launched(restored: restored, pathAvailable: pathAvailable))
     }
 
-    init(asleep device: Device) {
-        self.device = device
+    init(asleep app: App) {
+        self.app = app
     }
 
-    static func device(profile: ClientProfile = .contract, seed: UInt64 = 1, clockZero: Int64 = 0) -> Device {
+    static func app(profile: ClientProfile = .contract, seed: UInt64 = 1, clockZero: Int64 = 0) -> App {
         let random = KeyedRandom(seed: seed)
-        return Device(
+        return App(
             number: DeviceNumber(7), identity: DeviceIdentity.draw(random, DeviceNumber(7)), profile: profile,
             random: random, run: Self.run, clockZero: clockZero, wallClockAtZero: Self.wall)
     }
 
     // MARK: Telling
 
-    mutating func tell(_ event: DeviceEvent) {
+    mutating func tell(_ event: AppEvent) {
         if case .replyHead(let id, _) = event { self.begun.insert(id) }
-        var fresh: [DeviceEffect] = []
-        self.device.handle(event, at: self.now, into: &fresh)
+        let fresh = self.app.handle(event, at: self.now)
         self.effects += fresh
         var unstored = false
         var toPrepare: [ScanNumber] = []
@@ -92,12 +91,12 @@ struct TestPhone {
     /// Lets time pass, waking the phone whenever it asked to be.
     mutating func pass(_ time: Interval) {
         let end = self.now + time
-        while let wake = self.device.nextWake, wake <= end {
+        while let wake = self.app.nextWake, wake <= end {
             #expect(wake >= self.now, "a wake-up in the past")
             self.now = max(self.now, wake)
-            let before = self.device.nextWake
+            let before = self.app.nextWake
             self.tell(.woke)
-            if self.device.nextWake == before {
+            if self.app.nextWake == before {
                 Issue.record("a wake-up that changes nothing: the phone would spin")
                 return
             }
@@ -112,7 +111,7 @@ struct TestPhone {
     // MARK: Answering
 
     /// The open request of this kind, of this scan if there are several.
-    func request(_ operation: Operation, _ scan: UInt32 = 1) -> DeviceRequest? {
+    func request(_ operation: Operation, _ scan: UInt32 = 1) -> AppRequest? {
         self.open.first { $0.operation == operation && $0.scan.raw == scan }
     }
 
@@ -178,7 +177,7 @@ struct TestPhone {
     // MARK: Looking
 
     /// What the phone wanted since the last look.
-    mutating func take() -> [DeviceEffect] {
+    mutating func take() -> [AppEffect] {
         defer { self.effects = [] }
         return self.effects
     }
@@ -196,7 +195,7 @@ struct TestPhone {
 
     var record: DurableScan? { self.store.scans.first }
 
-    var waiting: [String] { self.device.waiting.map { "\($0.0.raw) \($0.1.rawValue)" } }
+    var waiting: [String] { self.app.waiting.map { "\($0.0.raw) \($0.1.rawValue)" } }
 }
 
 /// Bodies and events as a backend writes them.
@@ -256,5 +255,14 @@ enum Wording {
         let flag = retryable.map { #","retryable":\#($0)"# } ?? ""
         let named = job.map { #","jobId":"\#($0)""# } ?? ""
         return Self.event("error", id: "9-error", #"{"type":"error","code":"\#(code)"\#(named)\#(flag)}"#)
+    }
+}
+
+extension App {
+    /// What the app wants of the phone around it.
+    mutating func handle(_ event: AppEvent, at now: Instant) -> [AppEffect] {
+        var effects: [PhoneEffect] = []
+        self.handle(event, at: now, into: &effects)
+        return effects.compactMap { if case .app(let effect) = $0 { effect } else { nil } }
     }
 }

@@ -26,7 +26,7 @@ struct UploadTests {
                 .slotGiven,
             ])
         #expect(phone.store.scans == [])
-        #expect(phone.device.isQuiescent)
+        #expect(phone.app.isQuiescent)
     }
 
     @Test func `a refusal without a readable code is named by its status`() {
@@ -169,7 +169,7 @@ struct UploadTests {
         var waits: [Interval] = []
         for _ in 0..<40 {
             phone.answer(.upload, 500)
-            guard let wake = phone.device.nextWake else { break }
+            guard let wake = phone.app.nextWake else { break }
             waits.append(wake - phone.now)
             phone.pass(wake - phone.now)
         }

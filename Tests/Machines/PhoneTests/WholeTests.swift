@@ -37,29 +37,29 @@ struct WholeTests {
                 let place = Int(random.below(UInt64(phone.open.count), .test, seed, round, 2))
                 answer(&phone, phone.open[place], random.below(100, .test, seed, round, 3))
             }
-            #expect(phone.device.slotsTaken <= 5)
+            #expect(phone.app.slotsTaken <= 5)
             let store = phone.store
             #expect(store.scans.count + store.settled.count == Int(captured), "round \(round)")
-            #expect(phone.device.unsettledCount == store.scans.count, "round \(round)")
+            #expect(phone.app.unsettledCount == store.scans.count, "round \(round)")
             #expect(store.booksDoubled == 0)
             for case .send(let request) in phone.take() {
                 let name = "\(request.scan.raw) \(request.operation.name) \(request.attempt)"
                 #expect(sent.insert(name).inserted, "\(name) was sent twice")
             }
-            #expect(phone.device.nextWake.map { $0 >= phone.now } ?? true, "round \(round)")
+            #expect(phone.app.nextWake.map { $0 >= phone.now } ?? true, "round \(round)")
         }
         phone.tell(.suspended)
         for request in phone.open {
             phone.fail(request.operation, .reset, scan: request.scan.raw)
         }
         phone.pass(.minutes(10))
-        #expect(phone.device.isQuiescent)
-        let report = TestPhone(restored: phone.store.scans, pathAvailable: false).device.waiting
+        #expect(phone.app.isQuiescent)
+        let report = TestPhone(restored: phone.store.scans, pathAvailable: false).app.waiting
         let outcomes = phone.store.scans.filter { $0.completed || $0.refusal != nil }.count
         #expect(report.count + outcomes + phone.store.settled.count == Int(captured))
     }
 
-    private func answer(_ phone: inout TestPhone, _ request: DeviceRequest, _ luck: UInt64) {
+    private func answer(_ phone: inout TestPhone, _ request: AppRequest, _ luck: UInt64) {
         let scan = request.scan.raw
         let isOpenStream = request.operation == .stream && phone.begun.contains(request.id)
         if luck < 8 {

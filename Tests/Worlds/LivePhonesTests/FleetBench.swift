@@ -75,7 +75,7 @@ final class FleetBench {
                 let number = DeviceNumber(UInt32(index))
                 var profile = profile
                 change(index, &profile)
-                var phone = FleetPlan.Phone(
+                var phone = FleetPlan.PhonePlan(
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
                     faults: desk.phoneSchedule(device: number, group: "all"), think: think)
                 phone.network = network

@@ -79,24 +79,24 @@ import Testing
     /// A launch, a capture, failures of everything, and the end: whatever a phone wants to write can be written.
     private static func play(_ restored: StateFolder.Restored, of number: DeviceNumber) throws {
         let random = KeyedRandom(seed: 1)
-        var device = Device(
+        var app = App(
             number: number,
             identity: restored.identity.flatMap { DeviceIdentity(text: $0) } ?? .draw(random, number),
             profile: .contract, random: random, run: 1, clockZero: 0, wallClockAtZero: 1_700_000_000_000)
         var now = Instant.zero
-        var waiting: [DeviceEvent] = [
+        var waiting: [AppEvent] = [
             .launched(restored: restored.scans, pathAvailable: true),
             .captured(scan: ScanNumber(restored.lastScan.raw + 1), photo: PhotoReference(0), scheduled: now),
         ]
         for turn in 0..<60 {
             if waiting.isEmpty {
                 if turn > 40 { waiting.append(.suspended) }
-                now = max(now, device.nextWake ?? now)
+                now = max(now, app.nextWake ?? now)
                 waiting.append(.woke)
             }
-            var effects: [DeviceEffect] = []
-            device.handle(waiting.removeFirst(), at: now, into: &effects)
-            for effect in effects {
+            var effects: [PhoneEffect] = []
+            app.handle(waiting.removeFirst(), at: now, into: &effects)
+            for case .app(let effect) in effects {
                 switch effect {
                 case .preparePhoto(let scan, let photo):
                     waiting.append(
@@ -108,8 +108,8 @@ import Testing
                 case .abort, .releasePhoto, .observe: break
                 }
             }
-            try #require(device.nextWake.map { $0 >= now } ?? true)
+            try #require(app.nextWake.map { $0 >= now } ?? true)
         }
-        try #require(device.unsettledCount <= restored.scans.count + 1)
+        try #require(app.unsettledCount <= restored.scans.count + 1)
     }
 }

@@ -108,23 +108,23 @@ import Testing
 
     @Test func `a phone that holds more than it may is told with the limit's name`() throws {
         let found = try self.findings(after: 40) { world in
-            let write = PhoneWrite(
+            let write = PendingWrite(
                 change: .lastEventID(ScanNumber(1), ""), ticket: StoreTicket(0))
-            world.phones[0].handset.held = Array(
-                repeating: write, count: HandsetLimits.heldWritesMax + 1)
-            world.tell(0, .healed)
+            world.phones[0].machine.held = Array(
+                repeating: write, count: PhoneLimits.heldWritesMax + 1)
+            world.send(.faultsEnded, to: 0)
         }
         #expect(
             Set(found) == [
                 .overLimit(
                     Bound(
-                        "HandsetLimits.heldWritesMax", HandsetLimits.heldWritesMax + 1,
-                        max: HandsetLimits.heldWritesMax))
+                        "PhoneLimits.heldWritesMax", PhoneLimits.heldWritesMax + 1,
+                        max: PhoneLimits.heldWritesMax))
             ])
     }
 
     @Test func `a queue of scans has its limit, and so have slots and remembered events`() {
-        var device = Device(
+        var device = App(
             number: DeviceNumber(1), identity: DeviceIdentity.draw(KeyedRandom(seed: 1), DeviceNumber(1)),
             profile: .contract, random: KeyedRandom(seed: 1), run: 1, clockZero: 0, wallClockAtZero: 0)
         func bounds() -> [Bound] {
@@ -132,11 +132,11 @@ import Testing
             device.eachBound { bounds.append($0) }
             return bounds
         }
-        let (unsettled, slots) = ("DeviceLimit.unsettledMax", "ClientProfile.streamsMax")
+        let (unsettled, slots) = ("AppLimits.unsettledMax", "ClientProfile.streamsMax")
         #expect(
             bounds() == [
                 Bound(unsettled, 0, max: 1_000), Bound(slots, 0, max: 5),
-                Bound("DeviceLimit.rememberedEventsMax", 0, max: 1_024),
+                Bound("AppLimits.rememberedEventsMax", 0, max: 1_024),
             ])
         let record = DurableScan(
             scan: 1, photo: 0, capturedUnixMs: 0, job: nil, booksApplied: [], cause: "captured",
@@ -145,7 +145,7 @@ import Testing
             var scan = Scan(record: record, scheduled: .zero)
             scan.record.scan = UInt32(number)
             if number <= 6 {
-                device.journeys.append(Journey(scan: scan, stage: .uploading))
+                device.journeys.append(ActiveScan(scan: scan, stage: .uploading))
             } else {
                 device.queue.insert(
                     WaitingScan(
@@ -164,10 +164,10 @@ import Testing
         let found = try self.findings(after: 1) { world in
             while !swapped, (try? world.step()) == true {
                 for phone in world.phones.indices {
-                    for index in world.phones[phone].handset.device.journeys.indices
-                    where world.phones[phone].handset.device.journeys[index].stage == .streaming {
+                    for index in world.phones[phone].machine.app.journeys.indices
+                    where world.phones[phone].machine.app.journeys[index].stage == .streaming {
                         let foreign = String(repeating: "0", count: 64)
-                        world.phones[phone].handset.device.journeys[index].scan.record.job?.authToken =
+                        world.phones[phone].machine.app.journeys[index].scan.record.job?.authToken =
                             foreign
                         swapped = true
                     }
@@ -190,7 +190,7 @@ import Testing
             seen += batch
             guard !batch.isEmpty else { continue }
             for phone in world.phones {
-                for record in phone.handset.stored ?? [] {
+                for record in phone.machine.stored ?? [] {
                     if let token = record.job?.authToken { tokens.insert(token) }
                 }
             }
@@ -219,8 +219,8 @@ import Testing
         _ world: inout World, _ change: (inout World, Int, Int, StoreTicket) -> Void
     ) {
         for phone in world.phones.indices {
-            for index in world.phones[phone].handset.device.journeys.indices {
-                guard case .recording(let ticket) = world.phones[phone].handset.device.journeys[index].stage
+            for index in world.phones[phone].machine.app.journeys.indices {
+                guard case .recording(let ticket) = world.phones[phone].machine.app.journeys[index].stage
                 else { continue }
                 change(&world, phone, index, ticket)
             }
@@ -231,15 +231,15 @@ import Testing
         #expect(try self.told { _ in } == [])
         let address = try self.told { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
-                let job = world.phones[phone].handset.device.journeys[index].scan.record.job
-                world.phones[phone].handset.device.journeys[index].scan.record.job?.sseUrl =
+                let job = world.phones[phone].machine.app.journeys[index].scan.record.job
+                world.phones[phone].machine.app.journeys[index].scan.record.job?.sseUrl =
                     "/v3/jobs/scans/\(job?.jobId ?? "")/stream?again"
             }
         }
         #expect(address == [.requestWellFormed])
         let token = try self.told { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
-                world.phones[phone].handset.device.journeys[index].scan.record.job?.authToken = nil
+                world.phones[phone].machine.app.journeys[index].scan.record.job?.authToken = nil
             }
         }
         #expect(token.contains(.requestWellFormed))
@@ -276,8 +276,8 @@ import Testing
                 guard early == 0 else { return }
                 early += 1
                 // The storage has taken nothing, and says that it has.
-                world.phones[phone].handset.unacknowledged = ticket
-                world.tell(phone, .flushed)
+                world.phones[phone].machine.unacknowledged = ticket
+                world.send(.flushed, to: phone)
             }
         }
         #expect(early == 1 && broken == [.jobOrphansBounded])

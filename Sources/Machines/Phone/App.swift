@@ -2,14 +2,14 @@ package import SimBase
 package import Talaria
 import Wire
 
-/// One phone: every decision of the app, and nothing else. Told of events and of the time, it answers with effects.
+/// The app: every decision of it, and nothing else. Events and the time come in, effects go out.
 ///
 /// A scan is always in the custody of exactly one of two: the durable queue, or a journey. Its record
 /// is in the driver's store from the capture until it is settled. A phone that is killed is thrown away; a fresh one that
 /// is launched with what the store holds goes on.
 ///
 /// Events about requests that the phone has given up are late, not wrong, and change nothing.
-package struct Device: Sendable {
+package struct App: Sendable {
     package let number: DeviceNumber
     package let identity: DeviceIdentity
     package let profile: ClientProfile
@@ -29,7 +29,7 @@ package struct Device: Sendable {
     var queue = ScanQueue()
     /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
     /// stream, without one while only the DELETE is left.
-    var journeys: [Journey] = []
+    var journeys: [ActiveScan] = []
     /// Scans that have left their slots while their streams are still open behind the terminal event: those count until they are over.
     var outlasted: [ScanNumber] = []
     var cleanups: [Cleanup] = []
@@ -107,7 +107,7 @@ package struct Device: Sendable {
 
     // MARK: Events
 
-    package mutating func handle(_ event: DeviceEvent, at now: Instant, into effects: inout [DeviceEffect]) {
+    package mutating func handle(_ event: AppEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         switch event {
         case .launched(let restored, let pathAvailable):
             self.launched(restored, pathAvailable: pathAvailable, at: now, into: &effects)
@@ -162,7 +162,7 @@ package struct Device: Sendable {
     }
 
     /// Does everything that is due and allowed.
-    private mutating func proceed(at now: Instant, into effects: inout [DeviceEffect]) {
+    private mutating func proceed(at now: Instant, into effects: inout [PhoneEffect]) {
         self.freezeIfDue(at: now, into: &effects)
         self.giveIdleSlots(at: now, into: &effects)
         self.prepareAhead(at: now, into: &effects)
@@ -232,6 +232,19 @@ package struct Device: Sendable {
     /// wait, nor does one of which only the DELETE is left.
     package var waiting: [(ScanNumber, WaitingCause)] {
         self.queue.scans.filter { $0.scan.work != .finish }.map { ($0.scan.number, $0.cause) }
+    }
+
+    /// The scans that a fresh process would report as waiting if it found these records, with their causes.
+    package static func waiting(
+        restoring records: [DurableScan], profile: ClientProfile
+    ) -> [(ScanNumber, WaitingCause)] {
+        let random = KeyedRandom(seed: 0)
+        var fresh = App(
+            number: DeviceNumber(0), identity: .draw(random, DeviceNumber(0)), profile: profile,
+            random: random, run: 1, clockZero: 0, wallClockAtZero: 0)
+        var effects: [PhoneEffect] = []
+        fresh.handle(.launched(restored: records, pathAvailable: false), at: .zero, into: &effects)
+        return fresh.waiting
     }
 
     /// Scans that are not settled, wherever they are.

@@ -4,10 +4,10 @@ import Wire
 
 // What an open stream says.
 
-extension Device {
+extension App {
     /// - Returns: Whether anything changed beyond the stream itself.
     mutating func streamBytes(
-        _ bytes: ArraySlice<UInt8>, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ bytes: ArraySlice<UInt8>, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         let scan = self.exchanges[exchange].scan
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
@@ -37,7 +37,7 @@ extension Device {
 
     /// - Returns: Whether it was the terminal event.
     private mutating func dispatched(
-        _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         let scan = self.journeys[index].number
         var notes = ContractNotes()
@@ -121,7 +121,7 @@ extension Device {
     /// A block that carried an id and nothing else: nothing was dispatched, but the stream resumes from there (WHATWG HTML
     /// section 9.2.6, "dispatch the event", step 1).
     private mutating func movedID(
-        _ id: String, _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ id: String, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard ServerText.isEventID(id), id != self.journeys[index].job.lastEventID else { return }
         let scan = self.journeys[index].number
@@ -138,12 +138,12 @@ extension Device {
     ///
     /// - Returns: Whether it was the terminal event.
     private mutating func overflowed(
-        _ type: String, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ type: String, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         let scan = self.journeys[index].number
         var notes = ContractNotes()
         notes.add(
-            "event", expected: "at most \(DeviceLimit.streamEventBytesMax) bytes", seen: "a longer one",
+            "event", expected: "at most \(AppLimits.streamEventBytesMax) bytes", seen: "a longer one",
             isDecisive: true)
         self.observe(notes, of: scan, .stream, "event", at: now, into: &effects)
         self.observe(
@@ -167,7 +167,7 @@ extension Device {
     /// The stream is left to end by itself, so that its connection stays usable.
     private mutating func drain(_ index: Int, exchange: Int, at now: Instant) {
         self.exchanges[exchange].purpose = .drain
-        self.exchanges[exchange].deadline = now + DeviceLimit.drainGrace
+        self.exchanges[exchange].deadline = now + AppLimits.drainGrace
         self.journeys[index].connection = nil
         if self.preview?.scan == self.journeys[index].number { self.preview = nil }
     }
@@ -175,7 +175,7 @@ extension Device {
     /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
     /// asked for, and nothing is refused because of an `error` that says nothing.
     private mutating func ended(
-        _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let answered = self.exchanges[exchange]
         self.drain(index, exchange: exchange, at: now)
@@ -199,7 +199,7 @@ extension Device {
     private mutating func ignored(
         _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int,
         _ novelty: RememberedEvents.Novelty, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         self.observe(
             .eventIgnored(
@@ -212,7 +212,7 @@ extension Device {
     private mutating func applied(
         _ event: SSEEvent, _ reading: JobEvent, _ transit: StreamConnection.Transit, _ index: Int,
         at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let kind = reading.kind else {
             preconditionFailure("an event that changes nothing was applied")
@@ -227,7 +227,7 @@ extension Device {
     /// The stream resumes after this event from now on. An ignored event counts as well: it was dispatched, and asking
     /// for it again would only bring it again. A terminal event does not: until its books are durable a fresh process
     /// must be told of it once more.
-    private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [DeviceEffect]) {
+    private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [PhoneEffect]) {
         guard let id = event.idToResumeFrom else { return }
         self.journeys[index].scan.record.job?.lastEventID = id
         self.note(.lastEventID(self.journeys[index].number, id), into: &effects)
@@ -235,7 +235,7 @@ extension Device {
 
     /// An `error` event: once again by itself, then it waits; or it is final. `error`: nil when it could not be read.
     private mutating func failed(
-        _ index: Int, _ error: ErrorData?, at now: Instant, into effects: inout [DeviceEffect]
+        _ index: Int, _ error: ErrorData?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let scan = self.journeys[index].number
         let job = self.journeys[index].job
@@ -250,7 +250,7 @@ extension Device {
         }
         self.journeys[index].scan.record.job = nil
         self.journeys[index].scan.record.retryableErrors += 1
-        let again = self.journeys[index].scan.record.retryableErrors <= DeviceLimit.automaticRetriesMax
+        let again = self.journeys[index].scan.record.retryableErrors <= AppLimits.automaticRetriesMax
         let due = now + (again ? self.profile.retryableErrorDelay : .zero)
         self.journeys[index].scan.record.uploadDueUnixNs = again ? self.unixNanoseconds(at: due) : nil
         self.requeue(

@@ -2,11 +2,11 @@ import SimBase
 import Talaria
 import Wire
 
-// The stream of a job: opened, lost, opened again. What it says is read in Device+Events.
+// The stream of a job: opened, lost, opened again. What it says is read in App+Events.
 
-extension Device {
+extension App {
     /// The record of a new job is durable.
-    mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
         if self.pathAvailable {
             let attempt = self.journeys[index].scan.record.attempts.stream
@@ -17,21 +17,21 @@ extension Device {
     }
 
     /// A scan that was restored with a job: back to its stream.
-    mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         var scan = scan
         scan.record.cause = WaitingCause.interrupted.rawValue
-        self.journeys.append(Journey(scan: scan, stage: .opening))
+        self.journeys.append(ActiveScan(scan: scan, stage: .opening))
         self.openStream(self.journeys.count - 1, at: now, into: &effects)
     }
 
-    private mutating func openStream(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+    private mutating func openStream(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         let attempt = self.journeys[index].scan.nextAttempt(.stream)
         self.note(.put(self.journeys[index].scan.record), into: &effects)
         self.requestStream(index, attempt: attempt, at: now, into: &effects)
     }
 
     private mutating func requestStream(
-        _ index: Int, attempt: UInt32, at now: Instant, into effects: inout [DeviceEffect]
+        _ index: Int, attempt: UInt32, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.journeys[index].job
         self.journeys[index].stage = .opening
@@ -47,7 +47,7 @@ extension Device {
     }
 
     /// The 200 head of an event stream came.
-    mutating func streamOpened(_ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func streamOpened(_ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.journeyIndex(exchange.scan) else {
             preconditionFailure("a stream without a scan")
         }
@@ -71,7 +71,7 @@ extension Device {
 
     /// Something other than an event stream was answered.
     mutating func streamAnswered(
-        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
         let verdict = StreamVerdict.judge(&answer)
@@ -94,14 +94,14 @@ extension Device {
             self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
             self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
             self.journeys[index].streamRefusals += 1
-            guard self.journeys[index].streamRefusals >= DeviceLimit.streamRefusalsMax else { return }
+            guard self.journeys[index].streamRefusals >= AppLimits.streamRefusalsMax else { return }
             self.park(exchange.scan, .unexpectedStatus, at: now, into: &effects)
         }
     }
 
     /// The request for a stream failed below HTTP.
     mutating func streamNotOpened(
-        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let cause: LossCause =
             switch failure {
@@ -120,7 +120,7 @@ extension Device {
 
     /// What an upload was answered is known to be wrong only by whoever knows the target.
     private mutating func observeForeignURL(
-        _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(exchange.scan) else { return }
         var notes = ContractNotes()
@@ -132,7 +132,7 @@ extension Device {
 
     /// Leaves a job, whose stream cannot be had, in the record of its scan until the next launch.
     private mutating func park(
-        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
         self.giveUpEpisodes(index, resultsToo: false, at: now, into: &effects)
@@ -142,7 +142,7 @@ extension Device {
     /// A stream, or an attempt to open one, is over without a terminal event. Its request is out of our hands already.
     mutating func streamLost(
         _ scan: ScanNumber, _ cause: LossCause, after asked: Interval?, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
         let attempt = self.journeys[index].scan.record.attempts.stream
@@ -164,7 +164,7 @@ extension Device {
     /// The token does not open the job any more, or the job is gone: a new upload of the same scan, as often as the
     /// profile allows, then it waits for the next launch. No DELETE: it would be turned away as well.
     mutating func jobEnded(
-        _ scan: ScanNumber, _ end: JobEnd, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, _ end: JobEnd, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
         let job = self.journeys[index].job.jobId
@@ -182,8 +182,7 @@ extension Device {
     }
 
     /// The server has answered, and its answer leads to a new upload: the loss is over, though no head came.
-    private mutating func supersedeEpisode(_ index: Int, at now: Instant, into effects: inout [DeviceEffect])
-    {
+    private mutating func supersedeEpisode(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let episode = self.journeys[index].episode else { return }
         self.journeys[index].episode = nil
         self.observe(
@@ -194,7 +193,7 @@ extension Device {
 
     /// The job will not be followed any further: whatever was still to succeed has failed.
     mutating func giveUpEpisodes(
-        _ index: Int, resultsToo: Bool, at now: Instant, into effects: inout [DeviceEffect]
+        _ index: Int, resultsToo: Bool, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.journeys[index].job.jobId
         let scan = self.journeys[index].number
@@ -210,7 +209,7 @@ extension Device {
     }
 
     /// Opens the streams and asks for the results whose backoff is over.
-    mutating func returnToJobs(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.journeys.indices {
             switch self.journeys[index].stage {
             case .disconnected(let until, let floor) where max(until, floor) <= now:

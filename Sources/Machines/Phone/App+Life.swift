@@ -3,18 +3,18 @@ import Talaria
 
 // The app leaves the screen, and comes back.
 
-extension Device {
+extension App {
     /// What runs is cleaned up, what is not done goes back to the durable queue, nothing is started. Scans whose outcome
     /// is decided still finish, as far as the time allows.
-    mutating func suspended(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func suspended(at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.phase.isAway else { return }
-        self.phase = .suspended(until: now + DeviceLimit.backgroundTime)
+        self.phase = .suspended(until: now + AppLimits.backgroundTime)
         self.observe(.suspended, of: .none, at: now, into: &effects)
         let unanswered = self.exchanges.filter {
-            $0.head == nil && $0.purpose != .cleanup && $0.sentAt + DeviceLimit.patience <= now
+            $0.head == nil && $0.purpose != .cleanup && $0.sentAt + AppLimits.patience <= now
         }.map(\.scan)
         for exchange in self.exchanges where exchange.purpose != .cleanup {
-            effects.append(.abort(exchange.id))
+            effects.append(.app(.abort(exchange.id)))
         }
         self.exchanges.removeAll { $0.purpose != .cleanup }
         for number in self.journeys.map(\.number) {
@@ -29,7 +29,7 @@ extension Device {
 
     /// `cause`: why it waits from now on, unless what it waited for in its slot says more.
     private mutating func suspend(
-        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else { return }
         switch self.journeys[index].stage {
@@ -63,7 +63,7 @@ extension Device {
 
     /// A scan that was waiting already keeps a cause that says more than that the app left the screen.
     private mutating func suspendWaiting(
-        _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let waiting = self.queue.scans[index]
         self.queue.update(at: index) { waiting in
@@ -91,17 +91,17 @@ extension Device {
 
     /// The system stops the app where it stands. What only helps the server is abandoned; the DELETE of a decided scan
     /// is made when the app is opened again.
-    mutating func freezeIfDue(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func freezeIfDue(at now: Instant, into effects: inout [PhoneEffect]) {
         guard case .suspended(let until) = self.phase, until <= now else { return }
         self.phase = .frozen
-        for exchange in self.exchanges { effects.append(.abort(exchange.id)) }
+        for exchange in self.exchanges { effects.append(.app(.abort(exchange.id))) }
         self.exchanges = []
         for index in self.cleanups.indices { self.cleanups[index].interrupted(at: now) }
         self.abandonDiscards(cause: WaitingCause.suspended.rawValue, at: now, into: &effects)
     }
 
     /// The app is opened: like a launch for everything that waits, with what the process still has in memory.
-    mutating func resumed(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func resumed(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.phase.isAway else { return }
         self.phase = .running
         self.observe(.resumed, of: .none, at: now, into: &effects)

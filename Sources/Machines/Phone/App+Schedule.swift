@@ -3,7 +3,7 @@ import SimBase
 // The moments that a scan's times are measured from. They are in its record, by the run's wall clock, so that neither the
 // background nor a relaunch makes a late scan look early.
 
-extension Device {
+extension App {
     /// When the capture was due.
     func scheduled(_ record: DurableScan) -> Instant {
         if let scheduled = record.scheduledUnixNs { return self.instant(ofUnixNanoseconds: scheduled) }

@@ -3,8 +3,8 @@ import Talaria
 
 // From a prepared photo to a job with a durable record.
 
-extension Device {
-    mutating func startUpload(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
+extension App {
+    mutating func startUpload(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         guard case .prepared(let bytes) = scan.photo else {
             preconditionFailure("an upload without its photo")
         }
@@ -13,12 +13,12 @@ extension Device {
         // What a fresh process is to find if this one is killed.
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
-        self.journeys.append(Journey(scan: scan, stage: .uploading))
+        self.journeys.append(ActiveScan(scan: scan, stage: .uploading))
         // In two steps, so that no size of a photo can overflow.
-        let (whole, rest) = Int64(bytes).quotientAndRemainder(dividingBy: DeviceLimit.uploadBytesPerSecondMin)
+        let (whole, rest) = Int64(bytes).quotientAndRemainder(dividingBy: AppLimits.uploadBytesPerSecondMin)
         let transfer =
             Interval.seconds(min(whole, 86_400))
-            + .nanoseconds(rest * 1_000_000_000 / DeviceLimit.uploadBytesPerSecondMin)
+            + .nanoseconds(rest * 1_000_000_000 / AppLimits.uploadBytesPerSecondMin)
         self.send(
             RequestPlan(
                 purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
@@ -29,7 +29,7 @@ extension Device {
     }
 
     mutating func uploadAnswered(
-        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
         let verdict = UploadVerdict.judge(&answer)
@@ -56,7 +56,7 @@ extension Device {
     }
 
     mutating func uploadFailed(
-        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let cause: WaitingCause =
             switch failure {
@@ -71,7 +71,7 @@ extension Device {
     }
 
     private mutating func accepted(
-        _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.meet(job.jobId, exchange, at: now, into: &effects)
         guard let index = self.journeyIndex(exchange.scan) else {
@@ -91,7 +91,7 @@ extension Device {
 
     /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.
     private mutating func meet(
-        _ id: String, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+        _ id: String, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.recentJobs.meet(id) else { return }
         var notes = ContractNotes()
@@ -103,7 +103,7 @@ extension Device {
 
     private mutating func uploadAgain(
         _ exchange: Exchange, _ cause: WaitingCause, after asked: Interval?, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         self.requeue(
             exchange.scan, cause, self.uploadBackoff(exchange, at: now), floor: now + (asked ?? .zero),

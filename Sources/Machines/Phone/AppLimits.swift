@@ -1,7 +1,7 @@
 package import SimBase
 
 /// What a phone holds and how long it bears with something, whatever a server sends or a schedule asks.
-package enum DeviceLimit {
+package enum AppLimits {
     /// Unsettled scans of one phone. A capture beyond it is refused with `queueFullCode`, never dropped in silence.
     package static let unsettledMax = 1_000
     package static let queueFullCode = "QUEUE_FULL"

@@ -3,23 +3,24 @@ import Talaria
 
 // How the phone speaks: observations, durable writes, requests.
 
-extension Device {
+extension App {
     /// Changes nothing. A phone that was only lent for it would be copied wherever something of its own is told.
     mutating func observe(
-        _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+        _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        effects.append(.observe(Observation(at: now, device: self.number, scan: scan, what: .phone(what))))
+        effects.append(
+            .app(.observe(Observation(at: now, device: self.number, scan: scan, what: .phone(what)))))
     }
 
-    mutating func store(_ change: StoreChange, into effects: inout [DeviceEffect]) -> StoreTicket {
+    mutating func store(_ change: StoreChange, into effects: inout [PhoneEffect]) -> StoreTicket {
         self.lastTicket += 1
         let ticket = StoreTicket(self.lastTicket)
-        effects.append(.store(change, ticket))
+        effects.append(.app(.store(change, ticket)))
         return ticket
     }
 
     /// A write for which nothing waits.
-    mutating func note(_ change: StoreChange, into effects: inout [DeviceEffect]) {
+    mutating func note(_ change: StoreChange, into effects: inout [PhoneEffect]) {
         _ = self.store(change, into: &effects)
     }
 
@@ -61,11 +62,11 @@ extension Device {
         /// Between the identity and the trace context.
         var headers: [HeaderLine]
         var lastEventID: String?
-        var body: DeviceRequest.Body
+        var body: AppRequest.Body
         var timeout: Interval
     }
 
-    mutating func send(_ plan: RequestPlan, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func send(_ plan: RequestPlan, at now: Instant, into effects: inout [PhoneEffect]) {
         precondition(self.pathAvailable, "a request without a path")
         self.lastRequest += 1
         let exchange = Exchange(
@@ -91,10 +92,12 @@ extension Device {
             ),
             of: plan.scan, at: now, into: &effects)
         effects.append(
-            .send(
-                DeviceRequest(
-                    id: exchange.id, operation: exchange.operation, scan: plan.scan, attempt: plan.attempt,
-                    method: plan.method, target: plan.target, headers: headers, body: plan.body)))
+            .app(
+                .send(
+                    AppRequest(
+                        id: exchange.id, operation: exchange.operation, scan: plan.scan,
+                        attempt: plan.attempt,
+                        method: plan.method, target: plan.target, headers: headers, body: plan.body))))
     }
 
     /// The request in the driver's hands for a journey, if there is one.
@@ -109,8 +112,8 @@ extension Device {
     }
 
     /// Gives up the request of a journey.
-    mutating func abort(journeyOf scan: ScanNumber, into effects: inout [DeviceEffect]) {
+    mutating func abort(journeyOf scan: ScanNumber, into effects: inout [PhoneEffect]) {
         guard let index = self.exchangeIndex(journeyOf: scan) else { return }
-        effects.append(.abort(self.exchanges.remove(at: index).id))
+        effects.append(.app(.abort(self.exchanges.remove(at: index).id)))
     }
 }

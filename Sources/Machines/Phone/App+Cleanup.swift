@@ -3,15 +3,15 @@ import Talaria
 
 // DELETE, and the end of a scan.
 
-extension Device {
+extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
-    mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [DeviceEffect]) {
-        self.journeys.append(Journey(scan: scan, stage: .cleaning, holdsSlot: false))
+    mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
+        self.journeys.append(ActiveScan(scan: scan, stage: .cleaning, holdsSlot: false))
         self.clean(self.journeys.count - 1, at: now, into: &effects)
     }
 
     /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement.
-    mutating func clean(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func clean(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         let scan = self.journeys[index].number
         self.journeys[index].stage = .cleaning
         if self.profile.cleanup, let job = self.journeys[index].scan.record.job,
@@ -27,7 +27,7 @@ extension Device {
 
     /// Deletes a job that its scan does not need any more, once the last write says so durably.
     mutating func discard(
-        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.profile.cleanup, !self.isLeftToAnother(job, of: scan, at: now, into: &effects) else {
             return
@@ -38,7 +38,7 @@ extension Device {
 
     /// Whether another scan has a job of the same id by now, which a DELETE would hit.
     private mutating func isLeftToAnother(
-        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+        _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         for index in self.journeys.indices
         where self.journeys[index].number != scan && self.journeys[index].scan.record.job?.jobId == job.jobId
@@ -52,7 +52,7 @@ extension Device {
         return false
     }
 
-    mutating func sendDueCleanups(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func sendDueCleanups(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.cleanups.indices where self.cleanups[index].isDue(at: now) {
             guard self.maySendCleanup else { return }
             let cleanup = self.cleanups[index]
@@ -71,11 +71,11 @@ extension Device {
     var maySendCleanup: Bool {
         var sent = 0
         for index in self.cleanups.indices where self.cleanups[index].state == .sent { sent += 1 }
-        return sent < DeviceLimit.cleanupsSentMax
+        return sent < AppLimits.cleanupsSentMax
     }
 
     private mutating func nextCleanupAttempt(
-        _ scan: ScanNumber, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, into effects: inout [PhoneEffect]
     ) -> UInt32 {
         let record = self.changeScan(scan) { scan in
             _ = scan.nextAttempt(.cleanup)
@@ -87,7 +87,7 @@ extension Device {
     }
 
     mutating func cleanupAnswered(
-        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
         let verdict = CleanupVerdict.judge(&answer)
@@ -117,7 +117,7 @@ extension Device {
 
     mutating func cleanupFailed(
         _ exchange: Exchange, cause: String, after asked: Interval?, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let index = self.cleanupIndex(exchange) else { return }
         // A suspended phone has no time for a second try at what only helps the server.
@@ -135,7 +135,7 @@ extension Device {
     }
 
     private mutating func abandon(
-        _ index: Int, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+        _ index: Int, cause: String, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let cleanup = self.cleanups.remove(at: index)
         self.observe(
@@ -146,7 +146,7 @@ extension Device {
     /// A scan that still has other jobs to delete keeps its record: a later process must not find there the job whose DELETE
     /// is over.
     private mutating func isOver(
-        _ cleanup: Cleanup, at now: Instant, into effects: inout [DeviceEffect]
+        _ cleanup: Cleanup, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.settleIfClean(cleanup.scan, at: now, into: &effects)
         guard cleanup.purpose == .settle, let index = self.journeyIndex(cleanup.scan),
@@ -158,10 +158,10 @@ extension Device {
 
     /// Gives up every DELETE of a scan, the one under way included.
     mutating func abandonCleanups(
-        of scan: ScanNumber, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+        of scan: ScanNumber, cause: String, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.scan == scan {
-            effects.append(.abort(exchange.id))
+            effects.append(.app(.abort(exchange.id)))
         }
         self.exchanges.removeAll { $0.purpose == .cleanup && $0.scan == scan }
         while let index = self.cleanups.firstIndex(where: { $0.scan == scan }) {
@@ -171,10 +171,10 @@ extension Device {
 
     /// Gives up every DELETE of a job, the one under way included.
     mutating func abandonCleanups(
-        ofJob id: String, cause: String, at now: Instant, into effects: inout [DeviceEffect]
+        ofJob id: String, cause: String, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.job == id {
-            effects.append(.abort(exchange.id))
+            effects.append(.app(.abort(exchange.id)))
         }
         self.exchanges.removeAll { $0.purpose == .cleanup && $0.job == id }
         while let index = self.cleanups.firstIndex(where: { $0.job.jobId == id }) {
@@ -183,7 +183,7 @@ extension Device {
     }
 
     /// Gives up every DELETE that only helps the server.
-    mutating func abandonDiscards(cause: String, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func abandonDiscards(cause: String, at now: Instant, into effects: inout [PhoneEffect]) {
         while let index = self.cleanups.firstIndex(where: { $0.purpose == .discard }) {
             self.abandon(index, cause: cause, at: now, into: &effects)
         }
@@ -197,7 +197,7 @@ extension Device {
 
     /// A scan is settled when its outcome is durable and none of its jobs is left to clean up: then its record goes.
     private mutating func settleIfClean(
-        _ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan), self.journeys[index].stage == .cleaning,
             !self.cleanups.contains(where: { $0.scan == scan })

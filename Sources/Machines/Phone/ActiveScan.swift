@@ -2,7 +2,7 @@ import SimBase
 import Talaria
 
 /// A scan that is being worked on: its way from the upload to the DELETE.
-struct Journey: Sendable {
+struct ActiveScan: Sendable {
     var scan: Scan
     var stage: Stage
     /// From the upload until the outcome is durable and the stream over; given back early when the phone is suspended.
@@ -81,7 +81,7 @@ struct Journey: Sendable {
     }
 }
 
-extension Journey {
+extension ActiveScan {
     /// Until when a server has asked to wait with the next request.
     var floor: Instant? {
         switch self.stage {

@@ -4,7 +4,7 @@ import Talaria
 
 // Where in a sequence of writes the storage is torn: by a draw, or where a fault waits for a record or for a step of a scan.
 
-extension Handset {
+extension Phone {
     /// What a draw is for; raw values are part of what a seed means.
     enum Tear: UInt64 {
         case kill = 0
@@ -17,7 +17,7 @@ extension Handset {
 
     private func draw(upTo most: Int, _ tear: Tear) -> Int {
         Int(
-            self.surroundings.random.below(
+            self.context.random.below(
                 UInt64(most) + 1, .kill, UInt64(self.number.raw), UInt64(self.process), tear.rawValue))
     }
 
@@ -41,7 +41,7 @@ extension Handset {
         return first.map { (self.armed.remove(at: $0.place).opened(at: now), $0.kept) }
     }
 
-    private func recordsBefore(_ window: PhoneWindow, in written: [PhoneWrite]) -> Int? {
+    private func recordsBefore(_ window: PhoneWindow, in written: [PendingWrite]) -> Int? {
         switch window.trigger {
         case nil, .afterStep(.accepted): return nil
         case .afterRecords(let count):
@@ -63,7 +63,7 @@ extension Handset {
     }
 
     /// The places of the books of one result.
-    private static func books(in written: [PhoneWrite], atLeast least: Int) -> Range<Int>? {
+    private static func books(in written: [PendingWrite], atLeast least: Int) -> Range<Int>? {
         var start = written.startIndex
         while start < written.endIndex {
             guard let scan = written[start].change.scanOfBook else {

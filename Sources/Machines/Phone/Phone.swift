@@ -2,15 +2,15 @@ import Faults
 package import SimBase
 import Talaria
 
-/// A phone with the app on it: its process, its path, its clock, its storage and its user. It decides what of what happens
-/// reaches the app, and what is left when the app is gone; what the app does is `Device`'s.
+/// A phone: the app with its process, path, clock, storage and user. It decides which events reach the app and what is left
+/// when its process ends; `App` makes the decisions of the app.
 ///
 /// Windows of one kind may overlap; the phone is well again when the last of them has ended.
-package struct Handset: Sendable {
+package struct Phone: Sendable {
     package let number: DeviceNumber
     package let profile: ClientProfile
-    let surroundings: Surroundings
-    package internal(set) var device: Device
+    let context: RunContext
+    package internal(set) var app: App
     package internal(set) var identity: DeviceIdentity
     /// How many times the app was installed before.
     var installation: UInt64
@@ -38,8 +38,8 @@ package struct Handset: Sendable {
     /// The last write that has not been acknowledged.
     var unacknowledged: StoreTicket?
     /// Writes for which there is no room, in their order.
-    var held: [PhoneWrite] = []
-    /// Records that this process has made durable; counted where the handset remembers.
+    var held: [PendingWrite] = []
+    /// Records that this process has made durable; counted where the phone remembers.
     var records = 0
     /// Faults that wait for a record, or for a step of a scan.
     var armed: [PhoneWindow] = []
@@ -56,95 +56,73 @@ package struct Handset: Sendable {
     package private(set) var isQuiescent = true
     /// Something is under way, or will be when the user takes the phone up again.
     package private(set) var isBusy = false
-    private static let effectsKeptMax = 8
-    /// Reused.
-    var deviceEffects: [DeviceEffect] = []
 
     /// `installation`: how many device ids it had before this one. `remembers`: whether it has to know itself what it has
     /// stored, because its process may end before the run does, or its storage may run full.
     package init(
         number: DeviceNumber, profile: ClientProfile, identity: DeviceIdentity, installation: UInt64,
-        lastScan: ScanNumber, remembers: Bool, surroundings: Surroundings
+        lastScan: ScanNumber, remembers: Bool, context: RunContext
     ) {
         self.number = number
         self.profile = profile
-        self.surroundings = surroundings
+        self.context = context
         self.identity = identity
         self.installation = installation
         self.lastScan = lastScan
         self.storage = remembers ? Storage() : nil
-        self.device = Device(
-            number: number, identity: identity, profile: profile, random: surroundings.random,
-            run: surroundings.run, clockZero: surroundings.clockZero,
-            wallClockAtZero: surroundings.wallClockAtZero)
+        self.app = App(
+            number: number, identity: identity, profile: profile, random: context.random,
+            run: context.run, clockZero: context.clockZero, wallClockAtZero: context.wallClockAtZero)
     }
 
     // MARK: Events
 
     package mutating func handle(
-        _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
+        _ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        self.meet(event, at: now, into: &effects)
+        self.apply(event, at: now, into: &effects)
         // Kept, not computed when asked for: a driver that asks a phone of thousands would copy it first.
-        self.nextWake = self.device.nextWake
-        self.isQuiescent = self.device.isQuiescent
+        self.nextWake = self.app.nextWake
+        self.isQuiescent = self.app.isQuiescent
         self.isBusy = self.hasWork
     }
 
-    private mutating func meet(
-        _ event: HandsetEvent, at now: Instant, into effects: inout [HandsetEffect]
-    ) {
+    private mutating func apply(_ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         switch event {
         case .switchedOn(let restored):
             self.storage?.restore(restored)
             self.start(restored, at: now, into: &effects)
-        case .act(let act): self.perform(act, at: now, into: &effects)
+        case .disturbed(let disturbance): self.apply(disturbance, at: now, into: &effects)
         case .captureDue(let arrival, let photo): self.capture(arrival, photo, at: now, into: &effects)
         case .runEnded:
             self.isRunEnded = true
-            self.tell(.suspended, at: now, into: &effects)
-        case .healed: self.heal(at: now, into: &effects)
-        case .photoPrepared(let scan, let process, let bytes, let took):
+            self.handle(app: .suspended, at: now, into: &effects)
+        case .faultsEnded: self.endFaults(at: now, into: &effects)
+        case .app(let event, let process):
             guard process == self.process else { return }
-            self.tell(.photoPrepared(scan: scan, bytes: bytes, took: took), at: now, into: &effects)
-        case .photoRejected(let scan, let process, let reason):
-            guard process == self.process else { return }
-            self.tell(.photoRejected(scan: scan, reason: reason), at: now, into: &effects)
-        case .replyHead(let id, let head): self.tell(.replyHead(id, head), at: now, into: &effects)
-        case .replyBytes(let id, let bytes): self.tell(.replyBytes(id, bytes), at: now, into: &effects)
-        case .replyEnded(let id): self.tell(.replyEnded(id), at: now, into: &effects)
-        case .replyFailed(let id, let failure): self.tell(.replyFailed(id, failure), at: now, into: &effects)
-        case .woke: self.tell(.woke, at: now, into: &effects)
+            self.handle(app: event, at: now, into: &effects)
         case .flushing: self.flush(at: now, into: &effects)
         case .flushed:
             guard let ticket = self.unacknowledged else { return }
             self.unacknowledged = nil
-            self.tell(.stored(ticket), at: now, into: &effects)
+            self.handle(app: .stored(ticket), at: now, into: &effects)
         }
     }
 
-    /// Hands an event to the app, if it runs, and carries out what concerns the phone around it.
-    mutating func tell(_ event: DeviceEvent, at now: Instant, into effects: inout [HandsetEffect]) {
+    /// Hands an event to the app, if it runs, and does the phone's part of what the app wants.
+    mutating func handle(app event: AppEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.isAlive else { return }
-        var wanted: [DeviceEffect] = []
-        swap(&wanted, &self.deviceEffects)
-        self.device.handle(event, at: now, into: &wanted)
-        // What a write brings about is for the app to hear once it is done with this.
+        let first = effects.count
+        self.app.handle(event, at: now, into: &effects)
+        let end = effects.count
+        // The app receives the failures once it is done with this event.
         var failed: [StoreTicket] = []
-        var end: PhoneWindow?
-        carryingOut: for place in wanted.indices {
-            switch wanted.take(place, leaving: .releasePhoto(.none)) {
-            case .observe(let observation):
-                effects.append(.observe(observation))
-                if !self.armed.isEmpty, let window = self.takeArmed(at: observation, now) {
-                    end = window  // What else the app wanted is not done any more.
-                    break carryingOut
-                }
-            case .send(let request): effects.append(.send(request))
-            case .abort(let id): effects.append(.abort(id))
-            case .preparePhoto(let scan, let photo):
-                effects.append(.preparePhoto(scan, photo, process: self.process))
-            case .releasePhoto(let scan): effects.append(.releasePhoto(scan))
+        var window: PhoneWindow?
+        for index in first..<end where window == nil {
+            guard case .app(let effect) = effects.take(index, leaving: .flush) else {
+                preconditionFailure("an app wants nothing of a phone but its own effects")
+            }
+            switch effect {
             case .store(let change, let ticket):
                 if self.timesFull > 0 {
                     self.holdBack(change, ticket)
@@ -153,22 +131,23 @@ package struct Handset: Sendable {
                     self.store(change, ticket, into: &effects)
                 }
                 if case .settled(let scan, _) = change { self.settled(scan, into: &effects) }
+            case .observe(let observation):
+                effects.append(.app(effect))
+                // The process may end here: what else it wanted is not done any more.
+                if !self.armed.isEmpty { window = self.takeArmed(at: observation, now) }
+            case .send, .abort, .preparePhoto, .releasePhoto: effects.append(.app(effect))
             }
         }
-        // A burst must not stay with each of thousands of phones.
-        if wanted.capacity <= Self.effectsKeptMax {
-            wanted.clear()
-            swap(&wanted, &self.deviceEffects)
-        }
-        if let end { self.enter(end, kept: nil, at: now, into: &effects) }
-        for ticket in failed { self.tell(.storeFailed(ticket), at: now, into: &effects) }
+        effects.removeSubrange(first..<end)
+        if let window { self.enter(window, kept: nil, at: now, into: &effects) }
+        for ticket in failed { self.handle(app: .storeFailed(ticket), at: now, into: &effects) }
     }
 
     // MARK: The user
 
     /// There is a shutter only while the app is on the screen: a capture that is due before is made then.
     private mutating func capture(
-        _ arrival: Arrival, _ photo: PhotoReference, at now: Instant, into effects: inout [HandsetEffect]
+        _ arrival: Arrival, _ photo: PhotoReference, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.isOnScreen else {
             self.deferred.append(DeferredCapture(arrival: arrival, photo: photo))
@@ -179,22 +158,22 @@ package struct Handset: Sendable {
         self.captures += 1
         self.awaited = scan
         effects.append(.use(scan))
-        self.tell(
-            .captured(scan: scan, photo: photo, scheduled: arrival.scheduled), at: now, into: &effects)
+        self.handle(
+            app: .captured(scan: scan, photo: photo, scheduled: arrival.scheduled), at: now, into: &effects)
     }
 
-    /// What an earlier run left behind counts for nothing.
-    private mutating func settled(_ scan: ScanNumber, into effects: inout [HandsetEffect]) {
+    /// A scan that an earlier run left behind does not count.
+    private mutating func settled(_ scan: ScanNumber, into effects: inout [PhoneEffect]) {
         guard scan == self.awaited else { return }
         self.awaited = nil
         effects.append(.awaitedSettled)
     }
 
     /// The user takes the phone up again, unless something still keeps the app away.
-    mutating func open(at now: Instant, into effects: inout [HandsetEffect]) {
+    mutating func open(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.timesDead == 0, self.timesAway == 0, !self.isRunEnded else { return }
         if self.isAlive {
-            self.tell(.resumed, at: now, into: &effects)
+            self.handle(app: .resumed, at: now, into: &effects)
         } else {
             if self.lossesOfPath == 0 { effects.append(.hangUp) }
             self.start(self.storage?.scans ?? [], at: now, into: &effects)
@@ -206,15 +185,16 @@ package struct Handset: Sendable {
 
     /// A fresh process, with what its storage holds.
     private mutating func start(
-        _ restored: [DurableScan], at now: Instant, into effects: inout [HandsetEffect]
+        _ restored: [DurableScan], at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.isAlive = true
         self.process += 1
         self.records = 0
-        self.tell(
-            .launched(restored: restored, pathAvailable: self.lossesOfPath == 0), at: now, into: &effects)
+        self.handle(
+            app: .launched(restored: restored, pathAvailable: self.lossesOfPath == 0), at: now, into: &effects
+        )
         if self.clockAhead != .zero {
-            self.tell(.clockSet(ahead: self.clockAhead), at: now, into: &effects)
+            self.handle(app: .clockSet(ahead: self.clockAhead), at: now, into: &effects)
         }
         // The scan that the user waited for went with the process or with the app.
         if let awaited = self.awaited, !restored.contains(where: { $0.scan == awaited.raw }) {
@@ -222,11 +202,11 @@ package struct Handset: Sendable {
         }
     }
 
-    func freshDevice() -> Device {
-        Device(
+    func freshApp() -> App {
+        App(
             number: self.number, identity: self.identity, profile: self.profile,
-            random: self.surroundings.random, run: self.surroundings.run,
-            clockZero: self.surroundings.clockZero, wallClockAtZero: self.surroundings.wallClockAtZero)
+            random: self.context.random, run: self.context.run,
+            clockZero: self.context.clockZero, wallClockAtZero: self.context.wallClockAtZero)
     }
 
     // MARK: Queries
@@ -243,11 +223,11 @@ package struct Handset: Sendable {
         mutating get {
             if !self.isQuiescent { return true }
             guard self.isComingBack else { return false }
-            return !self.deferred.isEmpty || self.left.records > 0 || self.device.unsettledCount > 0
+            return !self.deferred.isEmpty || self.left.records > 0 || self.app.unsettledCount > 0
         }
     }
 
-    /// Whether its storage would give a fresh process the scan with that job; nil for a handset that does not remember.
+    /// Whether its storage would give a fresh process the scan with that job; nil for a phone that does not remember.
     package func holds(job: String, of scan: ScanNumber) -> Bool? {
         self.storage?.holds(job: job, of: scan)
     }
@@ -255,7 +235,7 @@ package struct Handset: Sendable {
     /// Whether its storage takes what is written, and nothing waits for it to do so.
     package var hasRoom: Bool { self.timesFull == 0 && self.held.isEmpty }
 
-    /// What its storage would give a fresh process; nil for a handset that does not remember.
+    /// What its storage would give a fresh process; nil for a phone that does not remember.
     package var stored: [DurableScan]? { self.storage?.scans }
 }
 
@@ -266,7 +246,7 @@ package struct DeferredCapture: Hashable, Sendable {
 }
 
 /// A write of the app that is not durable.
-struct PhoneWrite: Sendable {
+struct PendingWrite: Sendable {
     let change: StoreChange
     let ticket: StoreTicket
 }

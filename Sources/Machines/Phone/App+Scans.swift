@@ -3,9 +3,9 @@ import Talaria
 
 // A scan's life outside the slots: capture, photo, queue, and the way in and out of a slot.
 
-extension Device {
+extension App {
     mutating func launched(
-        _ restored: [DurableScan], pathAvailable: Bool, at now: Instant, into effects: inout [DeviceEffect]
+        _ restored: [DurableScan], pathAvailable: Bool, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         precondition(self.phase == .off, "a phone is launched once; a relaunch is a fresh phone")
         self.phase = .running
@@ -28,17 +28,17 @@ extension Device {
 
     mutating func captured(
         _ number: ScanNumber, _ photo: PhotoReference, scheduled: Instant, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard !self.phase.isAway else { return }  // The app is not on the screen: there is no shutter.
         precondition(
             self.queue.index(of: number) == nil && self.journeyIndex(number) == nil,
             "a scan number was used twice")
         self.observe(.captured(scheduled: scheduled), of: number, at: now, into: &effects)
-        guard self.unsettledCount < DeviceLimit.unsettledMax else {
-            self.note(.settled(number, .refused(code: DeviceLimit.queueFullCode)), into: &effects)
+        guard self.unsettledCount < AppLimits.unsettledMax else {
+            self.note(.settled(number, .refused(code: AppLimits.queueFullCode)), into: &effects)
             self.observe(
-                .refused(code: DeviceLimit.queueFullCode, cause: .queue), of: number, at: now, into: &effects)
+                .refused(code: AppLimits.queueFullCode, cause: .queue), of: number, at: now, into: &effects)
             return
         }
         let cause = self.presentCause(at: now) ?? .captured
@@ -65,7 +65,7 @@ extension Device {
     // MARK: Photo
 
     mutating func photoPrepared(
-        _ number: ScanNumber, bytes: Int, took: Interval?, at now: Instant, into effects: inout [DeviceEffect]
+        _ number: ScanNumber, bytes: Int, took: Interval?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
         guard let index = self.queue.index(of: number) else {
@@ -73,55 +73,55 @@ extension Device {
             if let journey = self.journeyIndex(number), self.journeys[journey].scan.photo != .absent {
                 return
             }
-            effects.append(.releasePhoto(number))
+            effects.append(.app(.releasePhoto(number)))
             return
         }
         switch self.queue.scans[index].scan.photo {
         case .preparing: self.queue.update(at: index) { $0.scan.photo = .prepared(bytes: bytes) }
         case .prepared: break  // Asked for twice, because it was released in between.
-        case .absent: effects.append(.releasePhoto(number))
+        case .absent: effects.append(.app(.releasePhoto(number)))
         }
     }
 
-    mutating func photoRejected(_ number: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func photoRejected(_ number: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
         else {
             return  // Settled or given back in the meantime: whoever takes it up next asks again.
         }
         _ = self.queue.remove(at: index)
         // Shown once it is durable: a process that dies before finds the scan as it was.
-        let settled = StoreChange.settled(number, .refused(code: DeviceLimit.photoUnusableCode))
+        let settled = StoreChange.settled(number, .refused(code: AppLimits.photoUnusableCode))
         self.rejected.append(RejectedScan(scan: number, ticket: self.store(settled, into: &effects)))
         self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
     }
 
     /// Has the photos prepared of the scans that are the next to be uploaded. A scan that serves a backoff, or a wait
     /// that a server asked for, is not among them: those behind it overtake it.
-    mutating func prepareAhead(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func prepareAhead(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.phase == .running else { return }
         var ahead = 0
         for index in self.queue.scans.indices
         where self.queue.scans[index].scan.work == .upload && self.queue.scans[index].isReady(at: now) {
-            guard ahead < DeviceLimit.photosAheadMax else { return }
+            guard ahead < AppLimits.photosAheadMax else { return }
             ahead += 1
             guard self.queue.scans[index].scan.photo == .absent else { continue }
             self.queue.update(at: index) { $0.scan.photo = .preparing }
             let scan = self.queue.scans[index].scan.number
             let photo = PhotoReference(self.queue.scans[index].scan.record.photo)
-            effects.append(.preparePhoto(scan, photo))
+            effects.append(.app(.preparePhoto(scan, photo)))
         }
     }
 
-    static func release(_ scan: inout Scan, into effects: inout [DeviceEffect]) {
+    static func release(_ scan: inout Scan, into effects: inout [PhoneEffect]) {
         guard scan.photo != .absent else { return }
         scan.photo = .absent
-        effects.append(.releasePhoto(scan.number))
+        effects.append(.app(.releasePhoto(scan.number)))
     }
 
     // MARK: Slots
 
     /// Gives free slots to the scans whose turn it is. Those of which only the DELETE is left need none.
-    mutating func startWaiting(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func startWaiting(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.phase == .running else { return }
         while let index = self.queue.nextDecided(self.conditions(at: now)) {
             self.startFinishing(self.queue.remove(at: index).scan, at: now, into: &effects)
@@ -141,7 +141,7 @@ extension Device {
     }
 
     /// Gives back the slots of decided scans whose stream is over: a DELETE needs none.
-    mutating func giveIdleSlots(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.journeys.indices
         where self.journeys[index].holdsSlot && self.journeys[index].stage == .cleaning {
             let scan = self.journeys[index].number
@@ -153,7 +153,7 @@ extension Device {
     }
 
     /// The slot is given once the stream is over whose terminal event has come.
-    mutating func leaveSlot(of scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func leaveSlot(of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         if self.isDraining(scan) {
             self.outlasted.append(scan)
         } else {
@@ -161,7 +161,7 @@ extension Device {
         }
     }
 
-    private mutating func giveOutlastedSlots(at now: Instant, into effects: inout [DeviceEffect]) {
+    private mutating func giveOutlastedSlots(at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.outlasted.isEmpty else { return }
         var left: [ScanNumber] = []
         for scan in self.outlasted {
@@ -176,11 +176,11 @@ extension Device {
 
     /// A scan that is to have a slot again does not wait for its last stream.
     private mutating func endOutlasted(
-        _ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.outlasted.contains(scan) else { return }
         for exchange in self.exchanges where exchange.purpose == .drain && exchange.scan == scan {
-            effects.append(.abort(exchange.id))
+            effects.append(.app(.abort(exchange.id)))
         }
         self.exchanges.removeAll { $0.purpose == .drain && $0.scan == scan }
         self.giveOutlastedSlots(at: now, into: &effects)
@@ -198,14 +198,14 @@ extension Device {
     mutating func requeue(
         _ number: ScanNumber, _ cause: WaitingCause, _ hold: WaitingScan.Hold, floor: Instant,
         at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(number) else {
             preconditionFailure("only a scan in a slot is requeued")
         }
         var scan = self.journeys.remove(at: index).scan
         if hold.isParked || self.phase.isAway
-            || self.queue.photosHeldBack(at: now) >= DeviceLimit.photosHeldBackMax
+            || self.queue.photosHeldBack(at: now) >= AppLimits.photosHeldBackMax
         {
             Self.release(&scan, into: &effects)
         }
@@ -242,7 +242,7 @@ extension Device {
 
     // MARK: Store
 
-    mutating func stored(_ ticket: StoreTicket, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func stored(_ ticket: StoreTicket, at now: Instant, into effects: inout [PhoneEffect]) {
         precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
         self.durable = max(self.durable, ticket)
         for index in self.queue.scans.indices
@@ -254,7 +254,7 @@ extension Device {
         while let rejected = self.rejected.first, rejected.ticket <= self.durable {
             self.rejected.removeFirst()
             self.observe(
-                .refused(code: DeviceLimit.photoUnusableCode, cause: .photo), of: rejected.scan, at: now,
+                .refused(code: AppLimits.photoUnusableCode, cause: .photo), of: rejected.scan, at: now,
                 into: &effects)
         }
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
@@ -276,14 +276,14 @@ extension Device {
     /// A capture that finds no room for its record is refused at once, and shown: it is never kept in memory only.
     /// Every other write stays where it is, in memory, and what waits for it goes on waiting.
     mutating func storeFailed(
-        _ ticket: StoreTicket, at now: Instant, into effects: inout [DeviceEffect]
+        _ ticket: StoreTicket, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
         guard let index = self.queue.scans.firstIndex(where: { !$0.isAnnounced && $0.ticket == ticket })
         else { return }
         var scan = self.queue.remove(at: index).scan
         Self.release(&scan, into: &effects)
-        let code = DeviceLimit.storageFullCode
+        let code = AppLimits.storageFullCode
         self.note(.settled(scan.number, .refused(code: code)), into: &effects)
         self.observe(.refused(code: code, cause: .storage), of: scan.number, at: now, into: &effects)
     }

@@ -3,9 +3,9 @@ import Talaria
 
 // The path of the network.
 
-extension Device {
+extension App {
     /// Without a path nothing is tried. Every request is given up; its connection is left without a goodbye.
-    mutating func pathLost(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func pathLost(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.pathAvailable else { return }
         self.pathAvailable = false
         self.observe(.pathLost, of: .none, at: now, into: &effects)
@@ -16,7 +16,7 @@ extension Device {
     }
 
     /// Another network: everything that was under way is lost, and tried again over the new one.
-    mutating func pathChanged(isAvailable: Bool, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func pathChanged(isAvailable: Bool, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.pathAvailable else { return }  // It had none that could be lost.
         self.observe(.pathChanged, of: .none, at: now, into: &effects)
         if isAvailable {
@@ -34,12 +34,12 @@ extension Device {
 
     /// Nothing is heard any more of what was asked: its connections are left without a goodbye.
     private mutating func giveUpRequests(
-        _ cause: LossCause, at now: Instant, into effects: inout [DeviceEffect]
+        _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let given = self.exchanges
         self.exchanges = []
         for exchange in given {
-            effects.append(.abort(exchange.id))
+            effects.append(.app(.abort(exchange.id)))
             switch exchange.purpose {
             case .drain:
                 break
@@ -62,7 +62,7 @@ extension Device {
     }
 
     private mutating func observeNoPath(
-        _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(
             .requestFailed(
@@ -70,7 +70,7 @@ extension Device {
             of: exchange.scan, at: now, into: &effects)
     }
 
-    mutating func pathReturned(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func pathReturned(at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.pathAvailable else { return }
         self.pathAvailable = true
         self.observe(.pathReturned, of: .none, at: now, into: &effects)

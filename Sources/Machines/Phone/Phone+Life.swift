@@ -5,9 +5,9 @@ import Talaria
 // What happens to a phone apart from its requests: it loses its path or changes it, its app leaves the screen, dies, is
 // installed anew, its clock is set, its storage fills up.
 
-extension Handset {
-    mutating func perform(_ act: LifeAct, at now: Instant, into effects: inout [HandsetEffect]) {
-        switch act {
+extension Phone {
+    mutating func apply(_ disturbance: PhoneDisturbance, at now: Instant, into effects: inout [PhoneEffect]) {
+        switch disturbance {
         case .begins(let window): self.begin(window, at: now, into: &effects)
         case .ends(let window): self.end(window, at: now, into: &effects)
         case .entersTunnel: self.losePath(at: now, into: &effects)
@@ -19,7 +19,7 @@ extension Handset {
     }
 
     private mutating func begin(
-        _ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]
+        _ window: PhoneWindow, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         if window.kind.needsApp, self.isRunEnded { return }  // The run is over for the user.
         if window.trigger == nil {
@@ -31,7 +31,7 @@ extension Handset {
 
     /// `kept`: how many of the writes under way the storage takes, where that is decided; else it is drawn.
     mutating func enter(
-        _ window: PhoneWindow, kept: Int?, at now: Instant, into effects: inout [HandsetEffect]
+        _ window: PhoneWindow, kept: Int?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.fault(.began(fault: window.fault)), at: now, into: &effects)
         switch window.kind {
@@ -39,7 +39,7 @@ extension Handset {
         case .handover: self.changePath(isThere: window.to <= window.from, at: now, into: &effects)
         case .background:
             self.hold(\.timesAway, window)
-            if self.timesAway == 1 { self.tell(.suspended, at: now, into: &effects) }
+            if self.timesAway == 1 { self.handle(app: .suspended, at: now, into: &effects) }
         case .kill:
             self.hold(\.timesDead, window)
             self.kill(kept: kept, at: now, into: &effects)
@@ -57,7 +57,7 @@ extension Handset {
         effects.append(.schedule(.ends(window), at: window.to))
     }
 
-    private mutating func end(_ window: PhoneWindow, at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func end(_ window: PhoneWindow, at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.fault(.ended(fault: window.fault)), at: now, into: &effects)
         switch window.kind {
         case .offline: self.regainPath(saysGoodbye: true, at: now, into: &effects)
@@ -77,18 +77,18 @@ extension Handset {
         }
     }
 
-    private mutating func hold(_ times: WritableKeyPath<Handset, Int>, _ window: PhoneWindow) {
+    private mutating func hold(_ times: WritableKeyPath<Phone, Int>, _ window: PhoneWindow) {
         self[keyPath: times] += 1
         if window.to == .distantFuture { self.timesForGood += 1 }
     }
 
-    private func observe(_ what: Sighting, at now: Instant, into effects: inout [HandsetEffect]) {
+    private func observe(_ what: Sighting, at now: Instant, into effects: inout [PhoneEffect]) {
         effects.append(
             .observe(Observation(at: now, device: self.number, scan: .none, what: what)))
     }
 
     /// Captures that were deferred are left out: the schedule is over.
-    mutating func heal(at now: Instant, into effects: inout [HandsetEffect]) {
+    mutating func endFaults(at now: Instant, into effects: inout [PhoneEffect]) {
         self.isRunEnded = false
         self.deferred = []
         self.armed = []
@@ -109,31 +109,31 @@ extension Handset {
     // MARK: The path
 
     /// Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
-    private mutating func losePath(at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func losePath(at now: Instant, into effects: inout [PhoneEffect]) {
         self.lossesOfPath += 1
         guard self.lossesOfPath == 1 else { return }
         effects.append(.park)
-        self.tell(.pathLost, at: now, into: &effects)
+        self.handle(app: .pathLost, at: now, into: &effects)
     }
 
     /// The same, but the connections are those of a network that the phone is not in any more: no RST of its own will
     /// ever reach the peer over it.
-    private mutating func changePath(isThere: Bool, at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func changePath(isThere: Bool, at now: Instant, into effects: inout [PhoneEffect]) {
         let hadPath = self.lossesOfPath == 0
         if !isThere { self.lossesOfPath += 1 }
         guard hadPath else { return }
         effects.append(.park)
-        effects.append(.schedule(.oldPathGone, at: now + HandsetLimits.oldPathTime))
-        self.tell(.pathChanged(isAvailable: isThere), at: now, into: &effects)
+        effects.append(.schedule(.oldPathGone, at: now + PhoneLimits.oldPathTime))
+        self.handle(app: .pathChanged(isAvailable: isThere), at: now, into: &effects)
     }
 
     private mutating func regainPath(
-        saysGoodbye: Bool, at now: Instant, into effects: inout [HandsetEffect]
+        saysGoodbye: Bool, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.lossesOfPath -= 1
         guard self.lossesOfPath == 0 else { return }
         if saysGoodbye { effects.append(.hangUp) }
-        self.tell(.pathReturned, at: now, into: &effects)
+        self.handle(app: .pathReturned, at: now, into: &effects)
     }
 
     // MARK: The process
@@ -141,7 +141,7 @@ extension Handset {
     /// The process is gone with all that it had in memory, and nobody is told: its connections stay open and unread until
     /// the next one starts. What was acknowledged as durable is kept. Of the writes under way the storage took none, some or
     /// all, in their order.
-    private mutating func kill(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func kill(kept: Int?, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.isAlive else { return }
         precondition(
             self.storage != nil, "the process of a phone that does not remember what it stored was ended")
@@ -157,10 +157,10 @@ extension Handset {
         let records = self.storage?.scans ?? []
         for record in records { self.observeKept(record, at: now, into: &effects) }
         self.left = (records.count, records.count { $0.isUnsettled })
-        self.device = self.freshDevice()
+        self.app = self.freshApp()
     }
 
-    private func observeKept(_ record: DurableScan, at now: Instant, into effects: inout [HandsetEffect]) {
+    private func observeKept(_ record: DurableScan, at now: Instant, into effects: inout [PhoneEffect]) {
         effects.append(
             .observe(
                 Observation(
@@ -172,46 +172,46 @@ extension Handset {
     }
 
     /// The writes were made, and the process ended before it could act on that: only what they mean was seen.
-    private mutating func keepWritten(at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func keepWritten(at now: Instant, into effects: inout [PhoneEffect]) {
         guard let last = self.storage?.unflushed.last else { return }
         self.write(into: &effects)
         effects.append(.flushNow)
-        var wanted: [DeviceEffect] = []
-        self.device.handle(.stored(last.ticket), at: now, into: &wanted)
-        for case .observe(let observation) in wanted where observation.what.isOfStorage {
+        var wanted: [PhoneEffect] = []
+        self.app.handle(.stored(last.ticket), at: now, into: &wanted)
+        for case .app(.observe(let observation)) in wanted where observation.what.isOfStorage {
             effects.append(.observe(observation))
         }
     }
 
     /// All that the app stored goes with it, and the next one has another device id.
-    private mutating func wipe(at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func wipe(at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.phone(.reinstalled(discarded: self.left.unsettled)), at: now, into: &effects)
         self.left = (0, 0)
         self.installation += 1
         self.identity = DeviceIdentity.draw(
-            self.surroundings.random, self.number, installation: self.installation)
+            self.context.random, self.number, installation: self.installation)
         self.storage?.wipe()
         effects.append(.wiped(self.identity))
-        self.device = self.freshDevice()
+        self.app = self.freshApp()
     }
 
     // MARK: Clock and storage
 
     private mutating func setClock(
-        further: Interval, at now: Instant, into effects: inout [HandsetEffect]
+        further: Interval, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let (sum, overflow) = self.clockAhead.nanoseconds.addingReportingOverflow(further.nanoseconds)
         guard !overflow else { return }
         self.clockAhead = .nanoseconds(sum)
-        self.tell(.clockSet(ahead: self.clockAhead), at: now, into: &effects)
+        self.handle(app: .clockSet(ahead: self.clockAhead), at: now, into: &effects)
     }
 
     /// A write becomes durable with the next flush.
     mutating func store(
-        _ change: StoreChange, _ ticket: StoreTicket, into effects: inout [HandsetEffect]
+        _ change: StoreChange, _ ticket: StoreTicket, into effects: inout [PhoneEffect]
     ) {
         if self.storage == nil {
-            effects.append(.write(change))
+            effects.append(.app(.store(change, ticket)))
         } else {
             self.storage?.write(change, ticket)
         }
@@ -220,14 +220,14 @@ extension Handset {
     }
 
     /// Hands over what was written since the last flush.
-    private mutating func write(into effects: inout [HandsetEffect]) {
+    private mutating func write(into effects: inout [PhoneEffect]) {
         // Without a storage of its own it handed everything over as it came.
         self.records += self.storage?.unflushed.count ?? 0
-        self.storage?.flush { effects.append(.write($0)) }
+        self.storage?.flush { effects.append(.app(.store($0, $1))) }
     }
 
     /// The same, up to the record that a fault waits for.
-    mutating func flush(at now: Instant, into effects: inout [HandsetEffect]) {
+    mutating func flush(at now: Instant, into effects: inout [PhoneEffect]) {
         if !self.armed.isEmpty, let (window, kept) = self.takeArmed(at: now) {
             self.enter(window, kept: kept, at: now, into: &effects)
         }
@@ -235,17 +235,17 @@ extension Handset {
     }
 
     /// From now on there is no room. Of the writes under way the storage takes none, some or all, in their order.
-    private mutating func fillStorage(kept: Int?, at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func fillStorage(kept: Int?, at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.phone(.storageFilled), at: now, into: &effects)
         guard let written = self.storage?.unflushed, !written.isEmpty else { return }
         let keptCount = kept ?? self.drawKept(.storageFull)
         let rest = self.storage?.takeUnflushed(behind: keptCount) ?? []
         self.unacknowledged = keptCount > 0 ? written[keptCount - 1].ticket : nil
         for write in rest { self.holdBack(write.change, write.ticket) }
-        for write in rest { self.tell(.storeFailed(write.ticket), at: now, into: &effects) }
+        for write in rest { self.handle(app: .storeFailed(write.ticket), at: now, into: &effects) }
     }
 
-    private mutating func freeStorage(at now: Instant, into effects: inout [HandsetEffect]) {
+    private mutating func freeStorage(at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.phone(.storageFreed), at: now, into: &effects)
         let held = self.held
         self.held = []
@@ -262,7 +262,7 @@ extension Handset {
         case .settled(let scan, _): self.held.removeAll { $0.change.isRecord(of: scan) }
         case .put, .book: break
         }
-        self.held.append(PhoneWrite(change: change, ticket: ticket))
+        self.held.append(PendingWrite(change: change, ticket: ticket))
     }
 }
 

@@ -3,7 +3,7 @@ import Talaria
 
 // Answers come in, are attributed to what they answer, and are judged once they are whole.
 
-extension Device {
+extension App {
     /// Where the request stands, or nil for one that was given up: its answer is late. Mutating: to ask a phone that is
     /// not lent for a change copies it.
     private mutating func exchangeIndex(_ id: RequestID) -> Int? {
@@ -13,7 +13,7 @@ extension Device {
     }
 
     mutating func replyHead(
-        _ id: RequestID, _ head: ReplyHead, at now: Instant, into effects: inout [DeviceEffect]
+        _ id: RequestID, _ head: ReplyHead, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.exchangeIndex(id) else { return }
         precondition(self.exchanges[index].head == nil, "a request has one answer")
@@ -29,7 +29,7 @@ extension Device {
             guard head.contentType == "text/event-stream", !head.isEncoded else {
                 // Its body may be endless; what it says does not matter.
                 self.exchanges.remove(at: index)
-                effects.append(.abort(id))
+                effects.append(.app(.abort(id)))
                 self.conclude(exchange, body: [], isTooLarge: false, isCut: true, at: now, into: &effects)
                 return
             }
@@ -42,7 +42,7 @@ extension Device {
 
     /// - Returns: Whether anything changed beyond the stream that the bytes belong to.
     mutating func replyBytes(
-        _ id: RequestID, _ bytes: ArraySlice<UInt8>, at now: Instant, into effects: inout [DeviceEffect]
+        _ id: RequestID, _ bytes: ArraySlice<UInt8>, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         guard let index = self.exchangeIndex(id) else { return false }
         guard let head = self.exchanges[index].head else {
@@ -56,7 +56,7 @@ extension Device {
         case .upload, .stream, .results, .cleanup:
             guard !self.exchanges[index].collect(bytes) else { return false }
             let exchange = self.exchanges.remove(at: index)
-            effects.append(.abort(id))
+            effects.append(.app(.abort(id)))
             self.observe(
                 .badAnswer(exchange.operation, attempt: exchange.attempt, .tooLarge), of: exchange.scan,
                 at: now,
@@ -66,7 +66,7 @@ extension Device {
         }
     }
 
-    mutating func replyEnded(_ id: RequestID, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func replyEnded(_ id: RequestID, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.exchangeIndex(id) else { return }
         var exchange = self.exchanges.remove(at: index)
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
@@ -84,7 +84,7 @@ extension Device {
     }
 
     mutating func replyFailed(
-        _ id: RequestID, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+        _ id: RequestID, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.exchangeIndex(id) else { return }
         self.requestFailed(self.exchanges.remove(at: index), failure, at: now, into: &effects)
@@ -92,7 +92,7 @@ extension Device {
 
     /// A request ended without a whole answer, by the network or by our own deadline.
     mutating func requestFailed(
-        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         switch (exchange.purpose, exchange.head?.status) {
         case (.drain, _):
@@ -129,7 +129,7 @@ extension Device {
     /// A whole answer, or all that will ever come of it: `isCut`, for what of its body was lost or not waited for.
     private mutating func conclude(
         _ exchange: Exchange, body: [UInt8], isTooLarge: Bool, isCut: Bool, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
@@ -146,7 +146,7 @@ extension Device {
 
     /// Reports what was wrong with an answer, unless it was its size: that is reported when it is noticed.
     mutating func observe(
-        bad: BadAnswer?, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+        bad: BadAnswer?, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let bad, bad != .tooLarge else { return }
         self.observe(
@@ -156,7 +156,7 @@ extension Device {
 
     /// Reports what was found in an answer that the contract does not foresee.
     mutating func observe(
-        _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [DeviceEffect]
+        _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard !answer.notes.isEmpty else { return }
         self.observe(
@@ -166,7 +166,7 @@ extension Device {
 
     mutating func observe(
         _ notes: ContractNotes, of scan: ScanNumber, _ operation: Operation, _ part: String, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         for finding in notes.findings(operation, part) {
             self.observe(.found(finding), of: scan, at: now, into: &effects)
@@ -174,12 +174,12 @@ extension Device {
     }
 
     /// Gives up every request whose time is over, and every stream that has been silent for too long.
-    mutating func passDeadlines(at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func passDeadlines(at now: Instant, into effects: inout [PhoneEffect]) {
         let late = self.exchanges.indices.filter { self.exchanges[$0].deadline.map { $0 <= now } ?? false }
         for id in late.map({ self.exchanges[$0].id }) {
             guard let index = self.exchangeIndex(id) else { continue }
             let exchange = self.exchanges.remove(at: index)
-            effects.append(.abort(id))
+            effects.append(.app(.abort(id)))
             self.requestFailed(exchange, .timedOut, at: now, into: &effects)
         }
         let silent = self.journeys.indices.filter { index in

@@ -3,10 +3,10 @@ import Talaria
 
 // From the terminal event to books in the library.
 
-extension Device {
+extension App {
     /// The job has completed; nil when its event could not be read.
     mutating func completed(
-        _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.journeys[index].job
         let inline = reading?.inline ?? .undecodable
@@ -27,7 +27,7 @@ extension Device {
                 notes, of: self.journeys[index].number, .stream, "completed", at: now, into: &effects)
         }
         if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
-            books.count <= DeviceLimit.booksPerScanMax
+            books.count <= AppLimits.booksPerScanMax
         {
             self.file(books, index, at: now, into: &effects)
         } else if self.pathAvailable {
@@ -54,7 +54,7 @@ extension Device {
             && (ServerText.isPath(address) || ServerText.origin(address) == ServerText.origin(job.sseUrl))
     }
 
-    mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         let attempt = self.journeys[index].scan.nextAttempt(.results)
         self.note(.put(self.journeys[index].scan.record), into: &effects)
         self.journeys[index].stage = .fetching
@@ -67,7 +67,7 @@ extension Device {
     }
 
     mutating func resultsAnswered(
-        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [DeviceEffect]
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(exchange.scan) else {
             preconditionFailure("results without a scan")
@@ -94,7 +94,7 @@ extension Device {
         case .bad(let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
             self.journeys[index].resultsBadAnswers += 1
-            guard self.journeys[index].resultsBadAnswers >= DeviceLimit.resultsBadAnswersMax else {
+            guard self.journeys[index].resultsBadAnswers >= AppLimits.resultsBadAnswersMax else {
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
                 return
             }
@@ -107,7 +107,7 @@ extension Device {
 
     /// The results could not be had this time; the job lives.
     mutating func resultsFailed(
-        _ scan: ScanNumber, after asked: Interval?, at now: Instant, into effects: inout [DeviceEffect]
+        _ scan: ScanNumber, after asked: Interval?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("results without a scan") }
         self.journeys[index].resultsFailures += 1
@@ -122,7 +122,7 @@ extension Device {
     /// Puts every book into the library that is not there yet. A book is known by its place in the scan's results,
     /// whichever way they came.
     private mutating func file(
-        _ books: [Book], _ index: Int, at now: Instant, into effects: inout [DeviceEffect]
+        _ books: [Book], _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let scan = self.journeys[index].number
         if let detected = self.journeys[index].booksDetected, detected != books.count {
@@ -142,7 +142,7 @@ extension Device {
             let ticket = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
             self.journeys[index].scan.record.booksApplied.append(ordinal)
             self.journeys[index].unobservedBooks.append(
-                Journey.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
+                ActiveScan.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
         }
         self.journeys[index].scan.record.completed = true
         self.fileOutcome(index, into: &effects)
@@ -151,7 +151,7 @@ extension Device {
     /// A non-retryable answer: shown, and cleaned up if there is a job.
     mutating func refuse(
         _ scan: ScanNumber, code: String, cause: RefusalCause, at now: Instant,
-        into effects: inout [DeviceEffect]
+        into effects: inout [PhoneEffect]
     ) {
         guard let index = self.journeyIndex(scan) else {
             preconditionFailure("only a scan in a slot is refused")
@@ -161,7 +161,7 @@ extension Device {
         self.fileOutcome(index, into: &effects)
     }
 
-    private mutating func fileOutcome(_ index: Int, into effects: inout [DeviceEffect]) {
+    private mutating func fileOutcome(_ index: Int, into effects: inout [PhoneEffect]) {
         if self.profile.cleanup, self.journeys[index].scan.record.job != nil {
             self.journeys[index].reservedCleanup = self.journeys[index].scan.nextAttempt(.cleanup)
         }
@@ -169,10 +169,10 @@ extension Device {
         self.journeys[index].stage = .filing(ticket)
     }
 
-    mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.journeys[index].unobservedBooks.isEmpty else { return }
         let scan = self.journeys[index].number
-        var books: [Journey.UnobservedBook] = []
+        var books: [ActiveScan.UnobservedBook] = []
         swap(&books, &self.journeys[index].unobservedBooks)
         var observed = 0
         while observed < books.count, books[observed].ticket <= self.durable {
@@ -186,7 +186,7 @@ extension Device {
     }
 
     /// The outcome is durable: it counts from here on, whatever becomes of the DELETE.
-    mutating func filed(_ scan: ScanNumber, at now: Instant, into effects: inout [DeviceEffect]) {
+    mutating func filed(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.journeyIndex(scan) else { preconditionFailure("an outcome without a scan") }
         if let code = self.journeys[index].scan.record.refusal {
             let cause = self.journeys[index].refusalCause

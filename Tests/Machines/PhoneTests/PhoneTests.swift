@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 import Testing
 
-@Suite struct HandsetTests {
+@Suite struct PhoneTests {
     // MARK: Storage and kills
 
     /// The record of a scan without a job.
@@ -21,7 +21,7 @@ import Testing
         bench.act(.begins(window))
         #expect(bench.seen == [.killed, Self.kept])
         #expect(bench.wanted == ["park", "forget process", "schedule 3000"])
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         _ = bench.take()
         bench.now = window.to
         bench.act(.ends(window))
@@ -54,43 +54,43 @@ import Testing
         _ = bench.take()
         bench.tell(.flushing)
         bench.tell(.flushed)
-        bench.tell(.woke)
+        bench.tell(app: .woke)
         #expect(bench.effects.isEmpty)
         bench.act(.ends(window))
         _ = bench.take()
-        bench.tell(.photoPrepared(ScanNumber(1), process: 1, bytes: 1_000, took: nil))
+        bench.tell(.app(.photoPrepared(scan: ScanNumber(1), bytes: 1_000, took: nil), process: 1))
         #expect(bench.effects.isEmpty)
     }
 
-    @Test func `a handset that does not remember hands every write over at once`() {
+    @Test func `a phone that does not remember hands every write over at once`() {
         var bench = Bench(remembers: false)
         bench.capture()
         #expect(bench.wanted == ["use 1", "write", "flush", "prepare"])
-        #expect(bench.handset.stored == nil)
+        #expect(bench.phone.stored == nil)
     }
 
     @Test func `one that remembers hands them over when they are flushed`() {
         var bench = Bench()
         bench.capture()
         #expect(bench.wanted == ["use 1", "flush", "prepare"])
-        #expect(bench.handset.stored == [])
+        #expect(bench.phone.stored == [])
         _ = bench.take()
         bench.flush()
         #expect(bench.wanted == ["write"])
         #expect(bench.seen == [.queued(.captured)])
-        #expect(bench.handset.stored?.map(\.scan) == [1])
+        #expect(bench.phone.stored?.map(\.scan) == [1])
     }
 
     @Test func `a reinstalled phone has nothing, says how much it had, and is another device`() {
         var bench = Bench()
         bench.capture()
         bench.flush()
-        let before = bench.handset.identity
+        let before = bench.phone.identity
         _ = bench.take()
         let window = bench.window(.reinstall, from: 1, to: 2)
         bench.act(.begins(window))
         #expect(bench.seen == [.killed, Self.kept, .reinstalled(discarded: 1)])
-        #expect(bench.handset.identity != before)
+        #expect(bench.phone.identity != before)
         bench.act(.ends(window))
         #expect(bench.seen.contains(.launched(restored: 0)))
         _ = bench.take()
@@ -112,7 +112,7 @@ import Testing
         _ = bench.take()
         bench.flush()
         #expect(bench.wanted == ["write"], "the refusal, and no record that a kill could leave without it")
-        #expect(bench.handset.stored == [])
+        #expect(bench.phone.stored == [])
     }
 
     // MARK: The user
@@ -123,13 +123,13 @@ import Testing
         bench.act(.begins(window))
         bench.now = .zero + .seconds(2)
         bench.capture()
-        #expect(bench.handset.deferred.count == 1)
-        #expect(bench.handset.isBusy)
+        #expect(bench.phone.deferred.count == 1)
+        #expect(bench.phone.isBusy)
         bench.now = window.to
         _ = bench.take()
         bench.act(.ends(window))
         #expect(bench.seen == [.resumed, .captured(scheduled: .zero + .seconds(2))])
-        #expect(bench.handset.deferred.isEmpty)
+        #expect(bench.phone.deferred.isEmpty)
     }
 
     @Test func `the time of a deferred capture outlives the process that made it`() throws {
@@ -141,7 +141,7 @@ import Testing
         bench.act(.ends(bench.window(.background, from: 1, to: 5)))
         bench.flush()
         bench.act(.begins(bench.window(.kill, from: 5, to: 6)))
-        let record = try #require(bench.handset.stored?.first)
+        let record = try #require(bench.phone.stored?.first)
         #expect(record.capturedUnixMs == Bench.zero + 5_000)
         #expect(record.scheduledUnixNs == (Bench.zero + 2_000) * 1_000_000)
         #expect(record.uploadDueUnixNs == record.scheduledUnixNs)
@@ -153,10 +153,10 @@ import Testing
         bench.act(.begins(away))
         bench.act(.begins(dead))
         bench.act(.ends(dead))
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         bench.act(.ends(away))
-        #expect(bench.handset.isAlive)
-        #expect(bench.handset.process == 2)
+        #expect(bench.phone.isAlive)
+        #expect(bench.phone.process == 2)
     }
 
     @Test func `nobody takes the phone up again once the run is over`() {
@@ -165,7 +165,7 @@ import Testing
         bench.act(.begins(dead))
         bench.tell(.runEnded)
         bench.act(.ends(dead))
-        #expect(!bench.handset.isAlive)
+        #expect(!bench.phone.isAlive)
         _ = bench.take()
         bench.act(.begins(bench.window(.background, from: 4, to: 5)))
         #expect(bench.effects.isEmpty)
@@ -174,7 +174,7 @@ import Testing
     @Test func `the user of a closed group hears once that the scan is settled`() {
         var bench = Bench()
         bench.capture()
-        bench.tell(.photoRejected(ScanNumber(1), process: 1, reason: "too dark"))
+        bench.tell(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
         bench.flush()
         #expect(bench.wanted.filter { $0 == "awaited settled" }.count == 1)
     }
@@ -187,9 +187,9 @@ import Testing
         bench.act(.entersTunnel)
         bench.act(.begins(bench.window(.offline, from: 1, to: 2)))
         bench.act(.leavesTunnel)
-        #expect(!bench.handset.hasPath)
+        #expect(!bench.phone.hasPath)
         bench.act(.ends(bench.window(.offline, from: 1, to: 2)))
-        #expect(bench.handset.hasPath)
+        #expect(bench.phone.hasPath)
         #expect(bench.seen == [.pathLost, .pathReturned])
         #expect(bench.wanted == ["park", "schedule 2000", "hang up"])
     }

@@ -1,0 +1,77 @@
+package import SimBase
+package import Talaria
+
+/// What the app wants done.
+package enum AppEffect: Hashable, Sendable {
+    case preparePhoto(ScanNumber, PhotoReference)
+    /// The prepared photo is not needed any more.
+    case releasePhoto(ScanNumber)
+    case send(AppRequest)
+    /// Gives up a request: nothing more is to be heard of it. Its connection is closed, or, without a path, left
+    /// without a goodbye.
+    case abort(RequestID)
+    /// An append to the phone's journal. The phone answers the ticket with `.stored` once the change and everything before
+    /// it is durable; the driver has no use for it.
+    case store(StoreChange, StoreTicket)
+    case observe(Observation)
+}
+
+/// A request to be made.
+package struct AppRequest: Hashable, Sendable {
+    package enum Body: Hashable, Sendable {
+        case none
+        /// Multipart with one part `photos[]`, the prepared photo of this scan.
+        case photo(ScanNumber)
+    }
+
+    package var id: RequestID
+    package var operation: Operation
+    package var scan: ScanNumber
+    package var attempt: UInt32
+    package var method: String
+    /// A path with its query on the target's base, or an absolute URL where the server sent one.
+    package var target: String
+    package var headers: [HeaderLine]
+    package var body: Body
+
+    package init(
+        id: RequestID, operation: Operation, scan: ScanNumber, attempt: UInt32, method: String,
+        target: String,
+        headers: [HeaderLine], body: Body
+    ) {
+        self.id = id
+        self.operation = operation
+        self.scan = scan
+        self.attempt = attempt
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// A place in the order of a phone's durable writes.
+package struct StoreTicket: Hashable, Comparable, Sendable {
+    package let raw: UInt64
+    package init(_ raw: UInt64) { self.raw = raw }
+    package static func < (left: StoreTicket, right: StoreTicket) -> Bool { left.raw < right.raw }
+}
+
+/// One durable write. The driver appends it to the phone's journal, in order. What is large is kept aside: most writes only
+/// move an id, and each is handed on many times.
+package enum StoreChange: Hashable, Sendable {
+    /// Puts or replaces the record of a scan.
+    indirect case put(DurableScan)
+    /// Moves the last event id of a scan's job, without waiting for the disk.
+    case lastEventID(ScanNumber, String)
+    /// Adds a book to the library and its ordinal to the record's `booksApplied`, in one write (`DurableState`).
+    indirect case book(ResultKey, Book)
+    /// The scan is settled: its record goes, its number stays used.
+    case settled(ScanNumber, SettledOutcome)
+}
+
+/// How a scan left the phone's care.
+package enum SettledOutcome: Hashable, Sendable {
+    case completed
+    case refused(code: String)
+}

@@ -1,0 +1,96 @@
+package import SimBase
+package import Talaria
+
+/// A request of the phone that is in the driver's hands; unique per phone process.
+package struct RequestID: Hashable, Sendable {
+    package let raw: UInt64
+    package init(_ raw: UInt64) { self.raw = raw }
+}
+
+/// A photo of the run's corpus, by its place.
+package struct PhotoReference: Hashable, Sendable {
+    package let raw: Int
+    package init(_ raw: Int) { self.raw = raw }
+}
+
+/// What happens to an app (Docs/style.md rule 2). The phone around it sends the events of its life; the driver sends what
+/// a request, a photo or a wake-up led to, as `PhoneEvent.app`.
+package enum AppEvent: Sendable {
+    /// The app's process started, for the first time or again: with everything that its durable store holds.
+    case launched(restored: [DurableScan], pathAvailable: Bool)
+    /// The shutter. `scheduled` is when the load model wanted it.
+    case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
+    /// `took`: nil when the photo had been prepared for an earlier scan.
+    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?)
+    /// The photo cannot be used; shown to the user.
+    case photoRejected(scan: ScanNumber, reason: String)
+    case pathLost
+    case pathReturned
+    /// The network changed under the phone: what was under way on the old path is lost without a goodbye. There is a
+    /// new one at once, or `.pathReturned` tells when.
+    case pathChanged(isAvailable: Bool)
+    /// The app leaves the screen, or the run ends: clean up what runs, within `AppLimits.backgroundTime`; put
+    /// unfinished scans back into the durable queue; start nothing.
+    case suspended
+    /// The app is on the screen again.
+    case resumed
+    /// The wall clock was set to run this far ahead of the true time.
+    case clockSet(ahead: Interval)
+    /// The head of the answer. A 1xx never comes here.
+    case replyHead(RequestID, ReplyHead)
+    /// Bytes of the body, in any split. The buffer is the driver's and is not to be kept.
+    case replyBytes(RequestID, ArraySlice<UInt8>)
+    /// The body is complete.
+    case replyEnded(RequestID)
+    case replyFailed(RequestID, TransportFailure)
+    /// The moment that `nextWake` asked for has come, or another; early wake-ups are harmless.
+    case woke
+    /// Everything up to and including this ticket is durable. A driver that kills a phone hands out the tickets that
+    /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
+    /// seen there.
+    case stored(StoreTicket)
+    /// There is no room for this write. The driver keeps it, and all that follow, and writes them when there is; what
+    /// was written before and is not durable yet becomes so.
+    case storeFailed(StoreTicket)
+}
+
+/// The head of an answer, as far as a phone looks at it.
+package struct ReplyHead: Hashable, Sendable {
+    package var status: Int
+    /// Lowercase type without parameters, empty when there is none.
+    package var contentType: String
+    /// The header `Retry-After` as it was sent.
+    package var retryAfter: String?
+    /// The body has a content coding, which no phone asks for: it cannot be read.
+    package var isEncoded = false
+
+    package init(status: Int, contentType: String, retryAfter: String?) {
+        self.status = status
+        self.contentType = contentType
+        self.retryAfter = retryAfter
+    }
+
+    /// From header fields as they were sent: `Content-Type` with its parameters, `Content-Encoding`.
+    package init(status: Int, contentType: String?, contentEncoding: String?, retryAfter: String?) {
+        self.init(
+            status: status, contentType: contentType.map { Self.type(of: $0) } ?? "", retryAfter: retryAfter)
+        self.isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+    }
+
+    private static func type(of contentType: String) -> String {
+        // Nearly always as it should be.
+        let plain = contentType.utf8.prefix {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "/"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        if plain.endIndex == contentType.endIndex || contentType.utf8[plain.endIndex] == UInt8(ascii: ";"),
+            !plain.isEmpty
+        {
+            return String(contentType[..<plain.endIndex])
+        }
+        let type = contentType.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        return String(type.filter { !$0.isWhitespace })
+    }
+}

@@ -1,0 +1,76 @@
+import SimBase
+import Talaria
+
+/// The durable record of one unsettled scan: enough for a fresh process to go on from.
+package struct DurableScan: Hashable, Sendable, Codable {
+    package var scan: UInt32
+    package var photo: Int
+    /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue. Not by the phone's
+    /// own clock, which may be wrong and jump.
+    package var capturedUnixMs: Int64
+    /// When its capture was due, by the same clock, nanoseconds since 1970: what its completion is measured from. Nil in
+    /// a record of an older version: then it was captured when it was due.
+    package var scheduledUnixNs: Int64?
+    /// When its next upload is due, in the same way. Nil: when the app is opened, or the path returns.
+    package var uploadDueUnixNs: Int64?
+    /// The running job, if any, with what is needed to return to its stream.
+    package var job: DurableJob?
+    /// Ordinals of the books that are already in the library.
+    package var booksApplied: [Int]
+    /// Why it waits.
+    package var cause: String
+    /// Uploads of this scan so far; attempts never start over.
+    package var attempts: DurableAttempts
+    /// Answers so far that count towards a limit.
+    package var tokenExpiries: Int
+    package var retryableErrors: Int
+    /// Set once every book is in the library and only the DELETE is left to do.
+    package var completed: Bool
+    /// Set, with the code that was shown, once the scan was refused and only the DELETE is left to do.
+    package var refusal: String?
+
+    package init(
+        scan: UInt32, photo: Int, capturedUnixMs: Int64, scheduledUnixNs: Int64? = nil,
+        uploadDueUnixNs: Int64? = nil, job: DurableJob?, booksApplied: [Int], cause: String,
+        attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool, refusal: String?
+    ) {
+        self.scan = scan
+        self.photo = photo
+        self.capturedUnixMs = capturedUnixMs
+        self.scheduledUnixNs = scheduledUnixNs
+        self.uploadDueUnixNs = uploadDueUnixNs
+        self.job = job
+        self.booksApplied = booksApplied
+        self.cause = cause
+        self.attempts = attempts
+        self.tokenExpiries = tokenExpiries
+        self.retryableErrors = retryableErrors
+        self.completed = completed
+        self.refusal = refusal
+    }
+}
+
+/// The durable half of a running job.
+package struct DurableJob: Hashable, Sendable, Codable {
+    package var jobId: String
+    package var authToken: String?
+    package var sseUrl: String
+    package var lastEventID: String
+
+    package init(jobId: String, authToken: String?, sseUrl: String, lastEventID: String) {
+        self.jobId = jobId
+        self.authToken = authToken
+        self.sseUrl = sseUrl
+        self.lastEventID = lastEventID
+    }
+}
+
+/// Requests made, or about to be made, so far for a scan, by operation.
+package struct DurableAttempts: Hashable, Sendable, Codable {
+    package var upload: UInt32 = 0
+    package var stream: UInt32 = 0
+    package var results: UInt32 = 0
+    package var cleanup: UInt32 = 0
+
+    package init() {}
+}

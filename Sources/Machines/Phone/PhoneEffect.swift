@@ -1,0 +1,27 @@
+package import SimBase
+package import Talaria
+
+/// What a phone wants done.
+package enum PhoneEffect: Sendable {
+    /// What its app wants done. A request that is aborted has its connection closed. Of the writes the driver gets each
+    /// once, in order, and appends it to the phone's journal.
+    case app(AppEffect)
+    case observe(Observation)
+    /// The number is used from now on, whatever becomes of the scan.
+    case use(ScanNumber)
+    /// The writes so far are to be made durable: first `.flushing`, then `.flushed`.
+    case flush
+    /// The writes so far are to be made durable at once, without an answer.
+    case flushNow
+    /// All that the phone had stored is gone, and it has another device id.
+    case wiped(DeviceIdentity)
+    /// Its requests are given up without a word to their peers: every connection stays open and unread.
+    case park
+    /// What was parked is closed with RST.
+    case hangUp
+    /// Whatever the process had in the driver's hands is gone: prepared photos.
+    case forgetProcess
+    indirect case schedule(PhoneDisturbance, at: Instant)
+    /// The scan for which the user of a closed group waited is settled, or gone with its process.
+    case awaitedSettled
+}

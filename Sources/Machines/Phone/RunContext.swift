@@ -1,0 +1,19 @@
+package import SimBase
+
+/// The values that all phones of a run share.
+package struct RunContext: Hashable, Sendable {
+    package var random: KeyedRandom
+    /// The trace id's run, never 0.
+    package var run: UInt64
+    /// The monotonic clock of the machine at `Instant.zero`, nanoseconds.
+    package var clockZero: Int64
+    /// Milliseconds since 1970 at `Instant.zero`.
+    package var wallClockAtZero: Int64
+
+    package init(random: KeyedRandom, run: UInt64, clockZero: Int64, wallClockAtZero: Int64) {
+        self.random = random
+        self.run = run
+        self.clockZero = clockZero
+        self.wallClockAtZero = wallClockAtZero
+    }
+}
