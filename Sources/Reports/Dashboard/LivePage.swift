@@ -66,7 +66,7 @@ package struct LivePage {
         let page = HTMLPage(report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
         return LiveFrame(
-            title: "\(page.sign) \(page.headline): \(name)",
+            title: "\(page.tone.sign) \(page.headline): \(name)",
             parts: [.init(id: Self.head, html: page.header + page.whereItLies)])
     }
 
@@ -170,7 +170,7 @@ extension HTMLPage {
         let result = self.result
         let broken = !result.brokenInvariants.isEmpty
         let missed = !result.breaches.isEmpty
-        let tone = broken || missed ? "bad" : "going"
+        let tone: Tone = broken || missed ? .bad : .running
         let word = broken ? "Running, and broken" : missed ? "Running, an objective missed" : "Running"
         let reasons = result.reasons.map {
             "<li>\(HTMLText.escaped($0.replacing(" failed: ", with: " missed so far: "), bytesMax: 600))</li>"
@@ -181,7 +181,7 @@ extension HTMLPage {
         return """
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
-            <div class="verdict \(tone)">\(Self.sign(broken || missed))<span class="word">\(word)</span>\
+            <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(word)</span>\
             <span class="clock">\(HTMLText.clock(moment.at.nanoseconds))</span></div>
             <p>\(HTMLText.escaped(self.liveSentence(moment), bytesMax: 400))</p>
             \(self.labels)
@@ -189,15 +189,6 @@ extension HTMLPage {
             \(callouts)\(self.progress(moment))\(self.tiles(moment, processor: processor))
             </header>
             """
-    }
-
-    private static func sign(_ isBad: Bool) -> String {
-        let shape =
-            isBad
-            ? "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M17 17l18 18M35 17L17 35\"/>"
-            : "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M21 16l16 10-16 10z\"/>"
-        return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
-            + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
     }
 
     private func liveSentence(_ moment: LiveMoment) -> String {
@@ -241,23 +232,25 @@ extension HTMLPage {
         let errors = last.map { $0.errors.reduce(0, +) }
         let of = moment.scansPlanned.map { " <small>of \(Figures.count($0))</small>" } ?? ""
         let waiting = Figures.count(scans.open + scans.waiting)
-        var tiles = [
-            ("captured", Figures.count(scans.captured) + of, ""),
-            ("completed", Figures.count(scans.completed), ""),
-            ("under way or waiting", waiting, ""),
-            ("refused", Figures.count(scans.refused), scans.refused > 0 ? "warn" : ""),
-            ("lost", Figures.count(scans.lost), scans.lost > 0 ? "bad" : ""),
-            ("phones connected", count(last?.connectedMost), ""),
-            ("reconnecting", count(last?.reconnectingMost), ""),
-            ("without a path", Figures.count(moment.phonesOffline), ""),
-            ("events per second", rate(last?.events), ""),
-            ("errors per second", rate(errors), (errors ?? 0) > 0 ? "warn" : ""),
+        var tiles: [(name: String, value: String, tone: Tone?)] = [
+            ("captured", Figures.count(scans.captured) + of, nil),
+            ("completed", Figures.count(scans.completed), nil),
+            ("under way or waiting", waiting, nil),
+            ("refused", Figures.count(scans.refused), scans.refused > 0 ? .warn : nil),
+            ("lost", Figures.count(scans.lost), scans.lost > 0 ? .bad : nil),
+            ("phones connected", count(last?.connectedMost), nil),
+            ("reconnecting", count(last?.reconnectingMost), nil),
+            ("without a path", Figures.count(moment.phonesOffline), nil),
+            ("events per second", rate(last?.events), nil),
+            ("errors per second", rate(errors), (errors ?? 0) > 0 ? .warn : nil),
         ]
         if let processor {
-            tiles.append(("CPU, phones", "\(Int(nearest: processor * 100))%", ""))
+            tiles.append(("CPU, phones", "\(Int(nearest: processor * 100))%", nil))
         }
         return "<dl class=\"tiles\">"
-            + tiles.map { "<div class=\"\($0.2)\"><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined() + "</dl>"
+            + tiles.map {
+                "<div class=\"\($0.tone?.rawValue ?? "")\"><dt>\($0.name)</dt><dd>\($0.value)</dd></div>"
+            }.joined() + "</dl>"
     }
 
     // MARK: At the end

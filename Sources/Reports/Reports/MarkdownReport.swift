@@ -45,10 +45,11 @@ package enum MarkdownReport {
     }
 
     private static func sign(_ result: RunResult) -> String {
-        switch result.exit {
-        case .success: "✅"
-        case .untrusted, .interrupted: "⚠️"
-        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: "❌"
+        switch result.exit.tone {
+        case .good: "✅"
+        case .warn: "⚠️"
+        case .bad: "❌"
+        case .plain, .unknown, .running: ""
         }
     }
 

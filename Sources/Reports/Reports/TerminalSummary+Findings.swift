@@ -11,10 +11,9 @@ extension SummaryWriter {
         let kinds = Figures.count(findings.kinds, "kind", "kinds")
         self.section("Findings", "\(kinds), \(Figures.count(findings.count)) in all: not in the contract")
         for text in findings.shown(Self.findingsMax) {
-            let sign = self.mark(text.isDecisive ? .bad : .warning)
             self.marked(
-                text.isDecisive ? .bad : .warning,
-                [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? sign.ink : .plain)])
+                text.isDecisive ? .bad : .warn,
+                [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])
             let used = text.isDecisive ? "; could not be used" : ""
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,

@@ -33,17 +33,16 @@ struct SummaryWriter {
     let result: RunResult
     var page: Page
 
-    func mark(_ mark: Mark) -> Piece {
+    func mark(_ tone: Tone) -> Piece {
         let ascii = self.page.style.isASCII
-        return switch mark {
+        return switch tone {
         case .good: Piece(ascii ? "ok" : "✓", .good)
         case .bad: Piece(ascii ? "FAIL" : "✗", .bad)
-        case .warning: Piece(ascii ? "warn" : "!", .warning)
+        case .warn: Piece(ascii ? "warn" : "!", .warning)
         case .unknown: Piece("n/a", .dim)
+        case .plain, .running: Piece("")
         }
     }
-
-    enum Mark { case good, bad, warning, unknown }
 
     /// Columns from the mark to the text after it.
     var markColumns: Int {
@@ -59,8 +58,8 @@ struct SummaryWriter {
     }
 
     /// `  ✓ text`, with its further lines under the text.
-    mutating func marked(_ mark: Mark, _ pieces: [Piece]) {
-        let piece = self.mark(mark)
+    mutating func marked(_ tone: Tone, _ pieces: [Piece]) {
+        let piece = self.mark(tone)
         self.page.paragraph(Piece("  " + piece.text, piece.ink), indent: self.markColumns, pieces)
     }
 
@@ -71,13 +70,7 @@ struct SummaryWriter {
     // MARK: The verdict
 
     mutating func verdict() {
-        let mark: Mark =
-            switch self.result.exit {
-            case .success: .good
-            case .untrusted, .interrupted: .warning
-            case .internalError, .cannotWrite, .invariantBroken, .sloFailed: .bad
-            }
-        let sign = self.mark(mark)
+        let sign = self.mark(self.result.exit.tone)
         let verdict = [Piece(sign.text + " " + self.result.headline, sign.ink)]
         let indent = Printable.width(verdict[0].text) + 2
         let name = self.page.fitted(
@@ -141,35 +134,23 @@ struct SummaryWriter {
         let metric = slos.map { Printable.width($0.slo.selector.description) }.max() ?? 0
         let condition = slos.map { Printable.width($0.slo.condition.description) }.max() ?? 0
         for slo in slos {
-            let mark: Mark =
-                switch (slo.passed, slo.slo.severity) {
-                case (true, _): .good
-                case (false, _) where self.result.expectations.covers(slo): .warning
-                case (false, .error): .bad
-                case (false, .warn): .warning
-                case (nil, _): .unknown
-                }
-            let ink: Ink =
-                switch mark {
-                case .good: .plain
-                case .bad: .bad
-                case .warning: .warning
-                case .unknown: .dim
-                }
+            let tone = self.result.tone(of: slo)
+            let mark = self.mark(tone)
+            let ink = tone == .good ? .plain : mark.ink
             let actual = slo.isNotKnown ? self.result.whyUnknown : slo.actual
             let selector = slo.slo.selector.description
             let expression = slo.slo.condition.description
             let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
             if width <= self.page.style.columns {
                 self.page.row(
-                    [Piece("  "), self.mark(mark)], indent: self.markColumns,
+                    [Piece("  "), mark], indent: self.markColumns,
                     [
                         (Piece(selector), metric + 2), (Piece(expression, .dim), condition + 2),
                         (Piece(actual, ink), 0),
                     ])
             } else {
                 self.marked(
-                    mark, [Piece(selector), Piece("  " + expression + " ", .dim), Piece(" " + actual, ink)])
+                    tone, [Piece(selector), Piece("  " + expression + " ", .dim), Piece(" " + actual, ink)])
             }
         }
     }
@@ -190,7 +171,7 @@ struct SummaryWriter {
             switch verdict.standing {
             case .held, .notAvailable: break
             case .broken: self.violated(verdict, .bad)
-            case .brokenAsExpected: self.violated(verdict, .warning)
+            case .brokenAsExpected: self.violated(verdict, .warn)
             }
         }
         if !unknown.isEmpty {
@@ -209,15 +190,15 @@ struct SummaryWriter {
         verdicts.map(\.invariant.rawValue).joined(separator: ", ")
     }
 
-    private mutating func violated(_ verdict: Verdict, _ mark: Mark) {
-        let ink = self.mark(mark).ink
+    private mutating func violated(_ verdict: Verdict, _ tone: Tone) {
+        let ink = self.mark(tone).ink
         var count = " " + Figures.count(verdict.violations, "violation", "violations")
         if verdict.standing == .brokenAsExpected {
             count += ", as expected"
         } else if verdict.expected > 0 {
             count += ", \(Figures.count(verdict.expected)) of them expected for their profile"
         }
-        self.marked(mark, [Piece(verdict.invariant.rawValue, ink), Piece(count)])
+        self.marked(tone, [Piece(verdict.invariant.rawValue, ink), Piece(count)])
         self.page.paragraph(
             Piece(""), indent: self.markColumns, [Piece(verdict.invariant.statement, .dim)])
         for example in verdict.examples.prefix(Self.examplesMax) {

@@ -49,7 +49,7 @@ package struct ComparisonPage {
 
     private var header: String {
         let comparison = self.comparison
-        let tone = comparison.isRegression ? "bad" : "good"
+        let tone: Tone = comparison.isRegression ? .bad : .good
         let all = comparison.regressions
         var reasons = all.prefix(Self.reasonsMax).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }
         if all.count > reasons.count { reasons.append("<li>and \(all.count - reasons.count) more</li>") }
@@ -63,7 +63,7 @@ package struct ComparisonPage {
         return """
             <header>
             <h1>\(HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)): NEW against BASE</h1>
-            <div class="verdict \(tone)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
+            <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
             <p>\(sentence.prefix(1).uppercased())\(HTMLText.escaped(String(sentence.dropFirst()))).</p>
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons.joined())</ul>")
             \(tags)\(warnings)\(self.runs)</header>
@@ -73,13 +73,7 @@ package struct ComparisonPage {
     private var runs: String {
         let rows = [("BASE", self.comparison.base), ("NEW", self.comparison.new)].map { label, run in
             let result = run.result
-            let sign =
-                switch result.exit {
-                case .success: "<span class=\"sign good\">✓</span>"
-                case .untrusted, .interrupted: "<span class=\"sign warn\">△</span>"
-                case .internalError, .cannotWrite, .invariantBroken, .sloFailed:
-                    "<span class=\"sign bad\">✗</span>"
-                }
+            let sign = HTMLText.sign(result.exit.tone)
             return [
                 "<b>\(label)</b>",
                 ([run.folder] + result.labels.words).map {
@@ -97,15 +91,14 @@ package struct ComparisonPage {
     }
 
     private static func sign(_ change: Change) -> String {
-        let tone =
+        let tone: Tone =
             switch change {
-            case .worse: "bad"
-            case .better: "good"
-            case .onlyBase, .onlyNew: "warn"
-            case .same, .withinSpread, .tooFew, .shown: "na"
+            case .worse: .bad
+            case .better: .good
+            case .onlyBase, .onlyNew: .warn
+            case .same, .withinSpread, .tooFew, .shown: .unknown
             }
-        return
-            "<span class=\"sign \(tone)\" aria-hidden=\"true\">\(RunComparison.sign(change))</span> \(change.rawValue)"
+        return "\(HTMLText.sign(tone, RunComparison.sign(change), isHidden: true)) \(change.rawValue)"
     }
 
     // MARK: Objectives and promises

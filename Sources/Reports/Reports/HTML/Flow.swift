@@ -4,10 +4,6 @@ import SimBase
 /// Where things went: one block on the left that splits into classes on the right, each as tall as its share. A class that
 /// is empty is shown as such: that nothing was lost is what people look for.
 struct Flow {
-    enum Tone: String {
-        case good, plain, warn, bad
-    }
-
     struct Branch {
         var name: String
         var count: Int

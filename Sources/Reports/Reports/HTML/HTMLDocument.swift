@@ -82,14 +82,16 @@ package struct HTMLDocument {
         return Base64.text(bytes)
     }
 
-    /// The verdict's sign: `good`, `warn` or `bad`.
-    package static func badge(_ tone: String) -> String {
+    /// The large sign of a verdict.
+    package static func badge(_ tone: Tone) -> String {
+        let circle = "<circle cx=\"26\" cy=\"26\" r=\"24\"/>"
         let shape =
             switch tone {
-            case "good":
-                "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M15 27l8 8 15-17\"/>"
-            case "warn": "<path d=\"M26 4L50 47H2z\"/><path d=\"M26 19v14M26 38v2\"/>"
-            default: "<circle cx=\"26\" cy=\"26\" r=\"24\"/><path d=\"M17 17l18 18M35 17L17 35\"/>"
+            case .good: circle + "<path d=\"M15 27l8 8 15-17\"/>"
+            case .warn: "<path d=\"M26 4L50 47H2z\"/><path d=\"M26 19v14M26 38v2\"/>"
+            case .bad: circle + "<path d=\"M17 17l18 18M35 17L17 35\"/>"
+            case .running: circle + "<path d=\"M21 16l16 10-16 10z\"/>"
+            case .plain, .unknown: circle
             }
         return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
             + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"

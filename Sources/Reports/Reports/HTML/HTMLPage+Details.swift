@@ -79,7 +79,7 @@ extension HTMLPage {
                 story?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 story?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 fault.count != 0
-                    ? "" : self.isLive ? "not yet" : "<span class=\"sign warn\">△</span> never fired",
+                    ? "" : self.isLive ? "not yet" : HTMLText.sign(.warn) + " never fired",
             ]
         }
         let silent = faults.filter { $0.count == 0 }.count
@@ -149,8 +149,8 @@ extension HTMLPage {
                 + PhoneLanes(story, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
         }.joined()
         let key =
-            "<p class=\"lead\"><span class=\"sign bad\">×</span> lost, refused or a fault; "
-            + "<span class=\"sign good\">◆</span> event applied; "
+            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) lost, refused or a fault; "
+            + "\(HTMLText.sign(.good, "◆")) event applied; "
             + "| asked with a Last-Event-ID. Point at a shape to read what it was.</p>\n"
         return Section(
             id: "worst", title: "Phones that had the hardest time",

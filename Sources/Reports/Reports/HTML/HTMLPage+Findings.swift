@@ -11,7 +11,7 @@ extension HTMLPage {
                 HTMLText.escaped(text.answer), "<span class=\"mono\">\(HTMLText.escaped(text.path))</span>",
                 HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),
                 text.excerpt.map { "<span class=\"mono\">\(HTMLText.escaped($0))</span>" } ?? "–",
-                text.isDecisive ? "<span class=\"sign bad\">✗</span> not used" : "used all the same",
+                text.isDecisive ? HTMLText.sign(.bad) + " not used" : "used all the same",
                 text.count, HTMLText.escaped(text.first),
             ]
         }

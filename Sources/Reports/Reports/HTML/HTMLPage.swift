@@ -41,7 +41,8 @@ package struct HTMLPage {
         ].filter { !$0.body.isEmpty }
         let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(
-            title: "\(self.sign) \(self.headline): \(name), seed \(self.result.seed)", header: self.header,
+            title: "\(self.tone.sign) \(self.headline): \(name), seed \(self.result.seed)",
+            header: self.header,
             sections: sections
         ).text
     }
@@ -50,15 +51,7 @@ package struct HTMLPage {
 
     // MARK: The verdict
 
-    var tone: String {
-        switch self.result.exit {
-        case .success: "good"
-        case .untrusted, .interrupted: "warn"
-        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: "bad"
-        }
-    }
-
-    package var sign: String { ["good": "✓", "warn": "△", "bad": "✗"][self.tone] ?? "" }
+    package var tone: Tone { self.result.exit.tone }
 
     package var headline: String {
         let words = self.result.headline.lowercased()
@@ -79,7 +72,7 @@ package struct HTMLPage {
         return """
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
-            <div class="verdict \(self.tone)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
+            <div class="verdict \(self.tone.rawValue)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
             \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.escaped($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
             <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
@@ -143,13 +136,14 @@ package struct HTMLPage {
     }
 
     private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
-        let (tone, sign, word) =
+        let tone = self.result.tone(of: slo)
+        let word =
             switch (slo.passed, slo.slo.severity) {
-            case (true, _): ("good", "✓", self.isLive ? "holds so far" : "held")
-            case (false, _) where self.result.expectations.covers(slo): ("warn", "△", "failed as expected")
-            case (false, .error): ("bad", "✗", self.isLive ? "missed so far" : "failed")
-            case (false, .warn): ("warn", "△", "warning")
-            case (nil, _): ("na", "○", self.standing(of: slo))
+            case (true, _): self.isLive ? "holds so far" : "held"
+            case (false, _) where self.result.expectations.covers(slo): "failed as expected"
+            case (false, .error): self.isLive ? "missed so far" : "failed"
+            case (false, .warn): "warning"
+            case (nil, _): self.standing(of: slo)
             }
         var more = ""
         if let used = SLOBudget.used(slo, in: self.result.metrics) {
@@ -167,7 +161,7 @@ package struct HTMLPage {
                 "\(HTMLText.escaped(Self.observed(worst.result))) at \(HTMLText.clock(worst.from.nanoseconds))</small>"
         }
         return """
-            <article class="card \(tone)"><h3><span class="sign" aria-hidden="true">\(sign)</span>\
+            <article class="card \(tone.rawValue)"><h3><span class="sign" aria-hidden="true">\(tone.sign)</span>\
             <span>\(Self.breakableAtDots(slo.slo.selector.description))</span></h3>
             <p class="big">\(HTMLText.escaped(Self.observed(slo)))</p>
             <p class="of">\(word), limit \(HTMLText.escaped(slo.slo.condition.description))</p>\(more)</article>
@@ -203,8 +197,8 @@ package struct HTMLPage {
                 let first = verdict.examples.first
                 return [
                     verdict.standing == .broken
-                        ? "<span class=\"sign bad\">✗</span> broken"
-                        : "<span class=\"sign warn\">△</span> broken as expected",
+                        ? HTMLText.sign(.bad) + " broken"
+                        : HTMLText.sign(.warn) + " broken as expected",
                     "<span class=\"mono\">\(verdict.invariant.rawValue)</span>",
                     Figures.count(verdict.violations),
                     first.map { HTMLText.escaped($0.location) } ?? "",
@@ -215,18 +209,18 @@ package struct HTMLPage {
             text += HTMLText.table(
                 ["", "invariant", "violations", "first", "what happened"], rows, numbers: [2], id: "broken")
         }
-        for (standing, sign, tone, words) in [
+        for (standing, tone, words) in [
             (
-                Verdict.Standing.held, "✓", "good",
+                Verdict.Standing.held, Tone.good,
                 self.isLive ? "invariants hold so far" : "invariants held"
             ),
-            (.notAvailable, "○", "na", "invariants not available in this run"),
+            (.notAvailable, .unknown, "invariants not available in this run"),
         ] {
             let found = self.result.verdicts.filter { $0.standing == standing }
             guard !found.isEmpty else { continue }
             let items = found.map {
                 "<li title=\"\(HTMLText.escaped($0.invariant.statement, bytesMax: 400))\">"
-                    + "<span class=\"sign \(tone)\" aria-hidden=\"true\">\(sign)</span> \($0.invariant.rawValue)</li>"
+                    + "\(HTMLText.sign(tone, isHidden: true)) \($0.invariant.rawValue)</li>"
             }.joined()
             text += "<h3>\(found.count) \(words)</h3><ul class=\"chips\">\(items)</ul>\n"
         }

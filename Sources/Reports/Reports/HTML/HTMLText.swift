@@ -32,6 +32,12 @@ package enum HTMLText {
         return String(escaped)
     }
 
+    /// `<span class="sign good">✓</span>`. A hidden sign repeats the text beside it and is not read aloud.
+    package static func sign(_ tone: Tone, _ sign: String? = nil, isHidden: Bool = false) -> String {
+        let hidden = isHidden ? " aria-hidden=\"true\"" : ""
+        return "<span class=\"sign \(tone.rawValue)\"\(hidden)>\(sign ?? tone.sign)</span>"
+    }
+
     /// Coordinates need no more than one digit after the point.
     package static func number(_ value: Double) -> String {
         let tenths = Int(nearest: value * 10)

@@ -4,19 +4,30 @@ import Talaria
 
 /// One phone's story as lanes over time: what the app, the link and the streams did, and what was done to them.
 struct PhoneLanes {
+    /// The state that a span shows. The raw value is the CSS class.
+    enum SpanState: String {
+        case on, off, gone, opening, wait, bad
+    }
+
     struct Span {
         var from: Int64
-        /// Nil: to the end.
+        /// Nil if the span lasts until the end of the run.
         var to: Int64?
         var row: Int
-        var style: String
+        var state: SpanState
         var text: String
     }
 
     struct Mark {
         var at: Int64
-        var style: String
+        var tone: Tone
         var text: String
+    }
+
+    /// The scan or the fault that an open span belongs to.
+    private enum Subject: Equatable {
+        case scan(ScanNumber)
+        case fault(Int)
     }
 
     struct Lane {
@@ -36,14 +47,14 @@ struct PhoneLanes {
     private var ids = Lane(name: "last id")
     private var backoff = Lane(name: "backoff")
     private var faults = Lane(name: "faults")
-    /// Places of spans that are still open, by scan.
-    private var open: [(scan: ScanNumber, lane: WritableKeyPath<PhoneLanes, Lane>, place: Int)] = []
+    /// The spans without an end, by their index in the lane.
+    private var open: [(subject: Subject, lane: WritableKeyPath<PhoneLanes, Lane>, index: Int)] = []
     private var lostAt: [(scan: ScanNumber, at: Int64)] = []
 
     init(_ story: PhoneStory, axis: TimeAxis, faults names: [String]) {
         self.axis = axis
-        self.app.spans.append(Span(from: 0, to: nil, row: 0, style: "on", text: "app on screen"))
-        self.link.spans.append(Span(from: 0, to: nil, row: 0, style: "on", text: "link up"))
+        self.app.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "app on screen"))
+        self.link.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "link up"))
         for moment in story.moments {
             let at = max(0, moment.at.nanoseconds)
             switch moment.what {
@@ -57,98 +68,98 @@ struct PhoneLanes {
     // MARK: Telling
 
     private mutating func begin(
-        _ lane: WritableKeyPath<PhoneLanes, Lane>, _ scan: ScanNumber, _ at: Int64, _ style: String,
+        _ lane: WritableKeyPath<PhoneLanes, Lane>, _ subject: Subject, _ at: Int64, _ state: SpanState,
         _ text: String
     ) {
-        self.end(lane, scan, at)
-        let used = self.open.filter { $0.lane == lane }.map { self[keyPath: lane].spans[$0.place].row }
+        self.end(lane, subject, at)
+        let used = self.open.filter { $0.lane == lane }.map { self[keyPath: lane].spans[$0.index].row }
         let row = (0..<12).first { !used.contains($0) } ?? 11
-        self[keyPath: lane].spans.append(Span(from: at, to: nil, row: row, style: style, text: text))
-        self.open.append((scan, lane, self[keyPath: lane].spans.count - 1))
+        self[keyPath: lane].spans.append(Span(from: at, to: nil, row: row, state: state, text: text))
+        self.open.append((subject, lane, self[keyPath: lane].spans.count - 1))
     }
 
-    private mutating func end(_ lane: WritableKeyPath<PhoneLanes, Lane>, _ scan: ScanNumber, _ at: Int64) {
-        guard let place = self.open.firstIndex(where: { $0.lane == lane && $0.scan == scan }) else { return }
-        self[keyPath: lane].spans[self.open[place].place].to = at
-        self.open.remove(at: place)
+    private mutating func end(_ lane: WritableKeyPath<PhoneLanes, Lane>, _ subject: Subject, _ at: Int64) {
+        guard let index = self.open.firstIndex(where: { $0.lane == lane && $0.subject == subject })
+        else { return }
+        self[keyPath: lane].spans[self.open[index].index].to = at
+        self.open.remove(at: index)
     }
 
     private mutating func endAll(_ lane: WritableKeyPath<PhoneLanes, Lane>, _ at: Int64) {
-        for entry in self.open where entry.lane == lane { self.end(lane, entry.scan, at) }
+        for entry in self.open where entry.lane == lane { self.end(lane, entry.subject, at) }
     }
 
     /// The one span of a lane that has a state changes into another.
     private mutating func turn(
-        _ lane: WritableKeyPath<PhoneLanes, Lane>, _ at: Int64, _ style: String, _ text: String
+        _ lane: WritableKeyPath<PhoneLanes, Lane>, _ at: Int64, _ state: SpanState, _ text: String
     ) {
         let last = self[keyPath: lane].spans.count - 1
         if last >= 0, self[keyPath: lane].spans[last].to == nil {
-            if self[keyPath: lane].spans[last].style == style { return }
+            if self[keyPath: lane].spans[last].state == state { return }
             self[keyPath: lane].spans[last].to = at
         }
-        self[keyPath: lane].spans.append(Span(from: at, to: nil, row: 0, style: style, text: text))
+        self[keyPath: lane].spans.append(Span(from: at, to: nil, row: 0, state: state, text: text))
     }
 
     private mutating func saw(_ sighting: FaultSighting, _ at: Int64, _ names: [String]) {
         func name(_ fault: Int) -> String { names.indices.contains(fault) ? names[fault] : "#\(fault)" }
         switch sighting {
         case .fired(let fault, let operation, _):
-            self.faults.marks.append(Mark(at: at, style: "bad", text: "\(name(fault)) on \(operation.name)"))
+            self.faults.marks.append(Mark(at: at, tone: .bad, text: "\(name(fault)) on \(operation.name)"))
         case .began(let fault):
-            self.begin(\.faults, ScanNumber(UInt32(truncatingIfNeeded: fault)), at, "bad", name(fault))
-        case .ended(let fault): self.end(\.faults, ScanNumber(UInt32(truncatingIfNeeded: fault)), at)
+            self.begin(\.faults, .fault(fault), at, .bad, name(fault))
+        case .ended(let fault): self.end(\.faults, .fault(fault), at)
         case .decided: break
         }
     }
 
     private mutating func saw(_ sighting: PhoneSighting, _ scan: ScanNumber, _ at: Int64) {
         switch sighting {
-        case .launched: self.turn(\.app, at, "on", "app on screen")
-        case .resumed: self.turn(\.app, at, "on", "app on screen")
+        case .launched, .resumed: self.turn(\.app, at, .on, "app on screen")
         case .suspended:
-            self.turn(\.app, at, "off", "in the background")
+            self.turn(\.app, at, .off, "in the background")
             self.forget(at)
         case .killed:
-            self.turn(\.app, at, "gone", "killed")
+            self.turn(\.app, at, .gone, "killed")
             self.forget(at)
         case .reinstalled:
-            self.turn(\.app, at, "gone", "deleted and installed anew")
+            self.turn(\.app, at, .gone, "deleted and installed anew")
             self.forget(at)
             self.endAll(\.scans, at)
-        case .pathLost: self.turn(\.link, at, "gone", "no path")
-        case .pathReturned: self.turn(\.link, at, "on", "link up")
-        case .pathChanged: self.link.marks.append(Mark(at: at, style: "warn", text: "handover"))
+        case .pathLost: self.turn(\.link, at, .gone, "no path")
+        case .pathReturned: self.turn(\.link, at, .on, "link up")
+        case .pathChanged: self.link.marks.append(Mark(at: at, tone: .warn, text: "handover"))
         case .captured:
-            self.begin(\.scans, scan, at, "on", "scan \(scan.raw)")
-        case .completed: self.end(\.scans, scan, at)
+            self.begin(\.scans, .scan(scan), at, .on, "scan \(scan.raw)")
+        case .completed: self.end(\.scans, .scan(scan), at)
         case .refused(let code, _):
-            self.end(\.scans, scan, at)
-            self.scans.marks.append(Mark(at: at, style: "bad", text: "scan \(scan.raw) refused: \(code)"))
+            self.end(\.scans, .scan(scan), at)
+            self.scans.marks.append(Mark(at: at, tone: .bad, text: "scan \(scan.raw) refused: \(code)"))
         case .requestSent(.stream, _, _, let id):
             self.endBackoff(scan, at)
-            self.begin(\.streams, scan, at, "opening", "connecting for scan \(scan.raw)")
+            self.begin(\.streams, .scan(scan), at, .opening, "connecting for scan \(scan.raw)")
             if let id {
-                self.ids.marks.append(Mark(at: at, style: "warn", text: "asked for what follows \(id)"))
+                self.ids.marks.append(Mark(at: at, tone: .warn, text: "asked for what follows \(id)"))
             }
         case .streamOpened:
-            self.begin(\.streams, scan, at, "on", "stream of scan \(scan.raw)")
+            self.begin(\.streams, .scan(scan), at, .on, "stream of scan \(scan.raw)")
         case .streamLost(_, _, let cause, _):
-            self.end(\.streams, scan, at)
+            self.end(\.streams, .scan(scan), at)
             if self.lostAt.count < 64 { self.lostAt.append((scan, at)) }
-            self.streams.marks.append(Mark(at: at, style: "bad", text: "lost: \(cause.rawValue)"))
-        case .terminalApplied: self.end(\.streams, scan, at)
+            self.streams.marks.append(Mark(at: at, tone: .bad, text: "lost: \(cause.rawValue)"))
+        case .terminalApplied: self.end(\.streams, .scan(scan), at)
         case .eventApplied(_, let id, let kind, _, _):
             self.ids.marks.append(
-                Mark(at: at, style: "good", text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
+                Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
         case .replied(let operation, _, let status, _):
             if !(200..<400).contains(status) {
                 self.scans.marks.append(
-                    Mark(at: at, style: "warn", text: "\(operation.name): HTTP \(status)"))
+                    Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
             }
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         case .lostFromStorage:
             self.scans.marks.append(
-                Mark(at: at, style: "bad", text: "scan \(scan.raw) lost from the state folder"))
+                Mark(at: at, tone: .bad, text: "scan \(scan.raw) lost from the state folder"))
         case .recordKept, .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven,
             .bookAdded,
             .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
@@ -170,7 +181,7 @@ struct PhoneLanes {
         let used = self.backoff.spans.filter { ($0.to ?? .max) > from }.map(\.row)
         let row = (0..<12).first { !used.contains($0) } ?? 11
         let waited = "waited \(HTMLText.time(at - from)) before asking again, scan \(scan.raw)"
-        self.backoff.spans.append(Span(from: from, to: at, row: row, style: "wait", text: waited))
+        self.backoff.spans.append(Span(from: from, to: at, row: row, state: .wait, text: waited))
     }
 
     // MARK: Drawing
@@ -195,20 +206,21 @@ struct PhoneLanes {
         for span in lane.spans.prefix(Self.elementsMax) {
             let to = span.to ?? self.axis.end
             let share = HTMLText.share(Double(max(to - span.from, 0)), of: Double(self.axis.end))
-            shapes += "<rect class=\"\(span.style)\" x=\"\(self.axis.place(span.from))\" width=\"\(share)\" "
+            shapes +=
+                "<rect class=\"\(span.state.rawValue)\" x=\"\(self.axis.place(span.from))\" width=\"\(share)\" "
             shapes +=
                 "y=\"\(2 + span.row * (each + 2))\" height=\"\(each)\"><title>\(HTMLText.escaped(span.text)), "
             shapes += "\(HTMLText.clock(span.from)) to \(HTMLText.clock(to))</title></rect>"
         }
         for mark in lane.marks.prefix(Self.elementsMax) {
             let shape =
-                switch mark.style {
-                case "bad": "M-3 -4L3 4M3 -4L-3 4"
-                case "warn": "M0 -5V5"
-                default: "M0 -4L4 0L0 4L-4 0z"
+                switch mark.tone {
+                case .bad: "M-3 -4L3 4M3 -4L-3 4"
+                case .warn: "M0 -5V5"
+                case .good, .plain, .unknown, .running: "M0 -4L4 0L0 4L-4 0z"
                 }
             shapes += "<svg x=\"\(self.axis.place(mark.at))\" y=\"\(height / 2)\" overflow=\"visible\">"
-            shapes += "<path class=\"mark \(mark.style)\" d=\"\(shape)\"><title>"
+            shapes += "<path class=\"mark \(mark.tone.rawValue)\" d=\"\(shape)\"><title>"
             shapes += "\(HTMLText.clock(mark.at)) \(HTMLText.escaped(mark.text))</title></path></svg>"
         }
         let told = "\(lane.name): \(lane.spans.count) spans, \(lane.marks.count) marks"

@@ -1,0 +1,47 @@
+package import Ledger
+import Metrics
+import RunArchive
+
+/// The meaning of a sign or a color. The raw value is the CSS class.
+package enum Tone: String, Sendable {
+    case good, warn, bad
+    /// Neither good nor bad.
+    case plain
+    /// Not available or not judged.
+    case unknown = "na"
+    /// The run is in progress.
+    case running = "going"
+
+    package var sign: String {
+        switch self {
+        case .good: "✓"
+        case .warn: "△"
+        case .bad: "✗"
+        case .plain: ""
+        case .unknown: "○"
+        case .running: "▶"
+        }
+    }
+}
+
+extension RunExit {
+    package var tone: Tone {
+        switch self {
+        case .success: .good
+        case .untrusted, .interrupted: .warn
+        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: .bad
+        }
+    }
+}
+
+extension RunResult {
+    func tone(of slo: SLOResult) -> Tone {
+        switch (slo.passed, slo.slo.severity) {
+        case (true, _): .good
+        case (false, _) where self.expectations.covers(slo): .warn
+        case (false, .error): .bad
+        case (false, .warn): .warn
+        case (nil, _): .unknown
+        }
+    }
+}
