@@ -40,14 +40,19 @@ let modules = [
     Module("Wire", .core, ["SimBase"]),
     Module("Talaria", .core, ["SimBase"]),
     Module("Faults", .core, ["SimBase", "Talaria"]),
+    Module("OriginServer", .core, ["SimBase", "Talaria", "Wire", "Faults"]),
 
     Module("Phone", .machines, ["SimBase", "Talaria", "Wire", "Faults"], tests: ["Plan"]),
-    Module("Backend", .machines, ["SimBase", "Talaria", "Wire", "Faults"]),
-    Module("HTTPServer", .machines, ["SimBase", "Talaria", "Wire", "Faults", "Backend"]),
+    Module("Backend", .machines, ["SimBase", "Talaria", "Wire", "Faults", "OriginServer"]),
+    Module(
+        "Gateway", .machines, ["SimBase", "Talaria", "Wire", "Faults", "OriginServer"], tests: ["Backend"]),
+    Module(
+        "HTTPServer", .machines,
+        ["SimBase", "Talaria", "Wire", "Faults", "OriginServer", "Backend", "Gateway"]),
 
     Module(
         "Ledger", .judging, ["SimBase", "Talaria", "Metrics"],
-        tests: ["Phone", "Backend", "Faults", "Plan", "ScenarioFile", "VirtualWorld"]),
+        tests: ["Phone", "Backend", "OriginServer", "Faults", "Plan", "ScenarioFile", "VirtualWorld"]),
 
     Module("Plan", .worlds, ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics"]),
     Module(
@@ -64,7 +69,10 @@ let modules = [
         tests: ["LiveServer", "Backend", "HTTPServer", "Wire", "Ledger"]),
     Module(
         "LiveServer", .worlds,
-        ["SimBase", "Talaria", "Wire", "Faults", "Backend", "HTTPServer", "EventLoop", "CurlLoop"]),
+        [
+            "SimBase", "Talaria", "Wire", "Faults", "OriginServer", "Backend", "Gateway", "HTTPServer",
+            "EventLoop", "CurlLoop",
+        ]),
 
     Module(
         "ScenarioFile", .files,

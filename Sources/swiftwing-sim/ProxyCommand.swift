@@ -1,7 +1,7 @@
-import Backend
 import CurlLoop
 import EventLoop
 import Foundation
+import Gateway
 import HTTPServer
 import LiveServer
 import Plan

@@ -1,6 +1,6 @@
-import Backend
 import EventLoop
 import Foundation
+import Gateway
 import LiveServer
 import RunArchive
 import Talaria

@@ -54,7 +54,7 @@ import Testing
             let inner = Manifest.rows.filter { $0.layer == "core" }.map(\.name)
             #expect(Set(row.imports).subtracting(inner).isEmpty, "\(row.name)")
         }
-        for row in Manifest.rows where row.name == "Phone" || row.name == "Backend" {
+        for row in Manifest.rows where ["Phone", "Backend", "Gateway"].contains(row.name) {
             let core = Manifest.rows.filter { $0.layer == "core" }.map(\.name)
             #expect(Set(row.imports).subtracting(core).isEmpty, "\(row.name)")
         }

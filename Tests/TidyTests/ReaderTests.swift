@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReaderTests {
     private static let readers =
         ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
-        + ["Backend/Recording", "Backend/RecordingLine", "Backend/TapePlayer", "HTTPServer/Recorder"]
+        + ["Gateway/Recording", "Gateway/RecordingLine", "Gateway/RecordingPlayer", "HTTPServer/Recorder"]
         + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "Talaria/JSON", "Talaria/PlainObject"]
         + [
             "LivePhones/JournalFile", "LivePhones/JournalText", "LivePhones/StateFolder",
@@ -55,8 +55,8 @@ import Testing
         ),
         ("Wire/SSEWriter", "assert(", "in debug builds alone"),
         ("SimBase/Instant", "static func *", "the declaration of a product that saturates"),
-        ("Backend/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
-        ("Backend/TapePlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),
+        ("Gateway/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
+        ("Gateway/RecordingPlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),
         ("CurlLoop/", "$0 * 10", "of three digits"),
         ("Talaria/JSON", "did not encode", "of bodies of this program's own"),
         ("Talaria/PlainObject", "$0 * 10", "of as many digits as were checked"),
@@ -88,11 +88,11 @@ import Testing
         ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
         ("SimBase/Instant", "static func", "the declarations of sums that saturate"),
         ("Phone/Answer", "min(.seconds(date - seconds)", "of years with four digits; intervals saturate"),
-        ("Backend/Recording.swift", "$0 += piece", "of bytes"),
-        ("Backend/Recording.swift", "line.at - self.began", "moments saturate"),
-        ("Backend/RecordingLine", "Instant.zero", "moments saturate"),
-        ("Backend/TapePlayer", "self.wallClockAtZero +", "of milliseconds below a 106th of what fits"),
-        ("Backend/TapePlayer", "playing.began +", "moments saturate"),
+        ("Gateway/Recording.swift", "$0 += piece", "of bytes"),
+        ("Gateway/Recording.swift", "line.at - self.began", "moments saturate"),
+        ("Gateway/RecordingLine", "Instant.zero", "moments saturate"),
+        ("Gateway/RecordingPlayer", "self.wallClockAtZero +", "of milliseconds below a 106th of what fits"),
+        ("Gateway/RecordingPlayer", "playing.began +", "moments saturate"),
         ("HTTPServer/Recorder", "told += self.held", "of bytes"),
         ("LiveServer/Upstream", "self.setup.base +", "of texts"),
         ("LiveServer/Upstream", "fields + self.setup.headers", "of lists"),

@@ -1,3 +1,4 @@
+internal import OriginServer
 internal import SimBase
 
 /// What is due when. A deadline is never taken back: it goes stale when what it was for has ended or was given another

@@ -1,11 +1,12 @@
+internal import OriginServer
 package import SimBase
 import Talaria
 
-// What an onlooker may ask. Mutating, so that the backend is asked where it stands and not copied first.
+// Queries of observers.
 
 extension Backend {
     /// What it holds, with the limits that it must keep to.
-    package mutating func eachBound(_ look: (Bound) -> Void) {
+    package func eachBound(_ look: (Bound) -> Void) {
         look(
             Bound(
                 "BackendConfiguration.jobsMax", self.jobs.count + self.uploads.count,
@@ -18,7 +19,7 @@ extension Backend {
     }
 
     /// Whether a request shows a token that is not that of the job it asks for. Of a job that is gone nobody can say.
-    package mutating func isMisplaced(authorization: String, target: String) -> Bool {
+    package func isMisplaced(authorization: String, target: String) -> Bool {
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String
         switch Endpoint(path: String(path)) {

@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import Wire
@@ -11,7 +12,7 @@ extension Backend {
     /// The event in the form that the stream's faults give it. Data that are no JSON are what is left of any other form.
     mutating func distorted(
         _ entry: EventLog.Entry, _ exchange: ExchangeID, _ facts: Job.Facts,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) -> EventLog.Entry {
         if let bad = EventDistortion.badJSONPlace(of: entry.kind),
             self.takeFault(of: exchange, where: { $0.kind == .badJSON(bad) }, into: &effects) != nil
@@ -31,7 +32,7 @@ extension Backend {
     }
 
     private mutating func strippedForm(
-        _ exchange: ExchangeID, into effects: inout [BackendEffect]
+        _ exchange: ExchangeID, into effects: inout [OriginEffect]
     ) -> StrippedForm? {
         let fault = self.takeFault(
             of: exchange,
@@ -45,7 +46,7 @@ extension Backend {
     /// Events of no job, each with an id of its own: to resume behind one is to go on with the event at `position`.
     mutating func writeExtras(
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) {
         while let fault = self.takeFault(
             of: exchange, where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) }, into: &effects)
@@ -71,7 +72,7 @@ extension Backend {
     /// (Docs/contract.md section 2.4). A job that failed fails again.
     mutating func writeSecondTerminal(
         after entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard self.takeFault(of: exchange, where: { $0.kind == .twoTerminals }, into: &effects) != nil else {
             return
@@ -96,7 +97,7 @@ extension Backend {
 
     /// By how much the ping that is due now is to be later, once for each ping.
     mutating func delay(
-        ofPingOf exchange: ExchangeID, into effects: inout [BackendEffect]
+        ofPingOf exchange: ExchangeID, into effects: inout [OriginEffect]
     ) -> Interval? {
         guard self.armedStreams > 0 else { return nil }
         let isLate = self.streams.update(exchange) { stream in
@@ -118,7 +119,7 @@ extension Backend {
 
     /// The first that applies and whose trigger has been reached: it fires, and is used up.
     mutating func takeFault(
-        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
+        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [OriginEffect]
     ) -> ArmedFault? {
         // Most streams have none.
         guard self.armedStreams > 0, self.streams.with(exchange, { !$0.faults.isEmpty }) == true,
@@ -135,7 +136,7 @@ extension Backend {
 
     /// The same for one that lasts as long as the stream: it fires the first time.
     mutating func meetFault(
-        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [BackendEffect]
+        of exchange: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [OriginEffect]
     ) -> ArmedFault? {
         // Most streams have none.
         guard self.armedStreams > 0, self.streams.with(exchange, { !$0.faults.isEmpty }) == true,

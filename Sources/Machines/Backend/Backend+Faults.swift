@@ -1,51 +1,30 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 
 // The server's faults that act by themselves, and what each of them does. Those that change what is written to a stream
 // are in Backend+Distortions.
 
-extension Asking {
-    /// The first fault of a kind that waits for nothing.
-    func fault(where applies: (FaultKind) -> Bool) -> ArmedFault? {
-        self.faults.first { $0.trigger == .atOnce && applies($0.kind) }
-    }
-}
-
-extension Refusal {
-    /// What the scenario says, and for the rest what the contract has.
-    init(_ error: HTTPFault) {
-        let code = error.code.map { ProblemCode(rawValue: $0) } ?? ProblemCode(status: error.status)
-        self.init(
-            code ?? ProblemCode(status: error.status),
-            error.status < 500 ? "The request was refused." : "The service has failed.")
-        self.retryAfter = error.retryAfter.map { min(max(.zero, $0), BackendConfiguration.intervalMax) }
-        self.override = Override(
-            status: error.status, code: error.code ?? self.code.rawValue,
-            // Of a code that the contract does not know, nothing says that a repeat may help.
-            retryable: error.retryable ?? code?.retryable ?? false, retryAfterPlace: error.retryAfterPlace)
-    }
-}
-
 extension Backend {
     // MARK: In place of an answer
 
     /// The first fault, in the order of the list, that answers a request for a job that is there.
     mutating func refusal(
-        byFaultsOf asking: Asking, _ key: JobKey, into effects: inout [BackendEffect]
+        byFaultsOf context: RequestContext, _ key: JobKey, into effects: inout [OriginEffect]
     ) -> Refusal? {
-        for fault in asking.faults where fault.trigger == .atOnce {
+        for fault in context.faults where fault.trigger == .atOnce {
             switch fault.kind {
             case .expireToken:
-                self.observeFired(fault.fault, asking, into: &effects)
+                self.observeFired(fault.fault, context, into: &effects)
                 self.revoke(key, into: &effects)
-                return Refusal(.tokenExpired, "The token has expired.")
+                return .tokenExpired
             case .jobGone(let status):
-                self.observeFired(fault.fault, asking, into: &effects)
+                self.observeFired(fault.fault, context, into: &effects)
                 self.vanish(key, status: status, into: &effects)
-                return status == 404 ? Refusal(.notFound, "There is no such job.") : Self.gone
+                return status == 404 ? .unknownJob : .gone
             case .httpError(let error):
-                self.observeFired(fault.fault, asking, into: &effects)
+                self.observeFired(fault.fault, context, into: &effects)
                 return Refusal(error)
             default:
                 continue
@@ -55,7 +34,7 @@ extension Backend {
     }
 
     /// The job is gone without its end being told: 410 from now on where it is remembered, otherwise 404.
-    private mutating func vanish(_ key: JobKey, status: Int, into effects: inout [BackendEffect]) {
+    private mutating func vanish(_ key: JobKey, status: Int, into effects: inout [OriginEffect]) {
         guard let facts = self.jobs[key]?.facts else { return }
         effects.append(.observe(self.sighting(facts.owner, .vanished(job: facts.id))))
         self.endStreams(of: key, into: &effects)
@@ -65,7 +44,7 @@ extension Backend {
 
     // MARK: On an open stream
 
-    mutating func faultDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+    mutating func faultDue(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         let now = self.now
         let next = self.streams.update(exchange) { stream in
             stream.alarm = stream.faults.nextAlarm(after: now)
@@ -80,7 +59,7 @@ extension Backend {
     }
 
     /// Does what the faults of a stream do by themselves, as far as their triggers have been reached.
-    mutating func act(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+    mutating func act(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         guard self.armedStreams > 0 else { return }
         let now = self.now
         while let (fault, stream) = self.streams.update(
@@ -94,7 +73,7 @@ extension Backend {
 
     /// A fault that finds nothing to do has not fired.
     private mutating func carryOut(
-        _ fault: ArmedFault, _ stream: Stream, into effects: inout [BackendEffect]
+        _ fault: ArmedFault, _ stream: Stream, into effects: inout [OriginEffect]
     ) {
         guard let (facts, phase, step) = self.jobs.update(stream.job, { ($0.facts, $0.phase, $0.step) })
         else { return }
@@ -149,7 +128,7 @@ extension Backend {
     // MARK: In a job's work
 
     /// A book is looked up, unless a fault of one of the job's streams prevents it; then the streams are told so first.
-    mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [BackendEffect]) {
+    mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [OriginEffect]) {
         let degradation = self.degradation(facts, taking: ordinal, into: &effects)
         guard degradation?.takes(ordinal) == true else { return }
         self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
@@ -162,7 +141,7 @@ extension Backend {
 
     /// The one that the job has from its first degraded book on, whatever becomes of the stream that brought it.
     private mutating func degradation(
-        _ facts: Job.Facts, taking ordinal: Int, into effects: inout [BackendEffect]
+        _ facts: Job.Facts, taking ordinal: Int, into effects: inout [OriginEffect]
     ) -> Degradation? {
         guard let (present, streams) = self.jobs.update(facts.key, { ($0.degradation, $0.streams) }) else {
             return nil
@@ -180,16 +159,16 @@ extension Backend {
 
     // MARK: Observations
 
-    func observeFired(_ fault: Int, _ asking: Asking, into effects: inout [BackendEffect]) {
-        self.observeFired(fault, asking.operation, asking.caller, into: &effects)
+    func observeFired(_ fault: Int, _ context: RequestContext, into effects: inout [OriginEffect]) {
+        self.observeFired(fault, context.operation, context.caller, into: &effects)
     }
 
-    func observeFired(_ fault: Int, _ stream: Stream, into effects: inout [BackendEffect]) {
+    func observeFired(_ fault: Int, _ stream: Stream, into effects: inout [OriginEffect]) {
         self.observeFired(fault, .stream, stream.caller, into: &effects)
     }
 
     private func observeFired(
-        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [BackendEffect]
+        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [OriginEffect]
     ) {
         effects.append(
             .observe(

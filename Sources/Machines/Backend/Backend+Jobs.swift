@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 
@@ -16,15 +17,15 @@ extension Backend {
     ///
     /// Faults that answer in place of the server and wait for nothing act here: on a request that would have been served.
     mutating func access(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) -> Access {
         let bearer = Bearer(authorization: request.authorization)
         guard bearer != .missing else {
             return .refused(Refusal(.invalidToken, "A bearer token is required."))
         }
         guard let key = JobKey(jobID: jobID) else {
-            return .refused(Refusal(.notFound, "There is no such job."))
+            return .refused(.unknownJob)
         }
         let now = self.now
         let strict = self.configuration.strictDevice
@@ -33,55 +34,53 @@ extension Backend {
         }
         guard let (facts, verdict, isOwn) = found else {
             return self.graves.holds(key)
-                ? .gone(key) : .refused(Refusal(.notFound, "There is no such job."))
+                ? .gone(key) : .refused(.unknownJob)
         }
         switch verdict {
         case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
-        case .expired: return .refused(Refusal(.tokenExpired, "The token has expired."))
+        case .expired: return .refused(.tokenExpired)
         case .valid: break
         }
         guard isOwn else {
             return .refused(Refusal(.unauthorized, "The job belongs to another device."))
         }
-        return self.refusal(byFaultsOf: asking, key, into: &effects).map(Access.refused) ?? .job(facts)
+        return self.refusal(byFaultsOf: context, key, into: &effects).map(Access.refused) ?? .job(facts)
     }
-
-    static let gone = Refusal(.gone, "The job was cleaned up or has expired.")
 
     // MARK: Results
 
     /// Both formats carry every field of a book (Docs/contract.md section 7, C6).
     mutating func resultsRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) {
         guard Self.hasKnownFormat(request.query) else {
-            self.refuse(asking, Refusal(.invalidRequest, "format must be lite or full."), into: &effects)
+            self.refuse(context, Refusal(.invalidRequest, "format must be lite or full."), into: &effects)
             return
         }
-        switch self.access(asking, request, device, jobID, into: &effects) {
-        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
-        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(context, refusal, into: &effects)
+        case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
             guard self.hasResults(facts.key) else {
                 self.refuse(
-                    asking, Refusal(.notFound, "The job has no results, not yet or not any more."),
+                    context, .noResults,
                     into: &effects)
                 return
             }
             let books = self.books(facts)
             let body = JSON.encode(ResultsBody(jobId: facts.id, results: books))
             let headers = [HeaderLine("Content-Type", "application/json")]
-            if let fault = asking.fault(where: { $0 == .truncateResults }) {
-                self.observeFired(fault.fault, asking, into: &effects)
+            if let fault = context.fault(where: { $0 == .truncateResults }) {
+                self.observeFired(fault.fault, context, into: &effects)
                 let count = EventDistortion.truncatedCount(of: body.count, fault.draw)
-                self.reply(asking, 200, headers, Array(body.prefix(count)), into: &effects)
+                self.reply(context, 200, headers, Array(body.prefix(count)), into: &effects)
                 return
             }
             effects.append(
                 .observe(
                     self.sighting(facts.owner, .resultsServed(job: facts.id, books: books.count))))
-            self.reply(asking, 200, headers, body, into: &effects)
+            self.reply(context, 200, headers, body, into: &effects)
         }
     }
 
@@ -110,12 +109,12 @@ extension Backend {
     // MARK: Status
 
     mutating func statusRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) {
-        switch self.access(asking, request, device, jobID, into: &effects) {
-        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
-        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(context, refusal, into: &effects)
+        case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
             let found = self.jobs.update(facts.key) { ($0.status, $0.step) }
             guard let (status, step) = found else { return }
@@ -125,7 +124,7 @@ extension Backend {
                 StatusBody.Status(
                     jobId: facts.id, status: status, thousandths: facts.script.thousandths(at: position),
                     processedCount: counts.processed, totalCount: counts.total))
-            self.reply(asking, 200, json: body, [], into: &effects)
+            self.reply(context, 200, json: body, [], into: &effects)
         }
     }
 
@@ -133,22 +132,22 @@ extension Backend {
 
     /// Idempotent: the first removes the job with its token and results and ends its streams; the next are told so.
     mutating func cleanupRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) {
-        switch self.access(asking, request, device, jobID, into: &effects) {
-        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
+        switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone(let key):
             effects.append(
                 .observe(
-                    self.sighting(asking.caller, .cleaned(job: key.text, effective: false))))
+                    self.sighting(context.caller, .cleaned(job: key.text, effective: false))))
             switch self.configuration.repeatedCleanup {
-            case .noContent: self.reply(asking, 204, [], [], into: &effects)
+            case .noContent: self.reply(context, 204, [], [], into: &effects)
             case .notFound:
-                self.refuse(asking, Refusal(.notFound, "The job is gone already."), into: &effects)
+                self.refuse(context, Refusal(.notFound, "The job is gone already."), into: &effects)
             }
         case .job(let facts):
-            self.reply(asking, 204, [], [], into: &effects)
+            self.reply(context, 204, [], [], into: &effects)
             effects.append(
                 .observe(self.sighting(facts.owner, .cleaned(job: facts.id, effective: true))))
             self.remove(facts.key, into: &effects)
@@ -158,35 +157,35 @@ extension Backend {
     /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every
     /// client of the contract knows. A job that was canceled already is canceled.
     mutating func cancelRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) {
-        switch self.access(asking, request, device, jobID, into: &effects) {
-        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
-        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(context, refusal, into: &effects)
+        case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
             switch self.jobs[facts.key]?.status {
             case .completed, .failed:
-                self.refuse(asking, Refusal(.conflict, "The job has ended already."), into: &effects)
+                self.refuse(context, Refusal(.conflict, "The job has ended already."), into: &effects)
             case .initialized, .processing:
                 effects.append(.observe(self.sighting(facts.owner, .canceled(job: facts.id))))
-                self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
+                self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
                 self.end(facts, .canceled, into: &effects)
             case .canceled, nil:
-                self.reply(asking, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
+                self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
             }
         }
     }
 
     /// Removes a job with all it has.
-    mutating func remove(_ key: JobKey, into effects: inout [BackendEffect]) {
+    mutating func remove(_ key: JobKey, into effects: inout [OriginEffect]) {
         self.endStreams(of: key, into: &effects)
         self.jobs[key] = nil
         self.graves.bury(key)
     }
 
     /// The token is good no more, and what it opened is closed.
-    mutating func revoke(_ key: JobKey, into effects: inout [BackendEffect]) {
+    mutating func revoke(_ key: JobKey, into effects: inout [OriginEffect]) {
         guard let (facts, isNews) = self.jobs.update(key, { ($0.facts, $0.token.revoke()) }) else { return }
         if isNews {
             effects.append(.observe(self.sighting(facts.owner, .tokenRevoked(job: facts.id))))

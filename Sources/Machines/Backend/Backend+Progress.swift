@@ -1,11 +1,12 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 
 extension Backend {
     // MARK: Deadlines
 
-    mutating func doWhatIsDue(into effects: inout [BackendEffect]) {
+    mutating func doWhatIsDue(into effects: inout [OriginEffect]) {
         while let (at, deadline) = self.agenda.popDue(at: self.now) {
             guard self.isLive(deadline, at) else { continue }
             switch deadline {
@@ -43,7 +44,7 @@ extension Backend {
     // MARK: The life of a job
 
     /// Does what the job is to do by now, and sets its next deadline.
-    mutating func advance(_ key: JobKey, into effects: inout [BackendEffect]) {
+    mutating func advance(_ key: JobKey, into effects: inout [OriginEffect]) {
         while let (facts, phase, step, due) = self.jobs.update(
             key, { ($0.facts, $0.phase, $0.step, $0.nextStepDue) })
         {
@@ -73,7 +74,7 @@ extension Backend {
     }
 
     /// A step of the script that is not the last.
-    private mutating func tell(_ facts: Job.Facts, step: Int, into effects: inout [BackendEffect]) {
+    private mutating func tell(_ facts: Job.Facts, step: Int, into effects: inout [OriginEffect]) {
         if case .enriched(let book) = facts.script.step(at: step) {
             self.lookUp(facts, ordinal: book - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
@@ -108,7 +109,7 @@ extension Backend {
     }
 
     /// The job reaches its terminal event, and its streams their end.
-    mutating func end(_ facts: Job.Facts, _ ending: JobEnding, into effects: inout [BackendEffect]) {
+    mutating func end(_ facts: Job.Facts, _ ending: JobEnding, into effects: inout [OriginEffect]) {
         let phase = Job.Phase.finished(ending.status, at: self.now)
         self.jobs.update(facts.key) { $0.phase = phase }
         let kind: EventKind
@@ -146,7 +147,7 @@ extension Backend {
     }
 
     private func observeFailed(
-        _ facts: Job.Facts, _ code: String, retryable: Bool, into effects: inout [BackendEffect]
+        _ facts: Job.Facts, _ code: String, retryable: Bool, into effects: inout [OriginEffect]
     ) {
         effects.append(
             .observe(self.sighting(facts.owner, .failed(job: facts.id, code: code, retryable: retryable))))
@@ -184,7 +185,7 @@ extension Backend {
     /// Says something in the job's log and on all its streams.
     mutating func emit(
         _ kind: EventKind, _ data: [UInt8], hasBooks: Bool = false, step: Int? = nil, _ facts: Job.Facts,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard let (position, streams) = self.jobs.update(facts.key, { ($0.log.count, $0.streams) }) else {
             return

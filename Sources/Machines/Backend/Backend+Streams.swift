@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import Wire
@@ -7,19 +8,19 @@ extension Backend {
     /// Answers with the head, the opening comment and what the client has missed; a job that is over then ends the
     /// stream again. Several streams of one job may be open at once.
     mutating func streamRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey, _ jobID: String,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        into effects: inout [OriginEffect]
     ) {
         if self.configuration.strictAccept, !Self.wantsEventStream(request.accept) {
             self.refuse(
-                asking, Refusal(.invalidAcceptHeader, "Accept must be text/event-stream."), into: &effects)
+                context, Refusal(.invalidAcceptHeader, "Accept must be text/event-stream."), into: &effects)
             return
         }
-        switch self.access(asking, request, device, jobID, into: &effects) {
-        case .refused(let refusal): self.refuse(asking, refusal, into: &effects)
-        case .gone: self.refuse(asking, Self.gone, into: &effects)
+        switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal): self.refuse(context, refusal, into: &effects)
+        case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            self.openStream(asking, facts, after: request.lastEventID, into: &effects)
+            self.openStream(context, facts, after: request.lastEventID, into: &effects)
         }
     }
 
@@ -31,12 +32,12 @@ extension Backend {
     }
 
     private mutating func openStream(
-        _ asking: Asking, _ facts: Job.Facts, after lastEventID: String?,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ facts: Job.Facts, after lastEventID: String?,
+        into effects: inout [OriginEffect]
     ) {
-        let exchange = asking.exchange
+        let exchange = context.exchange
         let now = self.now
-        let ignored = lastEventID?.isEmpty == false ? asking.fault { $0 == .ignoreLastEventID } : nil
+        let ignored = lastEventID?.isEmpty == false ? context.fault { $0 == .ignoreLastEventID } : nil
         let opened = self.jobs.update(facts.key) { job in
             job.streams.append(exchange)
             let replay =
@@ -45,7 +46,7 @@ extension Backend {
             return (replay, job.phase != .running)
         }
         guard let (replay, isOver) = opened else { return }
-        self.addStream(asking, facts)
+        self.addStream(context, facts)
 
         effects.append(
             .openStream(
@@ -55,14 +56,14 @@ extension Backend {
                     HeaderLine("Content-Type", "text/event-stream"),
                     HeaderLine("Cache-Control", "no-cache, no-store, must-revalidate"),
                     HeaderLine("X-Accel-Buffering", "no"),
-                ], lineEnd: self.lineEnd(asking.caller)))
-        self.observeAnswer(asking, 200, into: &effects)
-        if let ignored { self.observeFired(ignored.fault, asking, into: &effects) }
+                ], lineEnd: self.lineEnd(context.caller)))
+        self.observeAnswer(context, 200, into: &effects)
+        if let ignored { self.observeFired(ignored.fault, context, into: &effects) }
         effects.append(
             .observe(
                 self.sighting(
                     facts.owner,
-                    .streamOpened(job: facts.id, attempt: asking.caller.attempt, after: replay.after))))
+                    .streamOpened(job: facts.id, attempt: context.caller.attempt, after: replay.after))))
 
         // What came from the client is repeated only when it is an id that was ours.
         let resumed = replay.after == nil ? nil : lastEventID
@@ -91,17 +92,17 @@ extension Backend {
         }
     }
 
-    private mutating func addStream(_ asking: Asking, _ facts: Job.Facts) {
+    private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts) {
         var stream = Stream(
-            facts, attempt: asking.caller.attempt, caller: asking.caller, opened: self.now,
-            faults: asking.faults, nextPing: self.now + self.configuration.ping)
+            facts, attempt: context.caller.attempt, caller: context.caller, opened: self.now,
+            faults: context.faults, nextPing: self.now + self.configuration.ping)
         stream.alarm = stream.faults.nextAlarm(after: self.now)
-        self.streams[asking.exchange] = stream
+        self.streams[context.exchange] = stream
         if stream.isArmed { self.armedStreams += 1 }
-        self.agenda.add(.ping(asking.exchange), at: stream.nextPing)
+        self.agenda.add(.ping(context.exchange), at: stream.nextPing)
         if let alarm = stream.alarm {
             self.alarms += 1
-            self.agenda.add(.fault(asking.exchange), at: alarm)
+            self.agenda.add(.fault(context.exchange), at: alarm)
         }
     }
 
@@ -122,7 +123,7 @@ extension Backend {
     /// Writes an event of the log to one stream, in the form that the stream's faults give it.
     mutating func write(
         _ entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts, replayed: Bool,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) {
         // A fault may have ended the stream while the events before were written.
         guard self.streams.update(exchange, { _ in true }) != nil else { return }
@@ -158,7 +159,7 @@ extension Backend {
 
     /// Changes nothing. A backend that was only lent for it would be copied.
     mutating func observe(
-        _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool, into effects: inout [BackendEffect]
+        _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool, into effects: inout [OriginEffect]
     ) {
         effects.append(
             .observe(
@@ -171,7 +172,7 @@ extension Backend {
 
     /// Hands a piece over.
     mutating func send(
-        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, into effects: inout [BackendEffect]
+        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, into effects: inout [OriginEffect]
     ) {
         effects.append(.stream(exchange, bytes: bytes, mark))
         self.streams.update(exchange) { stream in
@@ -182,7 +183,7 @@ extension Backend {
 
     // MARK: Deadlines of a stream
 
-    mutating func pingDue(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+    mutating func pingDue(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         guard let (facts, nextPing) = self.streams.update(exchange, { ($0.facts, $0.nextPing) }) else {
             return
         }
@@ -228,7 +229,7 @@ extension Backend {
 
     /// `lingering`: behind the terminal event, where the connections may stay open for a while.
     mutating func endStreams(
-        of key: JobKey, lingering: Bool = false, into effects: inout [BackendEffect]
+        of key: JobKey, lingering: Bool = false, into effects: inout [OriginEffect]
     ) {
         guard let (facts, streams) = self.jobs.update(key, { ($0.facts, $0.streams) }) else { return }
         for exchange in streams {
@@ -238,7 +239,7 @@ extension Backend {
 
     mutating func endStream(
         _ exchange: ExchangeID, _ facts: Job.Facts, lingering: Bool = false,
-        into effects: inout [BackendEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard let stream = self.streams[exchange] else { return }
         self.forget(exchange, stream)
@@ -256,14 +257,14 @@ extension Backend {
                     facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: false))))
     }
 
-    mutating func lingeringEnds(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+    mutating func lingeringEnds(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         guard let stream = self.lingering[exchange] else { return }
         self.lingering[exchange] = nil
         effects.append(.endStream(exchange))
         self.observeEnd(of: stream, byPeer: false, into: &effects)
     }
 
-    func observeEnd(of stream: LingeringStream, byPeer: Bool, into effects: inout [BackendEffect]) {
+    func observeEnd(of stream: LingeringStream, byPeer: Bool, into effects: inout [OriginEffect]) {
         let ended = BackendSighting.streamEnded(job: stream.job, attempt: stream.attempt, byPeer: byPeer)
         effects.append(.observe(self.sighting(stream.owner, ended)))
     }

@@ -1,11 +1,12 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import Wire
 
 /// An upload whose head was acceptable.
 struct PendingUpload: Sendable {
-    let asking: Asking
+    let context: RequestContext
     let device: DeviceKey
     /// `X-RateLimit-…`, for the 202.
     let headers: [HeaderLine]
@@ -16,25 +17,25 @@ extension Backend {
     private static let overheadBytesMax = 65_536
 
     mutating func uploadRequested(
-        _ asking: Asking, _ request: BackendRequest, _ device: DeviceKey,
-        into effects: inout [BackendEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey,
+        into effects: inout [OriginEffect]
     ) {
         let headers: [HeaderLine]
-        switch self.limit(asking, device, into: &effects) {
+        switch self.limit(context, device, into: &effects) {
         case .success(let lines): headers = lines
         case .failure(let refusal):
-            self.refuse(asking, refusal, into: &effects)
+            self.refuse(context, refusal, into: &effects)
             return
         }
         if let refusal = self.refusal(ofHead: request) {
-            self.refuse(asking, refusal, into: &effects)
+            self.refuse(context, refusal, into: &effects)
             return
         }
-        self.uploads[asking.exchange] = PendingUpload(asking: asking, device: device, headers: headers)
-        effects.append(.readUpload(asking.exchange))
+        self.uploads[context.exchange] = PendingUpload(context: context, device: device, headers: headers)
+        effects.append(.readUpload(context.exchange))
     }
 
-    private func refusal(ofHead request: BackendRequest) -> Refusal? {
+    private func refusal(ofHead request: OriginRequest) -> Refusal? {
         guard let contentType = request.contentType,
             (try? MultipartReader.boundary(contentType: contentType)) != nil
         else { return Refusal(.invalidRequest, "Content-Type must be multipart/form-data with a boundary.") }
@@ -53,7 +54,7 @@ extension Backend {
     }
 
     mutating func uploadFailed(
-        _ exchange: ExchangeID, _ fault: UploadFault, into effects: inout [BackendEffect]
+        _ exchange: ExchangeID, _ fault: UploadFault, into effects: inout [OriginEffect]
     ) {
         guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
         self.uploads[exchange] = nil
@@ -63,17 +64,17 @@ extension Backend {
         case .tooLarge: refusal = Refusal(.fileTooLarge, "The photos are too large.")
         case .timedOut: refusal = Refusal(.timeout, "The body did not come in time.")
         }
-        self.refuse(upload.asking, refusal, into: &effects)
+        self.refuse(upload.context, refusal, into: &effects)
     }
 
     mutating func uploaded(
-        _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [BackendEffect]
+        _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [OriginEffect]
     ) {
         guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
         self.uploads[exchange] = nil
         let photos = parts.filter { $0.name == "photos[]" }
         if let refusal = self.refusal(of: photos) {
-            self.refuse(upload.asking, refusal, into: &effects)
+            self.refuse(upload.context, refusal, into: &effects)
             return
         }
         self.accept(upload, photos: photos.count, into: &effects)
@@ -106,9 +107,9 @@ extension Backend {
     }
 
     private mutating func accept(
-        _ upload: PendingUpload, photos: Int, into effects: inout [BackendEffect]
+        _ upload: PendingUpload, photos: Int, into effects: inout [OriginEffect]
     ) {
-        let owner = upload.asking.caller
+        let owner = upload.context.caller
         let (key, secret) = self.newIdentity(owner)
         let facts = Job.Facts(
             key: key, id: key.text, owner: owner, device: upload.device, accepted: self.now,
@@ -131,8 +132,8 @@ extension Backend {
                 own: UploadAccepted.Link(href: own, rel: "self", method: "GET"),
                 stream: UploadAccepted.Link(href: stream, rel: "stream", method: "GET"),
                 cancel: UploadAccepted.Link(href: own, rel: "cancel", method: "DELETE")),
-            metadata: self.metadata(upload.asking.exchange))
-        self.reply(upload.asking, 202, json: body, upload.headers, into: &effects)
+            metadata: self.metadata(upload.context.exchange))
+        self.reply(upload.context, 202, json: body, upload.headers, into: &effects)
         self.advance(key, into: &effects)
     }
 

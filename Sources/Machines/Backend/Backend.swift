@@ -1,4 +1,5 @@
 internal import Faults
+package import OriginServer
 package import SimBase
 package import Talaria
 
@@ -50,7 +51,7 @@ package struct Backend: Sendable {
     ///
     /// - Returns: `nextWake`.
     @discardableResult package mutating func handle(
-        _ event: BackendEvent, at moment: Instant, into effects: inout [BackendEffect]
+        _ event: OriginEvent, at moment: Instant, into effects: inout [OriginEffect]
     ) -> Instant? {
         self.now = max(self.now, moment)
         self.doWhatIsDue(into: &effects)
@@ -67,6 +68,8 @@ package struct Backend: Sendable {
             self.uploadFailed(exchange, fault, into: &effects)
         case .aborted(let exchange):
             self.aborted(exchange, into: &effects)
+        case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
+            break  // Nothing is forwarded here.
         case .woke:
             break
         }
@@ -75,8 +78,8 @@ package struct Backend: Sendable {
     }
 
     private mutating func requested(
-        _ exchange: ExchangeID, _ request: BackendRequest, _ caller: Caller, _ connection: UInt64,
-        _ faults: [ArmedFault], into effects: inout [BackendEffect]
+        _ exchange: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
+        _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let endpoint = Endpoint(path: request.path) else {
             self.refuseUnrouted(exchange, .notFound, "There is nothing at this path.", [], into: &effects)
@@ -92,25 +95,25 @@ package struct Backend: Sendable {
             .observe(
                 self.sighting(
                     caller, .requested(operation, attempt: caller.attempt, connection: connection))))
-        let asking = Asking(
+        let context = RequestContext(
             exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
         let device: DeviceKey
         switch self.device(request.deviceID, operation) {
         case .success(let key): device = key
         case .failure(let refusal):
-            self.refuse(asking, refusal, into: &effects)
+            self.refuse(context, refusal, into: &effects)
             return
         }
         switch endpoint {
-        case .upload: self.uploadRequested(asking, request, device, into: &effects)
-        case .stream(let job): self.streamRequested(asking, request, device, job, into: &effects)
-        case .results(let job): self.resultsRequested(asking, request, device, job, into: &effects)
-        case .cleanup(let job): self.cleanupRequested(asking, request, device, job, into: &effects)
+        case .upload: self.uploadRequested(context, request, device, into: &effects)
+        case .stream(let job): self.streamRequested(context, request, device, job, into: &effects)
+        case .results(let job): self.resultsRequested(context, request, device, job, into: &effects)
+        case .cleanup(let job): self.cleanupRequested(context, request, device, job, into: &effects)
         case .job(let job):
             if operation == .cancel {
-                self.cancelRequested(asking, request, device, job, into: &effects)
+                self.cancelRequested(context, request, device, job, into: &effects)
             } else {
-                self.statusRequested(asking, request, device, job, into: &effects)
+                self.statusRequested(context, request, device, job, into: &effects)
             }
         }
     }
@@ -133,7 +136,7 @@ package struct Backend: Sendable {
         return .success(key)
     }
 
-    private mutating func aborted(_ exchange: ExchangeID, into effects: inout [BackendEffect]) {
+    private mutating func aborted(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         self.uploads[exchange] = nil
         if let stream = self.lingering[exchange] {
             self.lingering[exchange] = nil
@@ -178,18 +181,6 @@ extension Endpoint {
         case .stream, .results: "GET"
         case .cleanup: "DELETE"
         case .job: "GET, DELETE"
-        }
-    }
-
-    func operation(method: String) -> Operation? {
-        switch (self, method) {
-        case (.upload, "POST"): .upload
-        case (.stream, "GET"): .stream
-        case (.results, "GET"): .results
-        case (.cleanup, "DELETE"): .cleanup
-        case (.job, "GET"): .status
-        case (.job, "DELETE"): .cancel
-        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _): nil
         }
     }
 }

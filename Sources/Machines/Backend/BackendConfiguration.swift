@@ -1,4 +1,5 @@
 package import Faults
+internal import OriginServer
 package import SimBase
 internal import Talaria
 
@@ -39,8 +40,7 @@ package struct BackendConfiguration: Hashable, Sendable {
         case notFound = 404
     }
 
-    /// No length of time below may be longer: ten years, so that adding a few to any moment is safe.
-    package static let intervalMax = Interval.hours(24 * 3_650)
+    package static let intervalMax = OriginLimits.intervalMax
 
     package var dialect: Dialect
     /// From the 202 to the `completed` event; drawn per scan, uniformly.

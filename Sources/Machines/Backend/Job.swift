@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 
@@ -71,25 +72,6 @@ struct Job: Sendable {
         self.delays.reduce(self.facts.accepted + self.facts.script.offset(at: self.step)) {
             self.step < $1.from ? $0 : $0 + $1.by
         }
-    }
-}
-
-/// A fault that keeps books of a job from being looked up.
-struct Degradation: Hashable, Sendable {
-    let books: Odds
-    /// Of the firing.
-    let draw: UInt64
-
-    /// Nil for a fault of another kind.
-    init?(_ fault: ArmedFault) {
-        guard case .degraded(let books) = fault.kind else { return nil }
-        self.books = books
-        self.draw = fault.draw
-    }
-
-    /// Whether it takes the book at this place of the shelf.
-    func takes(_ ordinal: Int) -> Bool {
-        self.books.happens(KeyedRandom(seed: self.draw).draw(.cut, UInt64(ordinal)))
     }
 }
 

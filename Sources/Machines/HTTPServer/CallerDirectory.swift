@@ -1,4 +1,4 @@
-import Backend
+import OriginServer
 import SimBase
 import Talaria
 import Wire

@@ -1,5 +1,7 @@
 package import Backend
 package import Faults
+package import Gateway
+package import OriginServer
 package import SimBase
 package import Talaria
 package import Wire
@@ -99,7 +101,7 @@ package enum UpstreamEffect: Sendable {
     /// Nothing more of the answer is taken for now, or it is again.
     case setPaused(ExchangeID, Bool)
     /// Nothing more is wanted of it.
-    case letGo(ExchangeID)
+    case release(ExchangeID)
     /// A phone's connection is over, and so are those that were made to the upstream for it.
     case hangUp(slot: UInt32)
     /// The upstream failed, for the log.
@@ -119,7 +121,7 @@ package struct ForwardedRequest: Sendable {
 }
 
 /// Who answers.
-package enum ServingOrigin: Sendable {
+package enum OriginSetup: Sendable {
     case simulated(BackendConfiguration, Shelf)
     /// A foreign backend, behind the fault gateway.
     case upstream(GatewayConfiguration)
@@ -129,7 +131,7 @@ package enum ServingOrigin: Sendable {
 
 /// What a server is made of, wherever it serves.
 package struct ServingSetup: Sendable {
-    package var origin: ServingOrigin
+    package var origin: OriginSetup
     package var random: KeyedRandom
     /// Nil leaves out the whole layer of faults: an empty list must come to the same.
     package var faults: [FaultSpec]?
@@ -150,7 +152,7 @@ package struct ServingSetup: Sendable {
     package var isForBrowsers = false
 
     package init(
-        origin: ServingOrigin, random: KeyedRandom, faults: [FaultSpec]?, links: FleetLinks,
+        origin: OriginSetup, random: KeyedRandom, faults: [FaultSpec]?, links: FleetLinks,
         clockZero: Int64, nonce: String?
     ) {
         self.origin = origin

@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Wire
 
@@ -16,7 +16,7 @@ struct Exchange: Sendable {
     enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
-        case held(BackendReply)
+        case held(OriginReply)
         case streaming
         /// The head is out, and the body follows as the upstream sends it.
         case passing(isChunked: Bool, keepsAlive: Bool)

@@ -1,4 +1,4 @@
-import Backend
+import OriginServer
 import SimBase
 
 /// What is under way to the peer of one connection.

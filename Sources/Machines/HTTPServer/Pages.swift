@@ -1,4 +1,5 @@
-import Backend
+import Gateway
+import OriginServer
 import Talaria
 import Wire
 
@@ -13,9 +14,9 @@ extension Registry {
     }
 }
 
-extension BackendReply {
+extension OriginReply {
     /// What a browser asks before it sends headers of a page's own.
-    static let preflight = BackendReply(
+    static let preflight = OriginReply(
         status: 204,
         headers: [
             HeaderLine("Access-Control-Allow-Methods", "GET, POST, DELETE"),
@@ -26,7 +27,7 @@ extension BackendReply {
         ], body: [])
 }
 
-extension BackendRequest {
+extension OriginRequest {
     /// The device of pages that name none.
     private static let pageDevice = "00000000-0000-4000-8000-00000000face"
 

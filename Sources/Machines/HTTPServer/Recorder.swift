@@ -1,9 +1,9 @@
-package import Backend
+package import Gateway
 package import SimBase
 import Talaria
 import Wire
 
-/// Follows what passes on a server's connections and tells it as a recording, which `TapePlayer` can play again: every
+/// Follows what passes on a server's connections and tells it as a recording, which `RecordingPlayer` can play again: every
 /// answer as it was handed to its client, with its times. Tokens are replaced by digits that tell nothing.
 package struct Recorder: Sendable {
     private struct Track: Sendable {

@@ -1,11 +1,11 @@
-import Backend
+import OriginServer
 import Talaria
 import Wire
 
 // What a request that is not HTTP, or comes too slowly, is answered.
 
-extension BackendReply {
-    static func refusal(of error: RequestError) -> BackendReply {
+extension OriginReply {
+    static func refusal(of error: RequestError) -> OriginReply {
         let code: ProblemCode =
             switch error.status {
             case 413: .fileTooLarge
@@ -18,7 +18,7 @@ extension BackendReply {
         return reply
     }
 
-    static func refusal(of refusal: CrossSiteGuard.Refusal) -> BackendReply {
+    static func refusal(of refusal: CrossSiteGuard.Refusal) -> OriginReply {
         switch refusal {
         case .foreignHost:
             Self.refusal(
@@ -30,9 +30,9 @@ extension BackendReply {
         }
     }
 
-    static func refusal(_ code: ProblemCode, _ detail: String) -> BackendReply {
+    static func refusal(_ code: ProblemCode, _ detail: String) -> OriginReply {
         let problem = Problem(code, detail: detail, instance: nil, retryAfterMs: nil, metadata: nil)
-        return BackendReply(
+        return OriginReply(
             status: code.status, headers: [HeaderLine("Content-Type", Problem.contentType)],
             body: JSON.encode(problem))
     }

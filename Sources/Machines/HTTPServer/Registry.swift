@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Wire
@@ -26,11 +26,9 @@ struct Registry: Sendable {
     private var exchangesMade: UInt64 = 0
     private(set) var streamsOpenNow = 0
     private var streamsOpen = StreamsOpen(least: 0, most: 0)
-    /// What the backend is to be told, in order.
-    var events: [BackendEvent] = []
-    /// What the gateway is to be told, where one stands in the backend's place.
-    var gatewayEvents: [GatewayEvent] = []
-    let isGateway: Bool
+    /// Events for the origin, in order.
+    var events: [OriginEvent] = []
+    let origin: Origin.Traits
     let isForBrowsers: Bool
     private let crossSite: CrossSiteGuard?
     private let tellsRequests: Bool
@@ -62,7 +60,7 @@ struct Registry: Sendable {
         self.showsStatus = setup.showsStatus
         self.faults = setup.faults ?? []
         self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
-        self.isGateway = if case .upstream = setup.origin { true } else { false }
+        self.origin = setup.origin.traits
         self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
     }
 
@@ -70,7 +68,7 @@ struct Registry: Sendable {
     /// everything but what the server says of itself.
     func refusal(of head: RequestHead) -> CrossSiteGuard.Refusal? {
         guard let crossSite = self.crossSite else { return nil }
-        if self.isGateway { return crossSite.refusal(of: head) }
+        if !self.origin.isPublic { return crossSite.refusal(of: head) }
         guard head.path == StatusPage.path || head.path.hasPrefix(StatusPage.path + "/") else { return nil }
         return CrossSiteGuard(hosts: crossSite.hosts, pages: .none).refusal(of: head)
     }
@@ -83,8 +81,8 @@ struct Registry: Sendable {
         self.exchangesMade += 1
         let id = ExchangeID(self.exchangesMade)
         let endpoint = Endpoint(path: head.path)
-        let operation = endpoint.flatMap { Self.operation($0, method: head.method) }
-        let caller = self.callers.caller(of: head, operation: operation, jobId: endpoint?.jobId)
+        let operation = endpoint.flatMap { $0.operation(method: head.method) }
+        let caller = self.callers.caller(of: head, operation: operation, jobId: endpoint?.jobID)
         self.exchanges[id] = Entry(connection: connection, caller: caller)
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
@@ -114,18 +112,6 @@ struct Registry: Sendable {
         if self.tellsRequests, let id { self.exchanges[id]?.request?.status = status }
     }
 
-    private static func operation(_ endpoint: Endpoint, method: String) -> Operation? {
-        switch (endpoint, method) {
-        case (.upload, "POST"): .upload
-        case (.stream, "GET"): .stream
-        case (.results, "GET"): .results
-        case (.cleanup, "DELETE"): .cleanup
-        case (.job, "GET"): .status
-        case (.job, "DELETE"): .cancel
-        default: nil
-        }
-    }
-
     func caller(of id: ExchangeID) -> Caller? { self.exchanges[id]?.caller }
 
     /// The connection of an exchange that is not over.
@@ -143,11 +129,7 @@ struct Registry: Sendable {
     /// An exchange ended without its answer.
     mutating func abandon(_ id: ExchangeID) {
         guard self.remove(id) else { return }
-        if self.isGateway {
-            self.gatewayEvents.append(.aborted(id))
-        } else {
-            self.events.append(.aborted(id))
-        }
+        self.events.append(.aborted(id))
     }
 
     @discardableResult
@@ -241,15 +223,5 @@ struct Registry: Sendable {
             self.firings.indices.contains(fault)
         else { return }
         self.firings[fault] = (self.firings[fault].count + 1, self.now)
-    }
-}
-
-extension Endpoint {
-    /// The job that the path names.
-    fileprivate var jobId: String? {
-        switch self {
-        case .upload: nil
-        case .stream(let jobId), .results(let jobId), .cleanup(let jobId), .job(let jobId): jobId
-        }
     }
 }

@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Wire
@@ -8,7 +8,7 @@ import Wire
 
 extension ServedConnection {
     mutating func reply(
-        _ id: ExchangeID, _ reply: BackendReply, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ reply: OriginReply, at now: Instant, _ registry: inout Registry
     ) {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer else { return }
         if self.exchange?.isComplete == true {
@@ -22,7 +22,7 @@ extension ServedConnection {
     }
 
     mutating func write(
-        _ reply: BackendReply, closing: Bool = false, at now: Instant, _ registry: inout Registry
+        _ reply: OriginReply, closing: Bool = false, at now: Instant, _ registry: inout Registry
     ) {
         let keepsAlive = !closing && (self.exchange?.head.keepsAlive ?? false)
         var headers = HeaderFields()
@@ -152,7 +152,7 @@ extension ServedConnection {
 
     /// Holds up the upstream while too much of what it sent is still on its way to the phone.
     mutating func checkBackPressure(_ registry: inout Registry) {
-        guard registry.isGateway, let exchange = self.exchange else { return }
+        guard registry.origin.hasUpstream, let exchange = self.exchange else { return }
         let waiting = self.isCut ? 0 : self.outbox.bytes + self.backlog
         if !self.isUpstreamPaused, waiting > ServingLimits.downloadWaitingMax {
             self.isUpstreamPaused = true
@@ -204,9 +204,7 @@ extension ServedConnection {
         case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
-            // Of a foreign backend's event the stamp would tell how long the gateway took, and pass for how long the
-            // backend did.
-            if !registry.isGateway {
+            if registry.origin.stampsEvents {
                 let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
                 head = ByteDraft.bytes {
                     SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)

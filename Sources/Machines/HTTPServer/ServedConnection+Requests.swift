@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Wire
@@ -61,7 +61,9 @@ extension ServedConnection {
         {
             let arrival = self.arrival(of: bytes.count, at: now, &registry)
             self.up.delivered += bytes.count
-            for event in events { self.admit(event, arrival: arrival, passesBodies: registry.isGateway) }
+            for event in events {
+                self.admit(event, arrival: arrival, passesBodies: registry.origin.hasUpstream)
+            }
             if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
         }
         self.requestBytes += bytes.count
@@ -149,7 +151,7 @@ extension ServedConnection {
         }
         let (id, key) = registry.nextExchange(head, on: self.id)
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)
-        if !registry.isGateway, let type = head.headers["Content-Type"],
+        if !registry.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(boundary: boundary, limits: ServingLimits.multipart)
         {
@@ -181,8 +183,8 @@ extension ServedConnection {
             self.exchange?.isComplete = true
             self.deadline = .distantFuture
             self.uploadArrived(&registry)
-            if registry.isGateway {
-                registry.gatewayEvents.append(.sent(id))
+            if registry.origin.hasUpstream {
+                registry.events.append(.forwarded(id))
                 registry.effects.append(.upstream(.endBody(id)))
             }
             if case .held(let reply)? = self.exchange?.answer { self.write(reply, at: now, &registry) }
@@ -212,7 +214,7 @@ extension ServedConnection {
         if let nonce = registry.nonce, head.path == Server.noncePath {
             let headers = [HeaderLine("Content-Type", "text/plain")]
             self.reply(
-                id, BackendReply(status: 200, headers: headers, body: nonce), at: now, &registry)
+                id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &registry)
             return
         }
         if registry.showsStatus, head.path == StatusPage.path, head.method == "GET" {
@@ -228,23 +230,17 @@ extension ServedConnection {
             registry.observe(.connected(connection: self.id.serial), caller, at: now)
         }
         let length: Int? = if case .length(let length) = head.body { length } else { nil }
-        var request = BackendRequest(
+        var request = OriginRequest(
             method: head.method, path: head.path, query: head.query,
             deviceID: head.headers[HeaderName.deviceID],
             authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
-            lastEventID: head.headers[HeaderName.lastEventID])
+            lastEventID: head.headers[HeaderName.lastEventID],
+            authority: registry.origin.hasUpstream ? head.headers["Host"] : nil)
         if registry.isForBrowsers { request.takeFromQuery(of: head) }
         let faults = self.exchange?.faults ?? []
-        if registry.isGateway {
-            registry.gatewayEvents.append(
-                .requested(
-                    id, request, caller, connection: self.id.serial, authority: head.headers["Host"],
-                    faults: faults))
-        } else {
-            registry.events.append(
-                .requested(id, request, caller, connection: self.id.serial, faults: faults))
-        }
+        registry.events.append(
+            .requested(id, request, caller, connection: self.id.serial, faults: faults))
     }
 
     /// The request goes to the upstream, as far as it is there and as it comes.
@@ -304,7 +300,7 @@ extension ServedConnection {
         }
         guard exchange.wantsUpload else {
             // What has come and waits is not the phone's to answer for.
-            let refusal: BackendReply =
+            let refusal: OriginReply =
                 self.uploadWaiting > 0
                 ? .refusal(.providerTimeout, "The upstream does not take the request.")
                 : .refusal(.timeout, "the request body took too long")

@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 
 // What goes out, and how it ends where a fault cuts it.

@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Wire
 

@@ -1,11 +1,13 @@
 import Backend
 import Faults
+import Gateway
+import OriginServer
 package import SimBase
 import Talaria
 
 /// The simulated Talaria as its callers meet it: `Backend` behind HTTP, links and faults, on connections that are only
 /// numbers. The same machine stands behind real sockets and in the virtual world. In the backend's place there may be
-/// the way to a foreign one, `Gateway`, or what one once answered, `TapePlayer`.
+/// the way to a foreign one, `Gateway`, or what one once answered, `RecordingPlayer`.
 ///
 /// A value: a copy of it is a snapshot.
 package struct Server: Sendable {
@@ -13,10 +15,7 @@ package struct Server: Sendable {
     package static let noncePath = "/_sim/nonce"
 
     private(set) var registry: Registry
-    // One of the three.
-    private(set) var backend: Backend?
-    private(set) var gateway: Gateway?
-    private(set) var player: TapePlayer?
+    private(set) var origin: Origin
     /// By the slot; of those that are nobody's there is nothing left.
     private(set) var connections: [ServedConnection] = []
     /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
@@ -29,22 +28,13 @@ package struct Server: Sendable {
     private var wakes = WakeQueue(keys: 0)
     /// Connections that something was done to and that have not been looked after yet.
     private var touched: [ConnectionID] = []
-    /// When the backend, or what stands in its place, wants to be woken. Kept, not asked for: to ask would copy it.
+    /// When the origin wants to be woken, as it answered last.
     private var originWake: Instant?
-    private var backendEffects: [BackendEffect] = []
-    private var gatewayEffects: [GatewayEffect] = []
+    private var originEffects: [OriginEffect] = []
 
     package init(_ setup: ServingSetup) {
         self.registry = Registry(setup)
-        switch setup.origin {
-        case .simulated(let configuration, let shelf):
-            self.backend = Backend(configuration: configuration, shelf: shelf, random: setup.random)
-        case .upstream(let configuration):
-            self.gateway = Gateway(configuration: configuration, random: setup.random)
-        case .recorded(let recording, let wallClockAtZero):
-            self.player = TapePlayer(recording, wallClockAtZero: wallClockAtZero)
-        }
-        self.originWake = self.backend?.nextWake ?? self.gateway?.nextWake ?? self.player?.nextWake
+        self.origin = Origin(setup.origin, random: setup.random)
     }
 
     // MARK: Events
@@ -114,9 +104,9 @@ package struct Server: Sendable {
 
     private mutating func heard(_ event: UpstreamEvent, at now: Instant) {
         switch event {
-        case .replied(let id, let head): self.registry.gatewayEvents.append(.replied(id, head))
-        case .received(let id, let bytes): self.registry.gatewayEvents.append(.received(id, bytes))
-        case .ended(let id, let failure): self.registry.gatewayEvents.append(.ended(id, failure))
+        case .replied(let id, let head): self.registry.events.append(.upstreamReplied(id, head))
+        case .received(let id, let bytes): self.registry.events.append(.upstreamReceived(id, bytes))
+        case .ended(let id, let failure): self.registry.events.append(.upstreamEnded(id, failure))
         case .bodyLeft(let id, let bytes):
             if let slot = self.touch(id) { self.connections[slot].uploadWaits(id, bytes) }
         }
@@ -126,11 +116,7 @@ package struct Server: Sendable {
 
     private mutating func wake(at now: Instant) {
         if let due = self.originWake, due <= now {
-            if !self.registry.isGateway {
-                self.registry.events.append(.woke)
-            } else {
-                self.registry.gatewayEvents.append(.woke)
-            }
+            self.registry.events.append(.woke)
             self.tellBackend(at: now)
             self.settleTouched(at: now)
         }
@@ -174,7 +160,7 @@ package struct Server: Sendable {
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
-                if self.registry.isGateway {
+                if self.registry.origin.hasUpstream {
                     self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
             case .until(let moment): self.wakes.set(key: slot, at: moment)
@@ -183,30 +169,25 @@ package struct Server: Sendable {
         self.touched.clear()
     }
 
-    // MARK: The backend
+    // MARK: The origin
 
-    /// Hands the backend what is waiting for it, and carries out what it wants. What happens meanwhile waits its turn.
+    /// Hands the origin its events and carries out its effects. Events that arise meanwhile wait their turn.
     private mutating func tellBackend(at now: Instant) {
         if !self.registry.statusQuestions.isEmpty { self.tellStatus(at: now) }
-        if self.registry.isGateway { return self.tellGateway(at: now) }
         guard !self.registry.events.isEmpty else { return }
         var next = 0
         while next < self.registry.events.count {
             let event = self.registry.events[next]
             next += 1
-            if self.player != nil {
-                self.tellPlayer(event, at: now)
-                continue
-            }
-            var effects: [BackendEffect] = []
-            swap(&effects, &self.backendEffects)
-            self.originWake = self.backend?.handle(event, at: now, into: &effects) ?? nil
-            for place in effects.indices {
+            var effects: [OriginEffect] = []
+            swap(&effects, &self.originEffects)
+            self.originWake = self.origin.handle(event, at: now, into: &effects)
+            for index in effects.indices {
                 self.carryOut(
-                    effects.take(place, leaving: .readUpload(ExchangeID(0))), of: event.exchange, at: now)
+                    effects.take(index, leaving: .readUpload(ExchangeID(0))), of: event.exchange, at: now)
             }
             effects.clear()
-            swap(&effects, &self.backendEffects)
+            swap(&effects, &self.originEffects)
         }
         self.registry.events.clear()
     }
@@ -217,62 +198,12 @@ package struct Server: Sendable {
         let status = self.status(at: now)
         for (id, accept) in questions {
             self.carryOut(
-                BackendEffect.reply(id, StatusPage.reply(status, accept: accept)), of: id, at: now)
-        }
-    }
-
-    private mutating func tellPlayer(_ event: BackendEvent, at now: Instant) {
-        var effects: [GatewayEffect] = []
-        swap(&effects, &self.gatewayEffects)
-        self.player?.handle(event, at: now, into: &effects)
-        self.originWake = self.player?.nextWake
-        for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
-        effects.removeAll(keepingCapacity: true)
-        swap(&effects, &self.gatewayEffects)
-    }
-
-    private mutating func tellGateway(at now: Instant) {
-        guard !self.registry.gatewayEvents.isEmpty else { return }
-        var next = 0
-        while next < self.registry.gatewayEvents.count {
-            let event = self.registry.gatewayEvents[next]
-            next += 1
-            var effects: [GatewayEffect] = []
-            swap(&effects, &self.gatewayEffects)
-            self.gateway?.handle(event, at: now, into: &effects)
-            for effect in effects { self.carryOut(effect, of: event.exchange, at: now) }
-            effects.removeAll(keepingCapacity: true)
-            swap(&effects, &self.gatewayEffects)
-        }
-        self.registry.gatewayEvents.removeAll(keepingCapacity: true)
-        self.originWake = self.gateway?.nextWake
-    }
-
-    private mutating func carryOut(_ effect: GatewayEffect, of cause: ExchangeID?, at now: Instant) {
-        switch effect {
-        case .answer(let effect): self.carryOut(effect, of: cause, at: now)
-        case .forward(let id, let resume):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].forward(id, resume, at: now, &self.registry)
-        case .passHead(let id, let head):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passHead(id, head, at: now, &self.registry)
-        case .passBody(let id, let bytes):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passBody(id, bytes, at: now, &self.registry)
-        case .passEnd(let id):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passEnd(id, at: now, &self.registry)
-        case .breakOff(let id, let ending):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].breakOff(id, ending, at: now, &self.registry)
-        case .letGo(let id): self.registry.effects.append(.upstream(.letGo(id)))
-        case .failed(let id, let failure): self.registry.effects.append(.upstream(.failed(id, failure)))
+                .reply(id, StatusPage.reply(status, accept: accept)), of: id, at: now)
         }
     }
 
     private mutating func carryOut(
-        _ effect: consuming BackendEffect, of cause: ExchangeID?, at now: Instant
+        _ effect: consuming OriginEffect, of cause: ExchangeID?, at now: Instant
     ) {
         switch consume effect {
         case .readUpload(let id):
@@ -306,6 +237,24 @@ package struct Server: Sendable {
                 }
             }
             self.registry.observe(observation)
+        case .forward(let id, let resume):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].forward(id, resume, at: now, &self.registry)
+        case .passHead(let id, let head):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].passHead(id, head, at: now, &self.registry)
+        case .passBody(let id, let bytes):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].passBody(id, bytes, at: now, &self.registry)
+        case .passEnd(let id):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].passEnd(id, at: now, &self.registry)
+        case .breakOff(let id, let ending):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].breakOff(id, ending, at: now, &self.registry)
+        case .releaseUpstream(let id): self.registry.effects.append(.upstream(.release(id)))
+        case .upstreamFailed(let id, let failure):
+            self.registry.effects.append(.upstream(.failed(id, failure)))
         }
     }
 
@@ -350,38 +299,16 @@ package struct Server: Sendable {
     package var lostBytes: LostBytes { self.registry.lost }
 
     /// What the backend holds, with the limits that it must keep to.
-    package mutating func eachBound(_ look: (Bound) -> Void) { self.backend?.eachBound(look) }
+    package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it asks for.
-    package mutating func isMisplaced(authorization: String, target: String) -> Bool {
-        self.backend?.isMisplaced(authorization: authorization, target: target) ?? false
+    package func isMisplaced(authorization: String, target: String) -> Bool {
+        self.origin.isMisplaced(authorization: authorization, target: target)
     }
 
     /// Connections that are not over.
     package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }
 
     /// Jobs that are neither cleaned up nor expired.
-    package var jobsAlive: Int { self.backend?.jobsAlive ?? 0 }
-}
-
-extension GatewayEvent {
-    fileprivate var exchange: ExchangeID? {
-        switch self {
-        case .requested(let id, _, _, _, _, _), .sent(let id), .replied(let id, _), .received(let id, _),
-            .ended(let id, _), .aborted(let id):
-            id
-        case .woke: nil
-        }
-    }
-}
-
-extension BackendEvent {
-    fileprivate var exchange: ExchangeID? {
-        switch self {
-        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _),
-            .aborted(let id):
-            id
-        case .woke: nil
-        }
-    }
+    package var jobsAlive: Int { self.origin.jobsAlive }
 }

@@ -1,5 +1,5 @@
-import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 
@@ -51,20 +51,16 @@ extension Server {
     private static let armedShownMax = 5
 
     func status(at now: Instant) -> ServerStatus {
-        let jobs =
-            self.backend?.glimpses(max: Self.jobsShownMax) ?? self.gateway?.glimpses(max: Self.jobsShownMax)
-            ?? self.player?.glimpses(max: Self.jobsShownMax) ?? []
-        return ServerStatus(
-            serving: self.backend != nil
-                ? "simulated Talaria" : self.gateway != nil ? "fault gateway" : "recording",
+        ServerStatus(
+            serving: self.origin.name,
             uptimeMs: (now - Instant.zero).wholeMilliseconds, connections: self.connectionsOpen,
             streams: self.registry.streamsOpenNow,
-            jobsAlive: self.backend?.jobsAlive ?? self.gateway?.jobsAlive ?? self.player?.jobsAlive ?? 0,
-            jobs: jobs.map { self.status(of: $0, at: now) },
+            jobsAlive: self.origin.jobsAlive,
+            jobs: self.origin.summaries(max: Self.jobsShownMax).map { self.status(of: $0, at: now) },
             faults: self.registry.faults.indices.map { self.status(ofFault: $0, at: now) })
     }
 
-    private func status(of job: JobGlimpse, at now: Instant) -> ServerStatus.Job {
+    private func status(of job: JobSummary, at now: Instant) -> ServerStatus.Job {
         let left = job.tokenExpires.map { max($0 - now, .zero).wholeMilliseconds }
         return ServerStatus.Job(
             id: job.id, device: self.registry.name(of: job.owner.device),

@@ -1,4 +1,4 @@
-import Backend
+import OriginServer
 import SimBase
 import Talaria
 import Wire
@@ -7,9 +7,9 @@ import Wire
 enum StatusPage {
     static let path = "/_sim"
 
-    static func reply(_ status: ServerStatus, accept: String?) -> BackendReply {
+    static func reply(_ status: ServerStatus, accept: String?) -> OriginReply {
         let isPage = accept?.contains("text/html") ?? false
-        return BackendReply(
+        return OriginReply(
             status: 200,
             headers: [
                 HeaderLine("Content-Type", isPage ? "text/html; charset=utf-8" : "application/json"),

@@ -1,6 +1,7 @@
 package import Backend
 package import EventLoop
 package import Faults
+package import Gateway
 package import HTTPServer
 package import SimBase
 package import Talaria
@@ -11,7 +12,7 @@ package enum ServerOrigin: Sendable {
     case simulated(BackendConfiguration, Shelf)
     /// A foreign backend, behind the fault gateway.
     case upstream(UpstreamSetup)
-    /// See `ServingOrigin.recorded`.
+    /// See `OriginSetup.recorded`.
     case recorded(Recording, wallClockAtZero: Int64)
 }
 
@@ -91,7 +92,7 @@ package final class BackendServer {
     {
         self.loop = loop
         self.observe = observe
-        let origin: ServingOrigin
+        let origin: OriginSetup
         switch setup.origin {
         case .simulated(let configuration, let shelf):
             origin = .simulated(configuration, shelf)

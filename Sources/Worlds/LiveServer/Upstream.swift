@@ -1,7 +1,8 @@
-package import Backend
 package import CurlLoop
 import EventLoop
+package import Gateway
 import HTTPServer
+import OriginServer
 import SimBase
 import Talaria
 import Wire
@@ -70,9 +71,9 @@ final class Upstream: TransferDelegate {
             self.pool.feed(transfer, bytes)
         case .endBody(let id):
             if let transfer = self.transfers[id] { self.pool.endBody(transfer) }
-            self.release(id)
+            self.complete(id)
         case .setPaused(let id, let isPaused): self.setPaused(id, isPaused)
-        case .letGo(let id): self.letGo(id)
+        case .release(let id): self.cancel(id)
         case .hangUp(let slot): self.pool.hangUp(phone: Int(slot), by: .fin)
         case .failed: break
         }
@@ -105,7 +106,7 @@ final class Upstream: TransferDelegate {
     }
 
     /// The request is complete: what the upstream has answered meanwhile may be told.
-    private func release(_ id: ExchangeID) {
+    private func complete(_ id: ExchangeID) {
         guard let transfer = self.transfers[id], let exchange = self.exchanges[transfer] else { return }
         self.exchanges[transfer]?.isReleased = true
         guard exchange.isHeld else { return }
@@ -133,7 +134,7 @@ final class Upstream: TransferDelegate {
         }
     }
 
-    private func letGo(_ id: ExchangeID) {
+    private func cancel(_ id: ExchangeID) {
         guard let transfer = self.transfers[id] else { return }
         self.forget(transfer)
         self.pool.cancel(transfer)

@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Ledger
+import OriginServer
 import Phone
 import SimBase
 import Talaria
@@ -279,13 +280,13 @@ struct SmallWorld {
         self.tellBackend(
             .requested(
                 exchange,
-                BackendRequest(
+                OriginRequest(
                     method: request.method, path: String(target[0]),
                     query: target.count > 1 ? String(target[1]) : nil,
                     deviceID: header(HeaderName.deviceID), authorization: header(HeaderName.authorization),
                     accept: header("Accept"),
                     contentType: request.body == .none ? nil : "multipart/form-data; boundary=x",
-                    contentLength: nil, lastEventID: header(HeaderName.lastEventID)),
+                    contentLength: nil, lastEventID: header(HeaderName.lastEventID), authority: nil),
                 Caller(device: trace.device, scan: trace.scan, attempt: trace.attempt),
                 connection: exchange.raw, faults: armed))
     }
@@ -319,8 +320,8 @@ struct SmallWorld {
 
     // MARK: The backend
 
-    private mutating func tellBackend(_ event: BackendEvent) {
-        var effects: [BackendEffect] = []
+    private mutating func tellBackend(_ event: OriginEvent) {
+        var effects: [OriginEffect] = []
         self.backend.handle(event, at: self.now, into: &effects)
         let later = self.now + Self.latency
         for effect in effects {
@@ -345,6 +346,8 @@ struct SmallWorld {
                 self.agenda.insert(.answer(exchange, .ended), at: later)
             case .observe(let observation):
                 self.see(observation)
+            case .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream, .upstreamFailed:
+                break  // Effects of a gateway.
             }
         }
         if let wake = self.backend.nextWake { self.agenda.insert(.backendWake, at: max(wake, self.now)) }

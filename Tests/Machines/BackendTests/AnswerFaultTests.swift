@@ -1,5 +1,6 @@
 import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Testing
@@ -16,7 +17,7 @@ import Testing
                 retryAfterPlace: place))
     }
 
-    private static func seen(_ what: Sighting) -> BackendEffect {
+    private static func seen(_ what: Sighting) -> OriginEffect {
         .observe(Observation(at: .zero, device: DeviceNumber(4), scan: ScanNumber(1), what: what))
     }
 

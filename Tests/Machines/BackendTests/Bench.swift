@@ -1,5 +1,6 @@
 import Backend
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Testing
@@ -18,7 +19,7 @@ struct Bench {
 
     var backend: Backend
     var now = Instant.zero
-    var effects: [BackendEffect] = []
+    var effects: [OriginEffect] = []
     private var exchanges: UInt64 = 0
 
     init(books: Int = 3, seed: UInt64 = 7, _ change: (inout BackendConfiguration) -> Void = { _ in }) {
@@ -40,14 +41,14 @@ struct Bench {
     // MARK: Events
 
     /// Hands an event over and returns what came of it.
-    @discardableResult mutating func handle(_ event: BackendEvent) -> [BackendEffect] {
+    @discardableResult mutating func handle(_ event: OriginEvent) -> [OriginEffect] {
         let before = self.effects.count
         self.backend.handle(event, at: self.now, into: &self.effects)
         return Array(self.effects[before...])
     }
 
     /// Wakes the backend whenever it asks for it, up to a moment, which is the present afterwards.
-    @discardableResult mutating func run(to moment: Instant) -> [BackendEffect] {
+    @discardableResult mutating func run(to moment: Instant) -> [OriginEffect] {
         let before = self.effects.count
         var wakesInVain = 0
         while let wake = self.backend.nextWake, wake <= moment {
@@ -63,7 +64,7 @@ struct Bench {
         return Array(self.effects[before...])
     }
 
-    @discardableResult mutating func run(seconds: Int64) -> [BackendEffect] {
+    @discardableResult mutating func run(seconds: Int64) -> [OriginEffect] {
         self.run(to: self.now + .seconds(seconds))
     }
 
@@ -77,12 +78,12 @@ struct Bench {
         authorization: String? = nil, accept: String? = nil, contentType: String? = nil,
         contentLength: Int? = nil, lastEventID: String? = nil, caller: Caller = Bench.caller(),
         faults: [ArmedFault] = []
-    ) -> (exchange: ExchangeID, effects: [BackendEffect]) {
+    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
         let exchange = self.nextExchange()
-        let request = BackendRequest(
+        let request = OriginRequest(
             method: method, path: path, query: query, deviceID: device, authorization: authorization,
             accept: accept, contentType: contentType, contentLength: contentLength,
-            lastEventID: lastEventID)
+            lastEventID: lastEventID, authority: nil)
         return (exchange, self.handle(.requested(exchange, request, caller, connection: 1, faults: faults)))
     }
 
@@ -91,7 +92,7 @@ struct Bench {
         _ parts: [UploadPart] = [Bench.jpeg], device: String? = Bench.deviceID,
         contentType: String? = "multipart/form-data; boundary=x", contentLength: Int? = 250_300,
         caller: Caller = Bench.caller(), faults: [ArmedFault] = []
-    ) -> [BackendEffect] {
+    ) -> [OriginEffect] {
         let (exchange, effects) = self.ask(
             "POST", "/v3/jobs/scans", device: device, contentType: contentType,
             contentLength: contentLength, caller: caller, faults: faults)
@@ -110,28 +111,28 @@ struct Bench {
 
     @discardableResult mutating func stream(
         _ job: Job, after: String? = nil, attempt: UInt32 = 1, faults: [ArmedFault] = []
-    ) -> (exchange: ExchangeID, effects: [BackendEffect]) {
+    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
         self.ask(
             "GET", "/v3/jobs/scans/\(job.id)/stream", authorization: "Bearer \(job.token)",
             accept: "text/event-stream", lastEventID: after, caller: Self.caller(attempt: attempt),
             faults: faults)
     }
 
-    @discardableResult mutating func results(_ job: Job, query: String? = "format=lite") -> [BackendEffect] {
+    @discardableResult mutating func results(_ job: Job, query: String? = "format=lite") -> [OriginEffect] {
         self.ask(
             "GET", "/v3/jobs/scans/\(job.id)/results", query: query, authorization: "Bearer \(job.token)"
         ).effects
     }
 
-    @discardableResult mutating func cleanup(_ job: Job) -> [BackendEffect] {
+    @discardableResult mutating func cleanup(_ job: Job) -> [OriginEffect] {
         self.ask("DELETE", "/v3/jobs/scans/\(job.id)/cleanup", authorization: "Bearer \(job.token)").effects
     }
 
-    mutating func status(_ job: Job) -> [BackendEffect] {
+    mutating func status(_ job: Job) -> [OriginEffect] {
         self.ask("GET", "/v3/jobs/scans/\(job.id)", authorization: "Bearer \(job.token)").effects
     }
 
-    mutating func cancel(_ job: Job) -> [BackendEffect] {
+    mutating func cancel(_ job: Job) -> [OriginEffect] {
         self.ask("DELETE", "/v3/jobs/scans/\(job.id)", authorization: "Bearer \(job.token)").effects
     }
 
@@ -176,8 +177,8 @@ struct Bench {
     func hasEnded(_ exchange: ExchangeID) -> Bool { self.effects.contains(.endStream(exchange)) }
 }
 
-extension [BackendEffect] {
-    var reply: BackendReply? {
+extension [OriginEffect] {
+    var reply: OriginReply? {
         for effect in self {
             if case .reply(_, let reply) = effect { return reply }
         }

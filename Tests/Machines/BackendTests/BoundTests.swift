@@ -1,3 +1,4 @@
+import OriginServer
 import SimBase
 import Talaria
 import Testing

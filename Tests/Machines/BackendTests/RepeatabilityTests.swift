@@ -1,4 +1,5 @@
 import Faults
+import OriginServer
 import SimBase
 import Talaria
 import Testing

@@ -1,4 +1,5 @@
 import Backend
+import OriginServer
 import SimBase
 import Talaria
 import Testing

@@ -1,5 +1,6 @@
 import Backend
 import Faults
+import Gateway
 import HTTPServer
 import SimBase
 import Talaria

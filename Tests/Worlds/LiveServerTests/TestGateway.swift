@@ -2,6 +2,7 @@ import Backend
 import CurlLoop
 import EventLoop
 import Faults
+import Gateway
 import HTTPServer
 import LiveServer
 import SimBase

@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 
@@ -6,70 +7,72 @@ internal import Talaria
 
 extension Gateway {
     mutating func requested(
-        _ id: ExchangeID, _ request: BackendRequest, _ caller: Caller, _ connection: UInt64,
-        _ authority: String?, _ faults: [ArmedFault], into effects: inout [GatewayEffect]
+        _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
+        _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         let endpoint = Endpoint(path: request.path)
         guard let endpoint, let operation = endpoint.operation(method: request.method) else {
-            self.relays[id] = Relay(asking: nil, jobID: nil, authority: authority)
+            self.relays[id] = Relay(context: nil, jobID: nil, authority: request.authority)
             effects.append(.forward(id, .asSent))
             return
         }
         effects.append(
             self.sighting(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
-        let asking = Asking(
+        let context = RequestContext(
             exchange: id, operation: operation, caller: caller, path: endpoint.path, faults: faults)
         let jobID = endpoint.jobID
-        if let refusal = self.refusal(asking, request, jobID, into: &effects) {
-            self.refuse(asking, refusal, into: &effects)
+        if let refusal = self.refusal(context, request, jobID, into: &effects) {
+            self.refuse(context, refusal, into: &effects)
             return
         }
         if operation == .stream, let jobID, case .failed(let eventID, let data)? = self.jobs[jobID]?.state {
-            self.repeatFailure(asking, eventID, data, into: &effects)
+            self.repeatFailure(context, eventID, data, into: &effects)
             return
         }
-        self.relays[id] = Relay(asking: asking, jobID: jobID, authority: authority)
-        let resume = operation == .stream ? self.resumePoint(asking, request, jobID, into: &effects) : .asSent
+        self.relays[id] = Relay(context: context, jobID: jobID, authority: request.authority)
+        let resume =
+            operation == .stream ? self.resumePoint(context, request, jobID, into: &effects) : .asSent
         effects.append(.forward(id, resume))
     }
 
     // MARK: In the upstream's place
 
     private mutating func refusal(
-        _ asking: Asking, _ request: BackendRequest, _ jobID: String?, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ jobID: String?,
+        into effects: inout [OriginEffect]
     ) -> Refusal? {
-        guard let jobID else { return self.limit(asking, request, into: &effects) }
+        guard let jobID else { return self.limit(context, request, into: &effects) }
         switch self.jobs[jobID]?.state {
-        case .revoked: return Refusal(.tokenExpired, "The token has expired.")
+        case .revoked: return .tokenExpired
         // A DELETE reaches the upstream, where the job still is.
-        case .gone(let status) where asking.operation != .cleanup:
-            return status == 404 ? Refusal(.notFound, "There is no such job.") : Backend.gone
-        case .failed where asking.operation == .results:
-            return Refusal(.notFound, "The job has no results, not yet or not any more.")
+        case .gone(let status) where context.operation != .cleanup:
+            return status == 404 ? .unknownJob : .gone
+        case .failed where context.operation == .results:
+            return .noResults
         // A fault meets a request that would be served.
         case .cleaned: return nil
         case .open, .finished, .gone, .failed, nil: break
         }
-        return self.refusal(byFaultsOf: asking, jobID, into: &effects)
+        return self.refusal(byFaultsOf: context, jobID, into: &effects)
     }
 
     /// The first fault, in the order of the list, that answers a request for a job.
     private mutating func refusal(
-        byFaultsOf asking: Asking, _ jobID: String, into effects: inout [GatewayEffect]
+        byFaultsOf context: RequestContext, _ jobID: String, into effects: inout [OriginEffect]
     ) -> Refusal? {
-        for fault in asking.faults where fault.trigger == .atOnce {
+        for fault in context.faults where fault.trigger == .atOnce {
             switch fault.kind {
             case .expireToken:
-                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
-                self.revoke(jobID, asking.caller, into: &effects)
-                return Refusal(.tokenExpired, "The token has expired.")
+                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
+                self.revoke(jobID, context.caller, into: &effects)
+                return .tokenExpired
             case .jobGone(let status):
-                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
-                self.vanish(jobID, asking.caller, status: status, into: &effects)
-                return status == 404 ? Refusal(.notFound, "There is no such job.") : Backend.gone
+                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
+                self.vanish(jobID, context.caller, status: status, into: &effects)
+                return status == 404 ? .unknownJob : .gone
             case .httpError(let error):
-                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
                 return Refusal(error)
             default:
                 continue
@@ -79,11 +82,11 @@ extension Gateway {
     }
 
     private mutating func limit(
-        _ asking: Asking, _ request: BackendRequest, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ request: OriginRequest, into effects: inout [OriginEffect]
     ) -> Refusal? {
-        for fault in asking.faults {
+        for fault in context.faults {
             if case .httpError(let error) = fault.kind, fault.trigger == .atOnce {
-                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
                 return Refusal(error)
             }
             guard case .rateLimit(let quota, let retryAfter) = fault.kind,
@@ -93,7 +96,7 @@ extension Gateway {
             let now = self.now
             guard case .limited(let free)? = self.limiters.update(fault.fault, { $0.ask(device, at: now) })
             else { continue }
-            self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+            self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
             return Refusal.limited(
                 quota, until: free, retryAfter: retryAfter ?? free - now,
                 wallClockAtZero: self.configuration.wallClockAtZero)
@@ -101,48 +104,49 @@ extension Gateway {
         return nil
     }
 
-    private func refuse(_ asking: Asking, _ refusal: Refusal, into effects: inout [GatewayEffect]) {
-        let reply = refusal.reply(metadata: self.metadata(asking.exchange), instance: asking.path)
-        effects.append(.answer(.reply(asking.exchange, reply)))
-        self.observeAnswer(asking, reply.status, into: &effects)
-        effects.append(self.sighting(asking.caller, refusal.sighting(asking)))
+    private func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
+        let reply = refusal.reply(metadata: self.metadata(context.exchange), instance: context.path)
+        effects.append(.reply(context.exchange, reply))
+        self.observeAnswer(context, reply.status, into: &effects)
+        effects.append(self.sighting(context.caller, refusal.sighting(context)))
     }
 
-    func observeAnswer(_ asking: Asking, _ status: Int, into effects: inout [GatewayEffect]) {
+    func observeAnswer(_ context: RequestContext, _ status: Int, into effects: inout [OriginEffect]) {
         effects.append(
             self.sighting(
-                asking.caller, .answered(asking.operation, attempt: asking.caller.attempt, status: status)))
+                context.caller, .answered(context.operation, attempt: context.caller.attempt, status: status))
+        )
     }
 
     // MARK: The upstream's answer
 
     /// Only now does the upstream owe an answer: how slowly a phone sends is not its fault.
-    mutating func sent(_ id: ExchangeID) {
+    mutating func forwarded(_ id: ExchangeID) {
         let deadline = self.now + self.configuration.replyTime
         let isAsked = self.relays.update(id) { relay in
             guard relay.phase == .asked else { return false }
             relay.deadline = deadline
             return true
         }
-        if isAsked == true { self.agenda.insert(.replyDeadline(id), at: deadline) }
+        if isAsked == true { self.deadlines.insert(.replyDeadline(id), at: deadline) }
     }
 
-    mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [GatewayEffect]) {
+    mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [OriginEffect]) {
         guard let relay = self.relays[id], relay.phase == .asked else { return }
-        if let failure = Self.failure(in: head, isContract: relay.asking != nil) {
-            effects.append(.letGo(id))
+        if let failure = Self.failure(in: head, isContract: relay.context != nil) {
+            effects.append(.releaseUpstream(id))
             self.failed(id, failure, into: &effects)
             return
         }
-        if let asking = relay.asking {
-            self.observeAnswer(asking, head.status, into: &effects)
-            self.follow(asking, relay.jobID, head.status, into: &effects)
-            if asking.operation == .stream, head.status == 200, head.mediaType == "text/event-stream" {
+        if let context = relay.context {
+            self.observeAnswer(context, head.status, into: &effects)
+            self.follow(context, relay.jobID, head.status, into: &effects)
+            if context.operation == .stream, head.status == 200, head.mediaType == "text/event-stream" {
                 self.relays[id] = nil
-                self.openStream(asking, relay, head, into: &effects)
+                self.openStream(context, relay, head, into: &effects)
                 return
             }
-            if let rewriting = self.rewriting(asking, relay.jobID, head, into: &effects) {
+            if let rewriting = self.rewriting(context, relay.jobID, head, into: &effects) {
                 self.rewrite(id, head, rewriting, into: &effects)
                 return
             }
@@ -165,9 +169,9 @@ extension Gateway {
 
     /// What an answer says of its job.
     private mutating func follow(
-        _ asking: Asking, _ jobID: String?, _ status: Int, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ jobID: String?, _ status: Int, into effects: inout [OriginEffect]
     ) {
-        guard asking.operation == .cleanup, let jobID, (200...299).contains(status) || status == 404 else {
+        guard context.operation == .cleanup, let jobID, (200...299).contains(status) || status == 404 else {
             return
         }
         let isNews = self.jobs.update(jobID) { job in
@@ -178,17 +182,17 @@ extension Gateway {
             return job.state != .cleaned
         }
         effects.append(
-            self.sighting(asking.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))
+            self.sighting(context.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))
     }
 
     private mutating func rewriting(
-        _ asking: Asking, _ jobID: String?, _ head: UpstreamHead, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ jobID: String?, _ head: UpstreamHead, into effects: inout [OriginEffect]
     ) -> Relay.Rewriting? {
-        switch asking.operation {
+        switch context.operation {
         case .upload where (200...299).contains(head.status): return .accepted
         case .results where head.status == 200:
-            if let fault = asking.fault(where: { $0 == .truncateResults }), head.length ?? 2 > 1 {
-                self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+            if let fault = context.fault(where: { $0 == .truncateResults }), head.length ?? 2 > 1 {
+                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
                 return .truncated(draw: fault.draw)
             }
             return jobID.flatMap { self.jobs[$0]?.degradation }.map { .degraded($0) }
@@ -198,7 +202,7 @@ extension Gateway {
 
     private mutating func rewrite(
         _ id: ExchangeID, _ head: UpstreamHead, _ rewriting: Relay.Rewriting,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         if case .truncated(let draw) = rewriting, let length = head.length {
             // Of a known length only what passes is needed.
@@ -218,7 +222,7 @@ extension Gateway {
         }
     }
 
-    mutating func received(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [GatewayEffect]) {
+    mutating func received(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [OriginEffect]) {
         if self.streams[id] != nil {
             self.streamReceived(id, bytes, into: &effects)
             return
@@ -234,21 +238,21 @@ extension Gateway {
             }
             self.relays[id] = nil
             effects.append(.passEnd(id))
-            effects.append(.letGo(id))
+            effects.append(.releaseUpstream(id))
         case .holding:
             let count = self.relays.update(id) { relay in
                 relay.held += bytes
                 return relay.held.count
             }
             if count ?? 0 > Self.heldBytesMax {
-                effects.append(.letGo(id))
+                effects.append(.releaseUpstream(id))
                 self.failed(id, .tooLarge, into: &effects)
             }
         case .asked, nil: break
         }
     }
 
-    mutating func completed(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    mutating func completed(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         if self.streams[id] != nil {
             self.streamCompleted(id, into: &effects)
             return
@@ -261,12 +265,12 @@ extension Gateway {
         case .holding(let head, let rewriting):
             let body = self.rewritten(relay, rewriting, into: &effects)
             effects.append(
-                .answer(.reply(id, BackendReply(status: head.status, headers: head.headers, body: body))))
+                .reply(id, OriginReply(status: head.status, headers: head.headers, body: body)))
         }
     }
 
     private mutating func rewritten(
-        _ relay: Relay, _ rewriting: Relay.Rewriting, into effects: inout [GatewayEffect]
+        _ relay: Relay, _ rewriting: Relay.Rewriting, into effects: inout [OriginEffect]
     ) -> [UInt8] {
         switch rewriting {
         case .accepted: return self.accepted(relay, into: &effects)
@@ -278,14 +282,14 @@ extension Gateway {
     }
 
     /// The job is known from here on, and its links lead back to the gateway.
-    private mutating func accepted(_ relay: Relay, into effects: inout [GatewayEffect]) -> [UInt8] {
-        guard let asking = relay.asking, var body = JSONObjectText(relay.held) else { return relay.held }
+    private mutating func accepted(_ relay: Relay, into effects: inout [OriginEffect]) -> [UInt8] {
+        guard let context = relay.context, var body = JSONObjectText(relay.held) else { return relay.held }
         if let jobID = Self.jobID(in: body) {
-            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller, accepted: self.now))
+            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: context.caller, accepted: self.now))
             {
                 effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
             }
-            effects.append(self.sighting(asking.caller, .accepted(job: jobID, books: 0)))
+            effects.append(self.sighting(context.caller, .accepted(job: jobID, books: 0)))
         }
         let links = UpstreamLinks(basePath: self.configuration.basePath, authority: relay.authority)
         _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
@@ -300,8 +304,8 @@ extension Gateway {
 
     // MARK: Ends
 
-    mutating func failed(_ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [GatewayEffect]) {
-        effects.append(.failed(id, failure))
+    mutating func failed(_ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]) {
+        effects.append(.upstreamFailed(id, failure))
         if self.streams[id] != nil {
             self.streamFailed(id, failure, into: &effects)
             return
@@ -315,21 +319,21 @@ extension Gateway {
     }
 
     private func answer(
-        _ relay: Relay, _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [GatewayEffect]
+        _ relay: Relay, _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {
         var refusal = Refusal(failure.code, failure.text)
         refusal.headers = [HeaderLine(Self.failureHeader, failure.rawValue)]
-        let reply = refusal.reply(metadata: self.metadata(id), instance: relay.asking?.path)
-        effects.append(.answer(.reply(id, reply)))
-        if let asking = relay.asking, relay.phase == .asked {
-            self.observeAnswer(asking, reply.status, into: &effects)
+        let reply = refusal.reply(metadata: self.metadata(id), instance: relay.context?.path)
+        effects.append(.reply(id, reply))
+        if let context = relay.context, relay.phase == .asked {
+            self.observeAnswer(context, reply.status, into: &effects)
         }
     }
 
     /// Names how the upstream failed.
     package static let failureHeader = "X-Gateway-Error"
 
-    mutating func aborted(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    mutating func aborted(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         self.relays[id] = nil
         if let stream = self.streams[id] {
             self.forget(id, stream)
@@ -338,20 +342,11 @@ extension Gateway {
                     stream.caller,
                     .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: true)))
         }
-        effects.append(.letGo(id))
+        effects.append(.releaseUpstream(id))
     }
 }
 
 extension UpstreamFailure {
     /// How an answer that had begun ends towards the phone.
     var ending: CutEnding { self == .connectionReset ? .reset : .close }
-}
-
-extension Endpoint {
-    var jobID: String? {
-        switch self {
-        case .upload: nil
-        case .stream(let id), .results(let id), .cleanup(let id), .job(let id): id
-        }
-    }
 }

@@ -1,11 +1,12 @@
 internal import Faults
+package import OriginServer
 package import SimBase
 internal import Talaria
 
 /// Plays a recording to whoever calls: the n-th upload gets the n-th recorded answer, and what is then asked of its job
 /// gets, one after the other, what was answered to the same question. Nothing is judged: no token, no limit, no
 /// `Last-Event-ID`. Behind the last upload the recording begins again, with other job ids.
-package struct TapePlayer: Sendable {
+package struct RecordingPlayer: Sendable {
     private struct Playing: Sendable {
         let answer: Recording.Answer
         /// What stands in the recording, and what stands in its place.
@@ -44,18 +45,21 @@ package struct TapePlayer: Sendable {
     private var reading = OrderedTable<ExchangeID, Caller>()
     private var playing = OrderedTable<ExchangeID, Playing>()
     private(set) var jobs = OrderedTable<String, PlayedJob>()
-    private var agenda = EventHeap<ExchangeID>()
+    private var deadlines = EventHeap<ExchangeID>()
 
     package init(_ recording: Recording, wallClockAtZero: Int64) {
         self.recording = recording
         self.wallClockAtZero = wallClockAtZero
     }
 
-    package var nextWake: Instant? { self.agenda.nextAt }
+    package var nextWake: Instant? { self.deadlines.nextAt }
 
-    package mutating func handle(
-        _ event: BackendEvent, at moment: Instant, into effects: inout [GatewayEffect]
-    ) {
+    /// Handles an event.
+    ///
+    /// - Returns: `nextWake`.
+    @discardableResult package mutating func handle(
+        _ event: OriginEvent, at moment: Instant, into effects: inout [OriginEffect]
+    ) -> Instant? {
         self.now = max(self.now, moment)
         switch event {
         case .requested(let id, let request, let caller, connection: _, faults: _):
@@ -67,23 +71,25 @@ package struct TapePlayer: Sendable {
         case .aborted(let id):
             self.reading[id] = nil
             self.playing[id] = nil
+        case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded: break  // There is no upstream.
         case .woke: break
         }
-        while let due = self.agenda.popDue(at: self.now) { self.step(due.element, into: &effects) }
+        while let due = self.deadlines.popDue(at: self.now) { self.step(due.element, into: &effects) }
+        return self.deadlines.nextAt
     }
 
     // MARK: Questions
 
     private mutating func requested(
-        _ id: ExchangeID, _ request: BackendRequest, _ caller: Caller,
-        into effects: inout [GatewayEffect]
+        _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller,
+        into effects: inout [OriginEffect]
     ) {
         guard let endpoint = Endpoint(path: request.path),
             let operation = endpoint.operation(method: request.method)
         else { return self.refuse(id, "The recording has no such path.", into: &effects) }
         guard let jobID = endpoint.jobID else {
             self.reading[id] = caller
-            effects.append(.answer(.readUpload(id)))
+            effects.append(.readUpload(id))
             return
         }
         guard var job = self.jobs[jobID] else {
@@ -99,7 +105,7 @@ package struct TapePlayer: Sendable {
             self.play(answer, id, recorded: job.recorded, played: jobID)
         } else if operation == .cleanup {
             // The client of the recording did not get that far; nothing is kept here, so all is cleaned up.
-            effects.append(.answer(.reply(id, BackendReply(status: 204, headers: [], body: []))))
+            effects.append(.reply(id, OriginReply(status: 204, headers: [], body: [])))
         } else {
             self.refuse(id, "The recording has no more answers to this.", into: &effects)
         }
@@ -110,11 +116,11 @@ package struct TapePlayer: Sendable {
         operation == .stream ? nil : answers.last
     }
 
-    private func refuse(_ id: ExchangeID, _ text: String, into effects: inout [GatewayEffect]) {
+    private func refuse(_ id: ExchangeID, _ text: String, into effects: inout [OriginEffect]) {
         let wall = self.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds
         let metadata = Metadata(
             timestamp: Timestamp.iso8601(unixMilliseconds: wall), requestId: "replay-\(id.raw)")
-        effects.append(.answer(.reply(id, Refusal(.notFound, text).reply(metadata: metadata, instance: nil))))
+        effects.append(.reply(id, Refusal(.notFound, text).reply(metadata: metadata, instance: nil)))
     }
 
     private mutating func playUpload(_ id: ExchangeID, _ caller: Caller) {
@@ -158,10 +164,10 @@ package struct TapePlayer: Sendable {
 
     private mutating func arm(_ id: ExchangeID, _ playing: Playing) {
         guard playing.next < playing.answer.steps.count else { return }
-        self.agenda.insert(id, at: playing.began + playing.answer.steps[playing.next].after)
+        self.deadlines.insert(id, at: playing.began + playing.answer.steps[playing.next].after)
     }
 
-    private mutating func step(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    private mutating func step(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard var playing = self.playing[id] else { return }
         let step = playing.answer.steps[playing.next]
         playing.next += 1

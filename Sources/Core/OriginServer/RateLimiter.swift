@@ -1,11 +1,18 @@
-internal import Faults
-internal import SimBase
+package import Faults
+package import SimBase
+package import Talaria
+
+/// The limits of numbers that a configuration or a fault may state.
+package enum OriginLimits {
+    /// The longest time of a configuration or a fault: ten years, so that adding a few to any moment is safe.
+    package static let intervalMax = Interval.hours(24 * 3_650)
+}
 
 /// A sliding window per device: an upload is admitted when fewer than `quota.requests` uploads of the device were
 /// admitted in the window that ends now. One that is refused does not count, so a device that waits for exactly
 /// the time it is told is admitted.
-struct RateLimiter: Sendable {
-    enum Verdict: Hashable, Sendable {
+package struct RateLimiter: Sendable {
+    package enum Verdict: Hashable, Sendable {
         /// So many more may come now. `reset`: when the oldest of those that count leaves the window.
         case admitted(remaining: Int, reset: Instant)
         /// The first moment at which a slot is free.
@@ -14,23 +21,23 @@ struct RateLimiter: Sendable {
 
     /// Devices kept at a time. Beyond them a new device is admitted and not counted: the limiter fails open
     /// (Docs/contract.md section 1.8).
-    static let devicesMax = 200_000
+    package static let devicesMax = 200_000
     private static let sweepMin = 1_024
 
-    let quota: Quota
+    package let quota: Quota
     /// Admitted uploads in the window, oldest first.
     private var admitted = OrderedTable<DeviceKey, [Instant]>()
     /// How many devices there must be before those whose window is empty are looked for.
     private var sweepAt = RateLimiter.sweepMin
 
-    init(quota: Quota) {
-        let window = min(max(.zero, quota.window), BackendConfiguration.intervalMax)
+    package init(quota: Quota) {
+        let window = min(max(.zero, quota.window), OriginLimits.intervalMax)
         self.quota = Quota(requests: quota.requests, window: window)
     }
 
-    var devices: Int { self.admitted.count }
+    package var devices: Int { self.admitted.count }
 
-    mutating func ask(_ device: DeviceKey, at now: Instant) -> Verdict {
+    package mutating func ask(_ device: DeviceKey, at now: Instant) -> Verdict {
         let quota = self.quota
         guard quota.requests > 0 else { return .limited(until: now + quota.window) }
         if let verdict = self.admitted.update(device, { Self.ask(&$0, quota, at: now) }) { return verdict }
@@ -56,5 +63,19 @@ struct RateLimiter: Sendable {
             self.admitted[device] = nil
         }
         self.sweepAt = max(Self.sweepMin, 2 * self.admitted.count)
+    }
+}
+
+extension RateLimiter {
+    /// The header fields, with B3's names. `Reset` is in seconds since 1970, rounded up.
+    package static func headers(
+        _ quota: Quota, remaining: Int, reset: Instant, wallClockAtZero: Int64
+    ) -> [HeaderLine] {
+        let wall = wallClockAtZero + (reset - Instant.zero).wholeMilliseconds
+        return [
+            HeaderLine("X-RateLimit-Limit", String(quota.requests)),
+            HeaderLine("X-RateLimit-Remaining", String(remaining)),
+            HeaderLine("X-RateLimit-Reset", String((wall + 999) / 1_000)),
+        ]
     }
 }

@@ -1,4 +1,5 @@
 internal import Faults
+package import OriginServer
 package import SimBase
 internal import Talaria
 
@@ -36,9 +37,9 @@ package struct Gateway: Sendable {
     var streams = OrderedTable<ExchangeID, RelayedStream>()
     var jobs = RelayedJobs()
     var limiters = OrderedTable<Int, RateLimiter>()
-    var agenda = EventHeap<Appointment>()
+    var deadlines = EventHeap<Deadline>()
 
-    enum Appointment: Hashable, Sendable {
+    enum Deadline: Hashable, Sendable {
         case replyDeadline(ExchangeID)
         case fault(ExchangeID)
         case heldPiece(ExchangeID)
@@ -49,30 +50,34 @@ package struct Gateway: Sendable {
         self.random = random
     }
 
-    /// The one way in.
-    package mutating func handle(
-        _ event: GatewayEvent, at moment: Instant, into effects: inout [GatewayEffect]
-    ) {
+    /// Handles an event.
+    ///
+    /// - Returns: `nextWake`.
+    @discardableResult package mutating func handle(
+        _ event: OriginEvent, at moment: Instant, into effects: inout [OriginEffect]
+    ) -> Instant? {
         self.now = max(self.now, moment)
-        while let due = self.agenda.popDue(at: self.now) { self.keep(due.element, into: &effects) }
+        while let due = self.deadlines.popDue(at: self.now) { self.expired(due.element, into: &effects) }
         switch event {
-        case .requested(let id, let request, let caller, let connection, let authority, let faults):
-            self.requested(id, request, caller, connection, authority, faults, into: &effects)
-        case .sent(let id): self.sent(id)
-        case .replied(let id, let head): self.replied(id, head, into: &effects)
-        case .received(let id, let bytes): self.received(id, bytes, into: &effects)
-        case .ended(let id, nil): self.completed(id, into: &effects)
-        case .ended(let id, let failure?): self.failed(id, failure, into: &effects)
+        case .requested(let id, let request, let caller, let connection, let faults):
+            self.requested(id, request, caller, connection, faults, into: &effects)
+        case .forwarded(let id): self.forwarded(id)
+        case .upstreamReplied(let id, let head): self.replied(id, head, into: &effects)
+        case .upstreamReceived(let id, let bytes): self.received(id, bytes, into: &effects)
+        case .upstreamEnded(let id, nil): self.completed(id, into: &effects)
+        case .upstreamEnded(let id, let failure?): self.failed(id, failure, into: &effects)
         case .aborted(let id): self.aborted(id, into: &effects)
+        case .uploaded, .uploadFailed: break  // Bodies pass; the gateway never asks for one.
         case .woke: break
         }
+        return self.deadlines.nextAt
     }
 
-    private mutating func keep(_ appointment: Appointment, into effects: inout [GatewayEffect]) {
-        switch appointment {
+    private mutating func expired(_ deadline: Deadline, into effects: inout [OriginEffect]) {
+        switch deadline {
         case .replyDeadline(let id):
-            guard let deadline = self.relays[id]?.deadline, deadline <= self.now else { return }
-            effects.append(.letGo(id))
+            guard let due = self.relays[id]?.deadline, due <= self.now else { return }
+            effects.append(.releaseUpstream(id))
             self.failed(id, .replyTimedOut, into: &effects)
         case .fault(let id):
             if self.streams[id] != nil { self.act(id, into: &effects) }
@@ -82,7 +87,7 @@ package struct Gateway: Sendable {
 
     // MARK: Queries
 
-    package var nextWake: Instant? { self.agenda.nextAt }
+    package var nextWake: Instant? { self.deadlines.nextAt }
     package var streamsOpen: Int { self.streams.count }
 
     var timestamp: String {
@@ -92,27 +97,22 @@ package struct Gateway: Sendable {
     }
 
     func metadata(_ exchange: ExchangeID) -> Metadata {
-        Metadata(
-            timestamp: self.timestamp,
-            requestId: "req-"
-                + Hexadecimal.text(self.random.draw(.jobIdentity, exchange.raw, .max), digits: 16))
+        Metadata(timestamp: self.timestamp, requestId: self.random.requestID(of: exchange))
     }
 
-    func sighting(_ whose: Caller, _ what: BackendSighting) -> GatewayEffect {
-        .answer(
-            .observe(
-                Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what))))
+    func sighting(_ whose: Caller, _ what: BackendSighting) -> OriginEffect {
+        .observe(
+            Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what)))
     }
 
     func observeFired(
-        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [GatewayEffect]
+        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [OriginEffect]
     ) {
         effects.append(
-            .answer(
-                .observe(
-                    Observation(
-                        at: self.now, device: caller.device, scan: caller.scan,
-                        what: .fault(.fired(fault: fault, operation, attempt: caller.attempt))))))
+            .observe(
+                Observation(
+                    at: self.now, device: caller.device, scan: caller.scan,
+                    what: .fault(.fired(fault: fault, operation, attempt: caller.attempt)))))
     }
 }
 
@@ -137,7 +137,7 @@ struct Relay: Sendable {
     }
 
     /// Nil for a request that is none of the contract's.
-    let asking: Asking?
+    let context: RequestContext?
     let jobID: String?
     let authority: String?
     var phase = Phase.asked

@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import Wire
@@ -40,11 +41,12 @@ extension Gateway {
 
     /// Where the upstream is to go on, as far as faults have a say in it.
     mutating func resumePoint(
-        _ asking: Asking, _ request: BackendRequest, _ jobID: String?, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ request: OriginRequest, _ jobID: String?,
+        into effects: inout [OriginEffect]
     ) -> ResumePoint {
         guard let id = request.lastEventID, !id.isEmpty else { return .asSent }
-        if let fault = asking.fault(where: { $0 == .ignoreLastEventID }) {
-            self.observeFired(fault.fault, asking.operation, asking.caller, into: &effects)
+        if let fault = context.fault(where: { $0 == .ignoreLastEventID }) {
+            self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
             // Older than every event there is: what is left of the buffer comes again
             // (Docs/contract.md section 2.2).
             return .replaced("0-progress")
@@ -55,12 +57,12 @@ extension Gateway {
     }
 
     mutating func openStream(
-        _ asking: Asking, _ relay: Relay, _ head: UpstreamHead, into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ relay: Relay, _ head: UpstreamHead, into effects: inout [OriginEffect]
     ) {
         guard let jobID = relay.jobID else { return }
-        let id = asking.exchange
+        let id = context.exchange
         if self.jobs[jobID] == nil,
-            let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: asking.caller, accepted: self.now))
+            let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: context.caller, accepted: self.now))
         {
             effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
         }
@@ -69,42 +71,41 @@ extension Gateway {
             job.streamsOpened += 1
             return job.streamsOpened
         }
-        let faults = StreamFaults(asking.faults, opened: self.now)
+        let faults = StreamFaults(context.faults, opened: self.now)
         self.streams[id] = RelayedStream(
-            job: jobID, caller: asking.caller, authority: relay.authority, ordinal: ordinal ?? 1,
+            job: jobID, caller: context.caller, authority: relay.authority, ordinal: ordinal ?? 1,
             faults: faults)
-        if let alarm = faults.nextAlarm(after: self.now) { self.agenda.insert(.fault(id), at: alarm) }
-        effects.append(.answer(.openStream(id, headers: head.headers)))
+        if let alarm = faults.nextAlarm(after: self.now) { self.deadlines.insert(.fault(id), at: alarm) }
+        effects.append(.openStream(id, headers: head.headers))
         effects.append(
             self.sighting(
-                asking.caller, .streamOpened(job: jobID, attempt: asking.caller.attempt, after: nil)))
+                context.caller, .streamOpened(job: jobID, attempt: context.caller.attempt, after: nil)))
         self.act(id, into: &effects)
     }
 
     /// A job that has failed for the phones says so again.
     func repeatFailure(
-        _ asking: Asking, _ eventID: String, _ data: [UInt8], into effects: inout [GatewayEffect]
+        _ context: RequestContext, _ eventID: String, _ data: [UInt8], into effects: inout [OriginEffect]
     ) {
-        let id = asking.exchange
+        let id = context.exchange
         effects.append(
-            .answer(
-                .openStream(
-                    id,
-                    headers: [
-                        HeaderLine(HeaderName.requestID, self.metadata(id).requestId),
-                        HeaderLine("Content-Type", "text/event-stream"),
-                        HeaderLine("Cache-Control", "no-cache"),
-                    ])))
-        self.observeAnswer(asking, 200, into: &effects)
+            .openStream(
+                id,
+                headers: [
+                    HeaderLine(HeaderName.requestID, self.metadata(id).requestId),
+                    HeaderLine("Content-Type", "text/event-stream"),
+                    HeaderLine("Cache-Control", "no-cache"),
+                ]))
+        self.observeAnswer(context, 200, into: &effects)
         var bytes: [UInt8] = []
         SSEWriter.event(id: eventID, type: EventKind.error.rawValue, data: data, into: &bytes)
-        effects.append(.answer(.stream(id, bytes: bytes, Self.mark(.error, replayed: true, at: self.now))))
-        effects.append(.answer(.endStream(id)))
+        effects.append(.stream(id, bytes: bytes, Self.mark(.error, replayed: true, at: self.now)))
+        effects.append(.endStream(id))
     }
 
     // MARK: What comes
 
-    mutating func streamReceived(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [GatewayEffect]) {
+    mutating func streamReceived(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [OriginEffect]) {
         var blocks: [SSEBlock] = []
         self.streams.update(id) { $0.reader.receive(bytes, into: &blocks) }
         for block in blocks {
@@ -114,7 +115,7 @@ extension Gateway {
         }
     }
 
-    private mutating func pass(_ block: SSEBlock, _ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    private mutating func pass(_ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let event = block.event else {
             self.send(block.bytes, .preamble, isNewEvent: false, id, into: &effects)
             return
@@ -127,7 +128,7 @@ extension Gateway {
     }
 
     private mutating func passPing(
-        _ block: SSEBlock, _ event: SSEEvent, _ id: ExchangeID, into effects: inout [GatewayEffect]
+        _ block: SSEBlock, _ event: SSEEvent, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
         if self.meetFault(of: id, where: { $0.kind == .noPing }, into: &effects) != nil { return }
         let late = self.meetFault(
@@ -140,7 +141,7 @@ extension Gateway {
             if !isBehind, event.hasOwnID { self.streams.update(id) { $0.lastID = event.id } }
             return
         }
-        let due = self.now + min(max(.zero, by), BackendConfiguration.intervalMax)
+        let due = self.now + min(max(.zero, by), OriginLimits.intervalMax)
         self.hold(Self.withoutID(event), .ping, isNewEvent: false, due: due, id, into: &effects)
     }
 
@@ -152,7 +153,7 @@ extension Gateway {
 
     private mutating func passEvent(
         _ block: SSEBlock, _ event: SSEEvent, _ kind: EventKind?, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard let stream = self.streams[id] else { return }
         let isReplay =
@@ -214,7 +215,7 @@ extension Gateway {
     /// In its turn: behind what is held, and as late as its stage is slow.
     mutating func send(
         _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard let stream = self.streams[id] else { return }
         guard stream.delay > .zero else {
@@ -226,17 +227,17 @@ extension Gateway {
 
     private mutating func hold(
         _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, due: Instant, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         self.streams.update(id) { stream in
             let piece = RelayedStream.HeldPiece(due: due, bytes: bytes, mark: mark, isNewEvent: isNewEvent)
             let place = stream.held.firstIndex { $0.due > due } ?? stream.held.count
             stream.held.insert(piece, at: place)
         }
-        self.agenda.insert(.heldPiece(id), at: due)
+        self.deadlines.insert(.heldPiece(id), at: due)
     }
 
-    mutating func sendHeld(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    mutating func sendHeld(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         let now = self.now
         while let first = self.streams[id]?.held.first, first.due <= now {
             self.streams.update(id) { _ = $0.held.removeFirst() }
@@ -250,16 +251,16 @@ extension Gateway {
 
     mutating func write(
         _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         guard self.streams[id] != nil else { return }
-        effects.append(.answer(.stream(id, bytes: bytes, mark)))
+        effects.append(.stream(id, bytes: bytes, mark))
         self.streams.update(id) { $0.faults.wrote(bytes: bytes.count, isNewEvent: isNewEvent) }
     }
 
     // MARK: Ends
 
-    mutating func streamCompleted(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    mutating func streamCompleted(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         self.passRest(id, into: &effects)
         guard let stream = self.streams[id] else { return }
         if stream.held.isEmpty {
@@ -271,7 +272,7 @@ extension Gateway {
 
     /// What had passed the upstream when it died reaches the phone, and then the same end; no clean one is made up.
     mutating func streamFailed(
-        _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [GatewayEffect]
+        _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {
         for piece in self.streams[id]?.held ?? [] {
             self.write(piece.bytes, piece.mark, isNewEvent: piece.isNewEvent, id, into: &effects)
@@ -285,20 +286,20 @@ extension Gateway {
                 stream.caller, .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: false)))
     }
 
-    private mutating func passRest(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    private mutating func passRest(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let rest = self.streams.update(id, { $0.reader.takeRest() }), !rest.isEmpty else { return }
         self.send(rest, .preamble, isNewEvent: false, id, into: &effects)
     }
 
-    mutating func endStreams(of job: String, into effects: inout [GatewayEffect]) {
+    mutating func endStreams(of job: String, into effects: inout [OriginEffect]) {
         for id in self.jobs[job]?.streams ?? [] { self.endStream(id, into: &effects) }
     }
 
-    private mutating func endStream(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    private mutating func endStream(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let stream = self.streams[id] else { return }
         self.forget(id, stream)
-        effects.append(.answer(.endStream(id)))
-        effects.append(.letGo(id))
+        effects.append(.endStream(id))
+        effects.append(.releaseUpstream(id))
         effects.append(
             self.sighting(
                 stream.caller, .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: false)))

@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import Talaria
 
 /// A foreign backend's books, of which a fault has degraded some: what a lookup adds is taken from them.

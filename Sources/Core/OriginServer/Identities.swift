@@ -1,18 +1,18 @@
 internal import SimBase
 
 /// The 128 bits of a UUID (RFC 9562), for keys that cost no text.
-struct UUIDBits: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
+package struct UUIDBits: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
 
     /// A version 4 UUID of 122 of the given bits.
-    init(randomHigh: UInt64, randomLow: UInt64) {
+    package init(randomHigh: UInt64, randomLow: UInt64) {
         self.high = randomHigh & 0xFFFF_FFFF_FFFF_0FFF | 0x0000_0000_0000_4000
         self.low = randomLow & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
     /// Nil when the text is not 8-4-4-4-12 hexadecimal digits of either case.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 36 else { return nil }
         // The hyphens are the bytes 0 and 5 of the second word, and 2 and 7 of the third.
         let (second, third) = (text.word(at: 8), text.word(at: 16))
@@ -28,10 +28,10 @@ struct UUIDBits: Hashable, Sendable {
         self.low = UInt64(c) << 32 | UInt64(d)
     }
 
-    var isVersion4: Bool { self.high >> 12 & 0xF == 4 && self.low >> 62 == 0b10 }
+    package var isVersion4: Bool { self.high >> 12 & 0xF == 4 && self.low >> 62 == 0b10 }
 
     /// In lower case.
-    var text: String {
+    package var text: String {
         let hyphen = UInt64(UInt8(ascii: "-"))
         let b = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.high))
         let c = Hexadecimal.digits(UInt32(self.low >> 32))
@@ -47,29 +47,12 @@ struct UUIDBits: Hashable, Sendable {
 }
 
 /// A phone as the contract knows it: its `X-Device-ID`.
-struct DeviceKey: Hashable, Sendable {
-    let bits: UUIDBits
+package struct DeviceKey: Hashable, Sendable {
+    package let bits: UUIDBits
 
     /// Nil when the header is not a version 4 UUID. Case does not count (RFC 9562 section 4).
-    init?(header: String) {
+    package init?(header: String) {
         guard let bits = UUIDBits(header), bits.isVersion4 else { return nil }
         self.bits = bits
     }
-}
-
-/// A job.
-struct JobKey: Hashable, Sendable {
-    let bits: UUIDBits
-
-    init(_ bits: UUIDBits) { self.bits = bits }
-
-    /// Nil when no job of ours can have this id. Job ids are opaque: the case counts.
-    init?(jobID: String) {
-        guard let bits = UUIDBits(jobID),
-            !jobID.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) })
-        else { return nil }
-        self.bits = bits
-    }
-
-    var text: String { self.bits.text }
 }

@@ -1,4 +1,5 @@
 internal import Faults
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import Wire
@@ -10,7 +11,7 @@ extension Gateway {
 
     mutating func distorted(
         _ block: SSEBlock, _ event: SSEEvent, _ kind: EventKind?, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) -> [UInt8] {
         guard let kind, let stream = self.streams[id] else { return block.bytes }
         let original = event.bytes
@@ -42,7 +43,7 @@ extension Gateway {
     }
 
     private mutating func stripped(
-        _ data: [UInt8], _ id: ExchangeID, _ stream: RelayedStream, into effects: inout [GatewayEffect]
+        _ data: [UInt8], _ id: ExchangeID, _ stream: RelayedStream, into effects: inout [OriginEffect]
     ) -> [UInt8] {
         // Only a client that comes again after the end sees that the buffer is lost.
         let isForgotten =
@@ -58,7 +59,7 @@ extension Gateway {
 
     /// Says which books could not be looked up, and takes from them what a lookup adds.
     private mutating func degraded(
-        _ data: [UInt8], _ id: ExchangeID, _ stream: RelayedStream, into effects: inout [GatewayEffect]
+        _ data: [UInt8], _ id: ExchangeID, _ stream: RelayedStream, into effects: inout [OriginEffect]
     ) -> [UInt8]? {
         if let known = self.jobs[stream.job]?.degradation {
             return DegradedBooks(event: data, by: known)?.body
@@ -100,7 +101,7 @@ extension Gateway {
 
     /// Events of no job, each with an id of its own: to resume behind one is to go on with the event that follows.
     mutating func writeExtras(
-        before event: SSEEvent, _ id: ExchangeID, into effects: inout [GatewayEffect]
+        before event: SSEEvent, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
         while let fault = self.takeFault(
             of: id, where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) }, into: &effects),
@@ -131,7 +132,7 @@ extension Gateway {
 
     /// The live backend's second end: a `completed` without books, behind the first. A job that failed fails again.
     mutating func writeSecondTerminal(
-        after event: SSEEvent, _ kind: EventKind, _ id: ExchangeID, into effects: inout [GatewayEffect]
+        after event: SSEEvent, _ kind: EventKind, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
         guard self.takeFault(of: id, where: { $0.kind == .twoTerminals }, into: &effects) != nil,
             let stream = self.streams[id]
@@ -150,7 +151,7 @@ extension Gateway {
 
     // MARK: Faults that act by themselves
 
-    mutating func act(_ id: ExchangeID, into effects: inout [GatewayEffect]) {
+    mutating func act(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         let now = self.now
         while let found = self.streams.update(
             id, { stream in stream.faults.take(at: now, where: \.kind.actsByItself).map { ($0, stream) } }),
@@ -163,7 +164,7 @@ extension Gateway {
     /// A fault that finds nothing to do has not fired.
     private mutating func carryOut(
         _ fault: ArmedFault, _ stream: RelayedStream, _ id: ExchangeID,
-        into effects: inout [GatewayEffect]
+        into effects: inout [OriginEffect]
     ) {
         let isRunning = self.jobs[stream.job]?.state == .open && !stream.isOver
         switch fault.kind {
@@ -181,8 +182,8 @@ extension Gateway {
             self.fail(stream, code, retryable: false, into: &effects)
         case .slowStage(let stage, let by) where isRunning && stream.slowness == nil:
             self.observeFired(fault.fault, .stream, stream.caller, into: &effects)
-            let least = min(max(.zero, by.lowerBound), BackendConfiguration.intervalMax)
-            let most = min(max(least, by.upperBound), BackendConfiguration.intervalMax)
+            let least = min(max(.zero, by.lowerBound), OriginLimits.intervalMax)
+            let most = min(max(least, by.upperBound), OriginLimits.intervalMax)
             let width = UInt64((most - least).nanoseconds) + 1
             let late = least + Interval(nanoseconds: Int64(fault.draw.multipliedFullWidth(by: width).high))
             self.streams.update(id) { $0.slowness = (stage, late) }
@@ -194,14 +195,14 @@ extension Gateway {
         }
     }
 
-    mutating func revoke(_ job: String, _ caller: Caller, into effects: inout [GatewayEffect]) {
+    mutating func revoke(_ job: String, _ caller: Caller, into effects: inout [OriginEffect]) {
         self.setState(.revoked, of: job, caller)
         effects.append(self.sighting(caller, .tokenRevoked(job: job)))
         self.endStreams(of: job, into: &effects)
     }
 
     mutating func vanish(
-        _ job: String, _ caller: Caller, status: Int, into effects: inout [GatewayEffect]
+        _ job: String, _ caller: Caller, status: Int, into effects: inout [OriginEffect]
     ) {
         self.setState(.gone(status), of: job, caller)
         effects.append(self.sighting(caller, .vanished(job: job)))
@@ -209,7 +210,7 @@ extension Gateway {
     }
 
     private mutating func fail(
-        _ stream: RelayedStream, _ code: String, retryable: Bool, into effects: inout [GatewayEffect]
+        _ stream: RelayedStream, _ code: String, retryable: Bool, into effects: inout [OriginEffect]
     ) {
         effects.append(
             self.sighting(stream.caller, .failed(job: stream.job, code: code, retryable: retryable)))
@@ -236,7 +237,7 @@ extension Gateway {
     }
 
     mutating func takeFault(
-        of id: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [GatewayEffect]
+        of id: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [OriginEffect]
     ) -> ArmedFault? {
         guard let stream = self.streams[id], !stream.faults.isEmpty else { return nil }
         let now = self.now
@@ -248,7 +249,7 @@ extension Gateway {
     }
 
     mutating func meetFault(
-        of id: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [GatewayEffect]
+        of id: ExchangeID, where applies: (ArmedFault) -> Bool, into effects: inout [OriginEffect]
     ) -> ArmedFault? {
         guard let stream = self.streams[id], !stream.faults.isEmpty else { return nil }
         let now = self.now

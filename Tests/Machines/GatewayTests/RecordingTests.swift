@@ -1,5 +1,6 @@
-import Backend
 import Faults
+import Gateway
+import OriginServer
 import SimBase
 import Talaria
 import Testing
@@ -118,17 +119,17 @@ import Testing
 
     /// A player, and what it did when.
     private struct Deck {
-        var player: TapePlayer
+        var player: RecordingPlayer
         var now = Instant.zero + .seconds(100)
         var exchanges: UInt64 = 0
-        var effects: [(after: Interval, GatewayEffect)] = []
+        var effects: [(after: Interval, OriginEffect)] = []
 
         init(_ text: [UInt8]) throws {
-            self.player = TapePlayer(try Recording(text), wallClockAtZero: 1_700_000_000_000)
+            self.player = RecordingPlayer(try Recording(text), wallClockAtZero: 1_700_000_000_000)
         }
 
-        mutating func tell(_ event: BackendEvent, since start: Instant) {
-            var effects: [GatewayEffect] = []
+        mutating func tell(_ event: OriginEvent, since start: Instant) {
+            var effects: [OriginEffect] = []
             self.player.handle(event, at: self.now, into: &effects)
             self.effects += effects.map { (self.now - start, $0) }
         }
@@ -139,9 +140,9 @@ import Testing
             let id = ExchangeID(self.exchanges)
             let start = self.now
             self.effects = []
-            let request = BackendRequest(
+            let request = OriginRequest(
                 method: method, path: path, query: nil, deviceID: nil, authorization: nil, accept: nil,
-                contentType: nil, contentLength: nil, lastEventID: nil)
+                contentType: nil, contentLength: nil, lastEventID: nil, authority: nil)
             let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
             self.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
             if method == "POST" { self.tell(.uploaded(id, []), since: start) }
@@ -152,13 +153,15 @@ import Testing
             return self.effects.map { after, effect in
                 let what =
                     switch effect {
-                    case .answer(.readUpload): "read"
-                    case .answer(.reply(_, let reply)): "reply \(reply.status)"
+                    case .readUpload: "read"
+                    case .reply(_, let reply): "reply \(reply.status)"
                     case .passHead(_, let head): "head \(head.status)"
                     case .passBody(_, let bytes): String(decoding: bytes, as: UTF8.self)
                     case .passEnd: "end"
                     case .breakOff(_, let ending): "\(ending)"
-                    case .answer, .forward, .letGo, .failed: "something else"
+                    case .openStream, .stream, .endStream, .observe, .forward, .releaseUpstream,
+                        .upstreamFailed:
+                        "something else"
                     }
                 return "\(after.wholeMilliseconds) \(what)"
             }
@@ -213,9 +216,10 @@ import Testing
         let id = ExchangeID(77)
         let start = deck.now
         deck.effects = []
-        let request = BackendRequest(
+        let request = OriginRequest(
             method: "GET", path: "/v3/jobs/scans/\(Self.job)/stream", query: nil, deviceID: nil,
-            authorization: nil, accept: nil, contentType: nil, contentLength: nil, lastEventID: nil)
+            authorization: nil, accept: nil, contentType: nil, contentLength: nil, lastEventID: nil,
+            authority: nil)
         let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
         deck.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
         deck.tell(.aborted(id), since: start)

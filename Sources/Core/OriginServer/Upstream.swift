@@ -1,9 +1,4 @@
-package import Faults
-internal import SimBase
 package import Talaria
-
-// The door of the fault gateway: what phones ask and what a foreign backend answers comes in, effects go out. As with
-// `Backend`, the driver owns sockets, links and clocks.
 
 /// The head of the upstream's answer.
 package struct UpstreamHead: Hashable, Sendable {
@@ -19,18 +14,18 @@ package struct UpstreamHead: Hashable, Sendable {
         self.length = length
     }
 
-    func first(_ name: String) -> String? {
+    package func first(_ name: String) -> String? {
         let wanted = name.lowercased()
         return self.headers.first { $0.name.lowercased() == wanted }?.value
     }
 
-    var mediaType: String {
+    package var mediaType: String {
         let type = self.first("Content-Type")?.split(separator: ";").first.map(String.init) ?? ""
         return type.lowercased().trimmed
     }
 }
 
-/// How the upstream failed. The raw values are what a phone and the log are told.
+/// A failure of the upstream. The raw values appear in the header `X-Gateway-Error` and in the log.
 package enum UpstreamFailure: String, Error, CaseIterable, Hashable, Sendable {
     case nameNotResolved = "name-not-resolved"
     case connectRefused = "connect-refused"
@@ -54,7 +49,7 @@ package enum UpstreamFailure: String, Error, CaseIterable, Hashable, Sendable {
     case internalError = "internal-error"
 
     /// 502 or 504, by who is to blame as far as one can tell.
-    var code: ProblemCode {
+    package var code: ProblemCode {
         switch self {
         case .connectTimedOut, .replyTimedOut: .providerTimeout
         case .nameNotResolved, .connectRefused, .connectFailed, .tlsFailed, .descriptorsExhausted,
@@ -65,7 +60,7 @@ package enum UpstreamFailure: String, Error, CaseIterable, Hashable, Sendable {
         }
     }
 
-    var text: String {
+    package var text: String {
         switch self {
         case .nameNotResolved: "The upstream's name could not be resolved."
         case .connectRefused: "The upstream refused the connection."
@@ -85,47 +80,6 @@ package enum UpstreamFailure: String, Error, CaseIterable, Hashable, Sendable {
         case .internalError: "The gateway failed."
         }
     }
-}
-
-/// What happens to the gateway.
-package enum GatewayEvent: Sendable {
-    /// `authority`: the `Host` by which the phone calls the gateway, for links in bodies.
-    case requested(
-        ExchangeID, BackendRequest, Caller, connection: UInt64, authority: String?, faults: [ArmedFault])
-    /// The request has gone to the upstream to its last byte.
-    case sent(ExchangeID)
-    case replied(ExchangeID, UpstreamHead)
-    case received(ExchangeID, [UInt8])
-    /// The answer is complete, or never will be.
-    case ended(ExchangeID, UpstreamFailure?)
-    /// The phone is gone, or a fault ended the exchange.
-    case aborted(ExchangeID)
-    case woke
-}
-
-/// What is changed of a request on its way to the upstream.
-package enum ResumePoint: Hashable, Sendable {
-    case asSent
-    case replaced(String)
-    case removed
-}
-
-/// What the gateway wants done.
-package enum GatewayEffect: Sendable {
-    /// What the simulated backend would want, too: a whole reply, an event stream, an observation.
-    case answer(BackendEffect)
-    /// The request goes to the upstream, its body as it comes.
-    case forward(ExchangeID, ResumePoint)
-    /// The head of an answer that passes; without a length it goes out in chunks.
-    case passHead(ExchangeID, UpstreamHead)
-    case passBody(ExchangeID, [UInt8])
-    case passEnd(ExchangeID)
-    /// The answer ends towards the phone as it did at the upstream: not complete.
-    case breakOff(ExchangeID, CutEnding)
-    /// Nothing more is wanted of the upstream.
-    case letGo(ExchangeID)
-    /// The upstream failed, for the log.
-    case failed(ExchangeID, UpstreamFailure)
 }
 
 extension String {

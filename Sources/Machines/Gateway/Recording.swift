@@ -1,3 +1,4 @@
+internal import OriginServer
 internal import SimBase
 internal import Talaria
 

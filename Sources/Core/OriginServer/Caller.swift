@@ -1,0 +1,22 @@
+package import SimBase
+
+/// A request with its answer; unique within a run.
+package struct ExchangeID: Hashable, Sendable {
+    package let raw: UInt64
+    package init(_ raw: UInt64) { self.raw = raw }
+}
+
+/// The phone and the scan that a request is attributed to: from `traceparent`, or, for clients without it, the hash of their
+/// device id and a counter of their uploads. Never used to decide what the contract decides by device id and token.
+package struct Caller: Hashable, Sendable {
+    package var device: DeviceNumber
+    /// For a foreign client's upload: the number of its uploads so far, from 1.
+    package var scan: ScanNumber
+    package var attempt: UInt32
+
+    package init(device: DeviceNumber, scan: ScanNumber, attempt: UInt32) {
+        self.device = device
+        self.scan = scan
+        self.attempt = attempt
+    }
+}

@@ -1,0 +1,106 @@
+package import Faults
+package import SimBase
+package import Talaria
+
+/// The reason why a request is not served.
+package struct Refusal: Error, Hashable {
+    /// The values of a fault, which replace those that the contract has for the code.
+    package struct Override: Hashable, Sendable {
+        package var status: Int
+        package var code: String
+        package var retryable: Bool
+        package var retryAfterPlace: RetryAfterPlace
+    }
+
+    package var code: ProblemCode
+    package var detail: String
+    package var retryAfter: Interval?
+    package var headers: [HeaderLine] = []
+    package var override: Override?
+
+    package init(_ code: ProblemCode, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var status: Int { self.override?.status ?? self.code.status }
+    /// The places where the answer states `retryAfter`.
+    package var retryAfterPlace: RetryAfterPlace { self.override?.retryAfterPlace ?? .both }
+}
+
+extension Refusal {
+    /// The values of the scenario, and those of the contract for the rest.
+    package init(_ error: HTTPFault) {
+        let code = error.code.map { ProblemCode(rawValue: $0) } ?? ProblemCode(status: error.status)
+        self.init(
+            code ?? ProblemCode(status: error.status),
+            error.status < 500 ? "The request was refused." : "The service has failed.")
+        self.retryAfter = error.retryAfter.map { min(max(.zero, $0), OriginLimits.intervalMax) }
+        self.override = Override(
+            status: error.status, code: error.code ?? self.code.rawValue,
+            // Of a code that the contract does not know, nothing says that a repeat may help.
+            retryable: error.retryable ?? code?.retryable ?? false, retryAfterPlace: error.retryAfterPlace)
+    }
+}
+
+extension Refusal {
+    package static let tokenExpired = Refusal(.tokenExpired, "The token has expired.")
+    package static let gone = Refusal(.gone, "The job was cleaned up or has expired.")
+    package static let unknownJob = Refusal(.notFound, "There is no such job.")
+    package static let noResults = Refusal(.notFound, "The job has no results, not yet or not any more.")
+
+    package static func limited(
+        _ quota: Quota, until free: Instant, retryAfter: Interval, wallClockAtZero: Int64
+    ) -> Refusal {
+        var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
+        refusal.retryAfter = min(retryAfter, OriginLimits.intervalMax)
+        refusal.headers = RateLimiter.headers(
+            quota, remaining: 0, reset: free, wallClockAtZero: wallClockAtZero)
+        return refusal
+    }
+}
+
+extension Refusal {
+    /// The observation of the problem document.
+    package func sighting(_ context: RequestContext) -> BackendSighting {
+        .problem(
+            context.operation, attempt: context.caller.attempt, status: self.status,
+            job: Endpoint(path: context.path)?.jobID,
+            retryable: self.override?.retryable ?? self.code.retryable,
+            retryAfter: self.retryAfterPlace == .neither ? nil : self.retryAfter)
+    }
+
+    /// The answer with the problem document.
+    package func reply(metadata: Metadata, instance: String?) -> OriginReply {
+        let place = self.retryAfterPlace
+        let inBody = place == .body || place == .both ? self.retryAfter : nil
+        let inHeader = place == .header || place == .both ? self.retryAfter : nil
+        var problem = Problem(
+            self.code, detail: self.detail, instance: instance,
+            retryAfterMs: inBody.map { $0.rounded(upTo: .milliseconds(1)) }, metadata: metadata)
+        if let override = self.override {
+            problem.replace(status: override.status, code: override.code)
+            problem.retryable = override.retryable
+        }
+        var headers = [
+            HeaderLine(HeaderName.requestID, metadata.requestId),
+            HeaderLine("Content-Type", Problem.contentType),
+        ]
+        if problem.status == 401 {
+            // RFC 9110 section 15.5.2: a 401 names a scheme.
+            headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
+        }
+        if let inHeader {
+            headers.append(HeaderLine(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
+        }
+        return OriginReply(
+            status: problem.status, headers: headers + self.headers, body: JSON.encode(problem))
+    }
+}
+
+extension Interval {
+    /// How many whole units cover it; zero when it is negative.
+    fileprivate func rounded(upTo unit: Interval) -> Int64 {
+        max(0, (self.nanoseconds + unit.nanoseconds - 1) / unit.nanoseconds)
+    }
+}

@@ -1,0 +1,58 @@
+package import Faults
+package import SimBase
+package import Talaria
+
+/// A request of a known endpoint that is not answered yet.
+package struct RequestContext: Sendable {
+    package let exchange: ExchangeID
+    package let operation: Operation
+    package let caller: Caller
+    /// The path of a known endpoint: short, and without control characters.
+    package let path: String
+    package let faults: [ArmedFault]
+
+    package init(
+        exchange: ExchangeID, operation: Operation, caller: Caller, path: String, faults: [ArmedFault]
+    ) {
+        self.exchange = exchange
+        self.operation = operation
+        self.caller = caller
+        self.path = path
+        self.faults = faults
+    }
+
+    /// The first fault of a kind that waits for nothing.
+    package func fault(where applies: (FaultKind) -> Bool) -> ArmedFault? {
+        self.faults.first { $0.trigger == .atOnce && applies($0.kind) }
+    }
+}
+
+extension KeyedRandom {
+    /// The id of a request; unique within the run, because no job draws with this count.
+    package func requestID(of exchange: ExchangeID) -> String {
+        "req-" + Hexadecimal.text(self.draw(.jobIdentity, exchange.raw, .max), digits: 16)
+    }
+}
+
+extension Endpoint {
+    /// The job that the path names.
+    package var jobID: String? {
+        switch self {
+        case .upload: nil
+        case .stream(let id), .results(let id), .cleanup(let id), .job(let id): id
+        }
+    }
+
+    /// The operation of a method on this path; nil if the path does not take the method.
+    package func operation(method: String) -> Operation? {
+        switch (self, method) {
+        case (.upload, "POST"): .upload
+        case (.stream, "GET"): .stream
+        case (.results, "GET"): .results
+        case (.cleanup, "DELETE"): .cleanup
+        case (.job, "GET"): .status
+        case (.job, "DELETE"): .cancel
+        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _): nil
+        }
+    }
+}
