@@ -85,12 +85,12 @@ extension EndToEnd {
             let folder = scratch.folder.appending(path: "run").path
             for (words, complaint) in [
                 (["--tag"], "--tag needs a value: --tag KEY=VALUE"),
-                (["--tag", "build"], "--tag wants KEY=VALUE, not 'build'"),
-                (["--tag", "a-b=1"], "--tag wants a key of letters, digits and _, a letter first"),
+                (["--tag", "build"], "--tag expects KEY=VALUE, not 'build'"),
+                (["--tag", "a-b=1"], "--tag expects a key of at most 32 letters, digits and _ that begins with a letter"),
                 (["--tag", "build="], "--tag 'build' has no value"),
-                (["--tag", "build=a\nb"], "--tag 'build' wants one printable line"),
+                (["--tag", "build=a\nb"], "--tag 'build' expects one printable line"),
                 (["--tag", "build=1", "--tag=build=2"], "--tag 'build' is given twice"),
-                ((0..<21).flatMap { ["--tag", "k\($0)=v"] }, "--tag is given 21 times, and 20 is the most"),
+                ((0..<21).flatMap { ["--tag", "k\($0)=v"] }, "--tag is given 21 times; the maximum is 20"),
             ] {
                 for command in [["run", "flaky-network"], ["simulate", "flaky-network"]] {
                     let outcome = try await Binary.run(command + ["--output", folder] + words)

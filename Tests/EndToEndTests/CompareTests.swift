@@ -47,7 +47,7 @@ extension EndToEnd {
                 base, new, ["--html", page.path, "--markdown", markdown.path])
             #expect(outcome.code == 99, "\(outcome)")
             #expect(outcome.output.hasPrefix("✗ WORSE  steady-load\n"))
-            #expect(outcome.output.contains("the scenario did not run the same way"))
+            #expect(outcome.output.contains("the resolved scenarios differ"))
             let texts = try [page, markdown].map {
                 String(decoding: try Data(contentsOf: $0), as: UTF8.self)
             }
@@ -102,9 +102,9 @@ extension EndToEnd {
             let head = other.appending(path: "run.json")
             let text = String(decoding: try Data(contentsOf: head), as: UTF8.self)
             try Data(text.replacing("\"schema\": 1", with: "\"schema\": 2").utf8).write(to: head)
-            try await refused(other, code: 65, "was written in format 2, and this program reads format 1")
+            try await refused(other, code: 65, "has format 2; this program reads format 1")
             try Data(text.dropLast(40).utf8).write(to: head)
-            try await refused(other, code: 65, "does not say what ran")
+            try await refused(other, code: 65, "is incomplete")
             try Data(text.replacing("\"virtual\"", with: "\"live\"").utf8).write(to: head)
             try await refused(other, code: 65, "a virtual run and a live one cannot be compared")
         }

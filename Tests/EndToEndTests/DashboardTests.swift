@@ -94,7 +94,7 @@ extension EndToEnd {
             #expect(watched.console == [])
             #expect(watched.requests == [url, url + "events"], "one page, one stream, and none again")
             #expect(watched.last.scripts == 1)
-            #expect(watched.last.line.hasPrefix("the run is over: "))
+            #expect(watched.last.line.hasPrefix("run finished: "))
             #expect(watched.last.line.contains("exit code \(outcome.code)"))
             #expect(
                 watched.last.title.contains(outcome.code == 0 ? "Passed: flaky" : "Not trustworthy: flaky"))

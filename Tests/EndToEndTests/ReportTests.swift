@@ -189,7 +189,7 @@ extension EndToEnd {
             for name in ["report.html", "report.md", "junit.xml", "metrics.prom"] {
                 #expect(try RunReport(folder: again).text(name) == report.text(name), "\(name)")
             }
-            #expect(try !report.text("report.md").contains("measured on"), "it is the same everywhere")
+            #expect(try !report.text("report.md").contains("- machine"), "it is the same everywhere")
         }
 
         @Test func `what is about no one phone stays so in a report made from the files`() async throws {
@@ -245,8 +245,8 @@ extension EndToEnd {
             let outcome = try await Binary.run(["report", run.report.folder.path])
             #expect(outcome.code == 105, "\(outcome)")
             let page = try run.report.text("report.html")
-            #expect(page.contains("the run was killed before it was judged"))
-            #expect(page.contains("1 line of the logs were not whole") || page.contains("lines of the logs"))
+            #expect(page.contains("the run was killed before its verdict"))
+            #expect(page.contains("skipped 1 incomplete line of the logs") || page.contains("lines of the logs"))
             let lines = try run.report.log()
             let summary = try run.report.summary()
             #expect(summary.scans.captured == lines.count { $0.isPhone("captured") })
@@ -254,7 +254,7 @@ extension EndToEnd {
             #expect(summary.scans.lost == 0 && summary.broken.isEmpty)
             // Times are a machine's, and its report says which.
             let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × "
-            #expect(try run.report.text("report.md").contains("- measured on `\(processors)"))
+            #expect(try run.report.text("report.md").contains("- machine `\(processors)"))
             #expect(page.contains(processors))
         }
 

@@ -169,7 +169,7 @@ extension EndToEnd {
             let folder = first.report.folder.path
             let over = try await Binary.run(["simulate", "flaky-network", "--output", folder])
             #expect(over.code == 74, "\(over)")
-            #expect(over.complaint.contains("another run is writing there"))
+            #expect(over.complaint.contains("another run is writing to this folder"))
             let early = try await Binary.run(["report", folder])
             #expect(early.code == 65, "\(early)")
             #expect(early.complaint.contains("a run is still writing to \(folder)"))

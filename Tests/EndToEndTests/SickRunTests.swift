@@ -80,21 +80,21 @@ extension EndToEnd {
             .target("upload=silent", 99, "No scan was completed: 12 of 12 still running at the end"),
             .target("upload=close", 99, "No scan was completed: … uploads failed: "),
             .target(
-                "upload=html", 99, "No scan was completed: … uploads got an answer that could not be read"),
+                "upload=html", 99, "No scan was completed: … uploads got an unreadable response"),
             .target("upload=503 every=2", 99, "6 of 12 scans had not finished after 3 s: 6 "),
             .target("stream=401", 99, "No scan was completed: 12 of 12 with an expired token"),
             .target("stream=404", 99, "No scan was completed: 12 of 12 whose job was gone"),
             .target("stream=410", 99, "No scan was completed: 12 of 12 whose job was gone"),
             .target(
                 "stream=429 retry-after=600", 99,
-                "No scan was completed: … requests for a stream were answered with 429"),
+                "No scan was completed: … stream requests were answered with 429"),
             .target(
-                "stream=503", 99, "No scan was completed: … requests for a stream were answered with 503"),
+                "stream=503", 99, "No scan was completed: … stream requests were answered with 503"),
             .target("stream=silent", 99, "No scan was completed: 12 of 12 still running at the end"),
             .target("stream=close", 99, "No scan was completed: "),
             .target(
                 "stream=html", 99,
-                "No scan was completed: … requests for a stream got an answer that could not be read"),
+                "No scan was completed: … stream requests got an unreadable response"),
             .target("stream=open", 99, "No scan was completed: 12 of 12 still running at the end"),
             .target(
                 "stream=open every=2", 99,
@@ -108,28 +108,28 @@ extension EndToEnd {
             .target("stream=expired", 99, "No scan was completed: 12 of 12 with an expired token"),
             .target(
                 "books=stripped results=400", 99,
-                "No scan was completed: … requests for results were answered with 400"),
+                "No scan was completed: … results requests were answered with 400"),
             .target(
                 "books=stripped results=401", 99, "No scan was completed: 12 of 12 with an expired token"),
             .target("books=stripped results=404", 99, "No scan was completed: 12 of 12 whose job was gone"),
             .target(
                 "books=stripped results=429 retry-after=600", 99,
-                "No scan was completed: … requests for results were answered with 429"),
+                "No scan was completed: … results requests were answered with 429"),
             .target(
                 "books=stripped results=500", 99,
-                "No scan was completed: … requests for results were answered with 500"),
+                "No scan was completed: … results requests were answered with 500"),
             .target(
                 "books=stripped results=silent", 99,
                 "No scan was completed: 12 of 12 still running at the end"),
             .target(
                 "books=stripped results=html", 99,
-                "No scan was completed: … requests for results got an answer that could not be read"),
-            .target("cleanup=401", 99, "12 jobs were left behind by a completed scan"),
-            .target("cleanup=429 retry-after=600", 99, "12 jobs were left behind by a completed scan"),
-            .target("cleanup=500", 99, "12 jobs were left behind by a completed scan"),
-            .target("cleanup=silent", 99, "12 jobs were left behind by a completed scan"),
+                "No scan was completed: … results requests got an unreadable response"),
+            .target("cleanup=401", 99, "12 jobs were not deleted after the scan was completed"),
+            .target("cleanup=429 retry-after=600", 99, "12 jobs were not deleted after the scan was completed"),
+            .target("cleanup=500", 99, "12 jobs were not deleted after the scan was completed"),
+            .target("cleanup=silent", 99, "12 jobs were not deleted after the scan was completed"),
             // The phone gives up on it: the job stays, which is more than an objective missed.
-            .target("cleanup=403", 97, "12 jobs were left behind by a completed scan"),
+            .target("cleanup=403", 97, "12 jobs were not deleted after the scan was completed"),
         ]
 
         /// What a phone is meant to cope with.
@@ -154,13 +154,13 @@ extension EndToEnd {
                 ["server.token-lifetime=1ms"], 99, "No scan was completed: 12 of 12 with an expired token"),
             .virtual(
                 ["faults=[{do: rate-limit, on: upload, quota: 1 per 10m, retry-after: 10m}]"], 99,
-                "6 of 12 scans had not finished after 3 s: 6 told to wait (429)"),
+                "6 of 12 scans had not finished after 3 s: 6 rate limited (429)"),
             .virtual(
                 ["faults=[{do: silence, on: stream}]", "fleet.crowd.idle-timeout=10m"], 99,
                 "No scan was completed: 12 of 12 still running at the end"),
             .virtual(
                 ["faults=[{do: offline, at: 0s, for: 1h}]"], 99,
-                "No scan was completed: 12 of 12 without a network"),
+                "No scan was completed: 12 of 12 offline"),
             .virtual(
                 ["faults=[{do: http-error, on: upload, status: 503, chance: 50%, count: 100}]"], 99,
                 "… of 12 scans had not finished after 3 s: "),

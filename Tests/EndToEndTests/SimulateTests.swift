@@ -69,7 +69,7 @@ extension EndToEnd {
             let missed = try await run("results-fetched, slots-full")
             #expect(missed.outcome.code == 98)
             #expect(
-                missed.outcome.output.contains("never came to what the scenario is there for: slots-full"))
+                missed.outcome.output.contains("target situations not reached: slots-full"))
             let again = try await Binary.run(["report", missed.report.folder.path])
             #expect(again.output.contains("slots-full"), "\(again)")
         }

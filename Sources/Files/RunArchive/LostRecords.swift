@@ -19,8 +19,8 @@ package struct LostRecords: Equatable, Sendable {
     package func warning(hasBackendView: Bool) -> String? {
         guard self.count > 0 else { return nil }
         let more = self.count - self.named.count
-        return "the state folder has lost the records of scans that nobody settled: "
+        return "records of unfinished scans are missing from the state folder: "
             + self.named.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-            + (hasBackendView ? "" : "; how many books they showed is not known, and no count has them")
+            + (hasBackendView ? "" : "; their number of books is unknown and not counted")
     }
 }

@@ -32,13 +32,13 @@ package struct PastRun: Sendable {
             case .notARun(let folder):
                 "\(folder) is not the folder of a run: it has no \(RunDirectory.FileName.head)"
             case .otherFormat(let folder, let schema):
-                "\(folder) was written in format \(schema), and this program reads format \(RunHead.schema)"
+                "\(folder) has format \(schema); this program reads format \(RunHead.schema)"
             case .unreadable(let folder):
-                "\(folder)/\(RunDirectory.FileName.head) does not say what ran: it is not whole"
+                "\(folder)/\(RunDirectory.FileName.head) is incomplete"
             case .notAFile(let path): "cannot read \(path): it is not a file"
-            case .stillRunning(let folder): "a run is still writing to \(folder): wait for its end"
+            case .stillRunning(let folder): "a run is still writing to \(folder): wait until it ends"
             case .damagedSummary(let folder):
-                "\(folder)/\(RunDirectory.FileName.summary) is damaged; without it, the run is reported as one that was killed"
+                "\(folder)/\(RunDirectory.FileName.summary) is damaged; if it is removed, the run is reported as killed"
             }
         }
     }
@@ -171,9 +171,9 @@ package struct PastRun: Sendable {
                 expectations: result.expectations
             ).exit
         let targets = Set(runs.map(\.head.labels.target)).count
-        if targets > 1 { result.notes.insert("the runs had \(targets) different backends", at: 0) }
+        if targets > 1 { result.notes.insert("the runs used \(targets) different backends", at: 0) }
         result.notes.insert(
-            "merged of \(runs.count) runs, seeds "
+            "merged from \(runs.count) runs, seeds "
                 + runs.map { String($0.head.seed) }.joined(separator: ", "),
             at: 0)
         return RunReport(result, chronicle, folders: runs.map(\.folder))
@@ -457,7 +457,7 @@ private struct Past {
             },
             metrics: table, exit: broken ? .invariantBroken : .interrupted)
         result.isInterrupted = true
-        result.failure = "the run was killed before it was judged: this is what its files hold"
+        result.failure = "the run was killed before its verdict: these are the results in its files"
         return result
     }
 

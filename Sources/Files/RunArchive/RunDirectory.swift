@@ -158,7 +158,7 @@ package final class RunDirectory {
     package func log(_ observation: Observation) {
         guard !self.events.append(observation) else { return }
         self.warnings.append(
-            "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are not in it")
+            "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are missing")
     }
 
     /// Hands the log to the system, for moments when nothing happens.
@@ -189,8 +189,8 @@ package final class RunDirectory {
         var result = result
         if self.events.leftOut > 0 {
             self.warnings.append(
-                "\(FileName.events) leaves out \(self.events.leftOut) events that phones ignored, beyond the first "
-                    + "\(ObservationLog.ignoredMax) of a phone; all are counted")
+                "\(FileName.events) omits \(self.events.leftOut) events that phones ignored, beyond the first "
+                    + "\(ObservationLog.ignoredMax) of each phone; the counts include them")
         }
         result.warnings += self.warnings.filter { !result.warnings.contains($0) }
         if self.failures.isEmpty {
@@ -253,7 +253,7 @@ package final class RunDirectory {
 
     private static func lock(_ path: String) throws(OutputError.Failure) -> FolderLock {
         guard let lock = FolderLock(path) else {
-            throw OutputError.Failure(path: path, reason: "another run is writing there")
+            throw OutputError.Failure(path: path, reason: "another run is writing to this folder")
         }
         return lock
     }
@@ -279,7 +279,7 @@ package final class RunDirectory {
             return path
         }
         throw OutputError.Failure(
-            path: Self.joined(reports, name), reason: "there are \(Self.sameNameMax) runs of this name")
+            path: Self.joined(reports, name), reason: "\(Self.sameNameMax) runs with this name exist")
     }
 
     private static func remove(_ path: String) throws(OutputError.Failure) {
@@ -302,11 +302,11 @@ package final class RunDirectory {
             guard unsafe rename(fresh, link) == 0 else {
                 let reason = OutputFile.reason(code: errno)
                 try? FileManager.default.removeItem(atPath: fresh)
-                self.warnings.append("\(link) could not be renewed: \(reason)")
+                self.warnings.append("\(link) could not be updated: \(reason)")
                 return
             }
         } catch {
-            self.warnings.append("\(link) could not be renewed: \(OutputFile.reason(error))")
+            self.warnings.append("\(link) could not be updated: \(OutputFile.reason(error))")
         }
     }
 }

@@ -131,6 +131,14 @@ package struct RunResult: Sendable {
 /// Which of the two worlds a run took place in (Docs/design.md section 1).
 package enum World: String, Hashable, Sendable {
     case live, virtual
+
+    /// The name in reports for people.
+    package var mode: String {
+        switch self {
+        case .live: "live"
+        case .virtual: "simulated"
+        }
+    }
 }
 
 /// Which scenario ran.

@@ -21,14 +21,14 @@ package struct RunTag: Hashable, Sendable {
 
         package var description: String {
             switch self {
-            case .noPair(let text): "wants KEY=VALUE, not '\(Printable.line(text, bytesMax: 80))'"
+            case .noPair(let text): "expects KEY=VALUE, not '\(Printable.line(text, bytesMax: 80))'"
             case .badKey(let key):
-                "wants a key of letters, digits and _, a letter first and \(RunTag.keyBytesMax) at most, not '\(Printable.line(key, bytesMax: 80))'"
+                "expects a key of at most \(RunTag.keyBytesMax) letters, digits and _ that begins with a letter, not '\(Printable.line(key, bytesMax: 80))'"
             case .noValue(let key): "'\(key)' has no value"
             case .badValue(let key):
-                "'\(key)' wants one printable line of at most \(RunTag.valueBytesMax) bytes, without spaces at its ends"
+                "'\(key)' expects one printable line of at most \(RunTag.valueBytesMax) bytes without leading or trailing spaces"
             case .twice(let key): "'\(key)' is given twice"
-            case .tooMany(let count): "is given \(count) times, and \(RunTag.countMax) is the most"
+            case .tooMany(let count): "is given \(count) times; the maximum is \(RunTag.countMax)"
             }
         }
     }

@@ -98,7 +98,7 @@ package final class Dashboard {
 
     /// Waits until those who are reading have got the last word, and never longer than `closingMax`.
     package func close(on loop: Loop) {
-        if !self.isToldTheEnd { self.fail("the run was ended before it began") }
+        if !self.isToldTheEnd { self.fail("the run ended before it began") }
         var isOver = false
         let reader = self.over.read(on: loop) { _ in isOver = true }
         let deadline = LoopTimer(loop: loop) { _ in isOver = true }

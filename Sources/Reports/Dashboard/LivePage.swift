@@ -73,7 +73,7 @@ package struct LivePage {
     /// What there is to say where a run came to no verdict.
     package static func frame(failure: String) -> LiveFrame {
         LiveFrame(
-            title: "✗ The run did not come to its end",
+            title: "✗ The run did not complete",
             parts: [
                 .init(
                     id: Self.head,
@@ -128,11 +128,10 @@ package struct LivePage {
             <main>
             <div id="\(Self.head)"><header>
             <h1>\(name)</h1>
-            <div class="verdict going"><span class="word">Getting ready</span></div>
+            <div class="verdict going"><span class="word">Starting</span></div>
             <p>\(HTMLText.escaped(description, bytesMax: 600))</p>
             </header></div>
-            <noscript><p class="callout">This page needs its script to follow the run. The report at the end needs \
-            none.</p></noscript>
+            <noscript><p class="callout">This page needs JavaScript to follow the run. The final report does not.</p></noscript>
             <nav aria-label="sections">
             \(nav)
             </nav>
@@ -153,7 +152,7 @@ extension HTMLPage {
         (id: "time", title: "Over time"), (id: "latency", title: "Latency"),
         (id: "disconnections", title: "Disconnections"), (id: "findings", title: "Findings"),
         (id: "faults", title: "Faults"),
-        (id: "errors", title: "Errors"), (id: "generator", title: "Generator health"),
+        (id: "errors", title: "Errors"), (id: "generator", title: "Load generator"),
     ]
 
     /// Empty where there is nothing to show yet.
@@ -171,7 +170,7 @@ extension HTMLPage {
         let broken = !result.brokenInvariants.isEmpty
         let missed = !result.breaches.isEmpty
         let tone: Tone = broken || missed ? .bad : .running
-        let word = broken ? "Running, and broken" : missed ? "Running, an objective missed" : "Running"
+        let word = broken ? "Running, invariant broken" : missed ? "Running, SLO missed" : "Running"
         let reasons = result.reasons.map {
             "<li>\(HTMLText.escaped($0.replacing(" failed: ", with: " missed so far: "), bytesMax: 600))</li>"
         }.joined()
@@ -199,7 +198,7 @@ extension HTMLPage {
         let phase =
             moment.at < moment.lastArrival
             ? "Scans arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
-            : "All scans have arrived; the phones finish what they began."
+            : "All scans have arrived; waiting for the phones to finish."
         return phase + " So far "
             + (judged.isEmpty ? "" : "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and ")
             + "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) hold."
@@ -235,12 +234,12 @@ extension HTMLPage {
         var tiles: [(name: String, value: String, tone: Tone?)] = [
             ("captured", Figures.count(scans.captured) + of, nil),
             ("completed", Figures.count(scans.completed), nil),
-            ("under way or waiting", waiting, nil),
+            ("in progress or waiting", waiting, nil),
             ("refused", Figures.count(scans.refused), scans.refused > 0 ? .warn : nil),
             ("lost", Figures.count(scans.lost), scans.lost > 0 ? .bad : nil),
             ("phones connected", count(last?.connectedMost), nil),
             ("reconnecting", count(last?.reconnectingMost), nil),
-            ("without a path", Figures.count(moment.phonesOffline), nil),
+            ("offline", Figures.count(moment.phonesOffline), nil),
             ("events per second", rate(last?.events), nil),
             ("errors per second", rate(errors), (errors ?? 0) > 0 ? .warn : nil),
         ]
@@ -257,7 +256,7 @@ extension HTMLPage {
 
     var whereItLies: String {
         guard let folder = self.result.directory else { return "" }
-        return "<p class=\"lies\">The report: <code>\(HTMLText.escaped(folder, bytesMax: 1_000))</code></p>"
+        return "<p class=\"lies\">Report: <code>\(HTMLText.escaped(folder, bytesMax: 1_000))</code></p>"
     }
 }
 

@@ -57,14 +57,14 @@ enum LiveScript {
         document.addEventListener("selectionchange",function(){var chosen=getSelection();if(chosen&&!chosen.isCollapsed)return;
         Object.keys(waiting).forEach(function(id){put(id,waiting[id])})});
         var events=new EventSource("events");
-        events.addEventListener("open",function(){failures=0;say("following the run, a step a second","on")});
+        events.addEventListener("open",function(){failures=0;say("live, updated every second","on")});
         events.addEventListener("part",function(e){var cut=e.data.indexOf("\\n");put(e.data.slice(0,cut),e.data.slice(cut+1))});
         events.addEventListener("frame",function(e){document.title=e.data});
-        events.addEventListener("finished",function(e){over=true;events.close();say("the run is over: "+e.data,"over")});
+        events.addEventListener("finished",function(e){over=true;events.close();say("run finished: "+e.data,"over")});
         events.addEventListener("error",function(){if(over)return;failures+=1;
-        if(events.readyState===EventSource.CLOSED)return say("not admitted: too many pages look on, reload to try again","off");
-        if(failures<10)return say("no word from the run, trying again","off");
-        events.close();say("the run is gone; reload to look for another","off")});
+        if(events.readyState===EventSource.CLOSED)return say("too many open dashboards; reload to try again","off");
+        if(failures<10)return say("connection lost, reconnecting","off");
+        events.close();say("the run has ended; reload to look for another","off")});
         })();
         """
 }

@@ -23,13 +23,13 @@ struct PageDesk {
         // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
         guard Self.crossSite.allowsHost(of: head) else {
             return self.refusal(
-                403, "this page is for this machine: ask for it by 127.0.0.1 or localhost", head)
+                403, "the dashboard is only available on this machine, at 127.0.0.1 or localhost", head)
         }
         guard head.path == "/" || head.path == "/events" else {
-            return self.refusal(404, "there is nothing here but / and /events", head)
+            return self.refusal(404, "not found: only / and /events exist", head)
         }
         guard head.method == "GET" || head.method == "HEAD" else {
-            return self.refusal(405, "this page is only looked at", head)
+            return self.refusal(405, "only GET and HEAD are allowed", head)
         }
         guard head.path == "/events" else {
             return self.reply(
@@ -41,10 +41,10 @@ struct PageDesk {
         }
         // Pages of others cannot read the events, but could take all places.
         guard Self.crossSite.allowsPage(of: head) else {
-            return self.refusal(403, "the events are for the page of this address alone", head)
+            return self.refusal(403, "the events are only available to the page at this address", head)
         }
         guard hasRoom else {
-            return self.refusal(503, "as many pages as may already look on", head)
+            return self.refusal(503, "too many open dashboards", head)
         }
         var fields = Self.fields(["Content-Type": "text/event-stream"])
         fields.append("X-Accel-Buffering", "no")

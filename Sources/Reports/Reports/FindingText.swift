@@ -39,7 +39,7 @@ struct FindingText {
         return "\(self.answer): \(self.path): expected \(self.expected), was \(self.seen)\(shown)"
     }
 
-    var use: String { self.isDecisive ? "not used" : "used all the same" }
+    var use: String { self.isDecisive ? "rejected" : "accepted" }
 
     /// What a report shows; the rest is counted.
     static let rowsMax = 20

@@ -9,7 +9,7 @@ extension RunResult {
     /// Nil where nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
         guard !self.isInterrupted else { return self.lossWords }
-        if self.totals.scans.begun == 0 { return "not one scan was captured, so nothing was measured" }
+        if self.totals.scans.begun == 0 { return "no scan was captured, so nothing was measured" }
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
             return "no scan was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
         }
@@ -31,7 +31,7 @@ extension RunResult {
             return "\(number) \(verb) missing\(from)"
         case .booksDuplicated:
             return books.duplicated > 0
-                ? "\(Figures.count(books.duplicated, "book", "books")) came into a library twice" : nil
+                ? "\(Figures.count(books.duplicated, "book", "books")) \(books.duplicated == 1 ? "was" : "were") added to a library twice" : nil
         case .scansWaiting: return self.unfinishedWords
         case .scansRefusedUnexplained:
             guard scans.refusedUnexplained > 0 else { return nil }
@@ -39,7 +39,7 @@ extension RunResult {
                 + (self.commonestRefusal.map { ": \($0)" } ?? "")
         case .cleanupUnfinished:
             guard jobs.unfinishedCleanups > 0 else { return nil }
-            return Self.were(jobs.unfinishedCleanups, "job", "left behind by a completed scan")
+            return Self.were(jobs.unfinishedCleanups, "job", "not deleted after the scan was completed")
         default: return nil
         }
     }
@@ -120,16 +120,16 @@ extension RunResult {
             return "\(share) \(row.count == 1 ? "was" : "were") answered with \(parts[1].dropFirst(5))"
         }
         return row.trouble.family == .badAnswer
-            ? "\(share) got an answer that could not be read: \(parts[1])" : "\(share) failed: \(parts[1])"
+            ? "\(share) got an unreadable response: \(parts[1])" : "\(share) failed: \(parts[1])"
     }
 
     private static let operations: [(name: String, one: String, many: String, attempts: [CountMetric])] = [
         (Operation.upload.name, "upload", "uploads", [.uploadAttempts]),
         (
-            Operation.stream.name, "request for a stream", "requests for a stream",
+            Operation.stream.name, "stream request", "stream requests",
             [.sseConnectAttempts, .sseReconnectAttempts]
         ),
-        (Operation.results.name, "request for results", "requests for results", [.resultsAttempts]),
+        (Operation.results.name, "results request", "results requests", [.resultsAttempts]),
         (Operation.cleanup.name, "DELETE", "DELETEs", [.cleanupAttempts]),
     ]
 }
@@ -147,22 +147,22 @@ extension WaitingCause {
     package var words: String {
         switch self {
         case .captured: "not uploaded yet"
-        case .offline: "without a network"
-        case .rateLimited: "told to wait (429)"
-        case .serverError: "turned away by a server error"
-        case .transport: "without a working connection"
+        case .offline: "offline"
+        case .rateLimited: "rate limited (429)"
+        case .serverError: "stopped by a server error"
+        case .transport: "stopped by connection errors"
         case .retryableError: "waiting to retry a failed job"
         case .tokenExpired: "with an expired token"
-        case .jobGone: "whose job was gone"
-        case .resultsUnavailable: "whose results could not be had"
+        case .jobGone: "whose job no longer exists"
+        case .resultsUnavailable: "whose results are unavailable"
         case .suspended: "still running at the end"
-        case .interrupted: "stopped with the app"
-        case .unreadableAnswer: "with an answer that could not be read"
-        case .answerTooLarge: "with an answer that was too large"
-        case .noAnswer: "without an answer"
+        case .interrupted: "interrupted when the app stopped"
+        case .unreadableAnswer: "with an unreadable response"
+        case .answerTooLarge: "with an oversized response"
+        case .noAnswer: "without a response"
         case .unexpectedStatus: "with an unexpected status"
-        case .unauthorized: "turned away as unauthorized"
-        case .foreignURL: "sent to another server"
+        case .unauthorized: "rejected as unauthorized"
+        case .foreignURL: "redirected to another server"
         }
     }
 }

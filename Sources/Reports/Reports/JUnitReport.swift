@@ -103,7 +103,7 @@ enum JUnitReport {
                 name, suite: "objectives", of: result, .skipped,
                 message: slo.isNotKnown
                     ? "not available in this run"
-                    : "not judged, the run was interrupted: observed \(slo.actual)",
+                    : "not judged because the run was interrupted: observed \(slo.actual)",
                 detail: "")
         }
     }
@@ -136,15 +136,15 @@ enum JUnitReport {
             result.failure ?? result.endedEarly
             ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
             ?? (result.unreached.isEmpty
-                ? nil : "never came to: \(result.unreached.joined(separator: ", "))")
+                ? nil : "target situations not reached: \(result.unreached.joined(separator: ", "))")
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
         guard let problem else {
             return Self.testcase(
-                "ran to its end and kept up", suite: Self.runSuite, of: result, .passed, message: "",
+                "run completed, load generator kept up", suite: Self.runSuite, of: result, .passed, message: "",
                 detail: "")
         }
         return Self.testcase(
-            "ran to its end and kept up", suite: Self.runSuite, of: result, .error, message: problem,
+            "run completed, load generator kept up", suite: Self.runSuite, of: result, .error, message: problem,
             detail: "")
     }
 
@@ -166,7 +166,7 @@ enum JUnitReport {
         return Self.testcase(
             outcome.expected.name, suite: "expected to break", of: result,
             outcome.isBroken ? .passed : isJudged ? .failed : .skipped,
-            message: "expected to break, and did not", detail: "")
+            message: "expected to break but held", detail: "")
     }
 
     private static func escaped(_ text: String) -> String { HTMLText.escaped(text, bytesMax: 1_000) }

@@ -38,8 +38,8 @@ package enum MarkdownReport {
                 "phone \(row.device.raw)" + (row.scan == .none ? "" : ", scan \(row.scan.raw)"),
             ]
         }
-        let more = rows.count > shown.count ? ", the first \(shown.count) of \(rows.count)" : ""
-        return "<details><summary>Errors as the phones saw them\(more)</summary>\n\n"
+        let more = rows.count > shown.count ? " (first \(shown.count) of \(rows.count))" : ""
+        return "<details><summary>Errors seen by the phones\(more)</summary>\n\n"
             + MarkdownText.table(["error", "count", "first", "last", "first seen by"], shown)
             + "\n</details>\n"
     }
@@ -68,11 +68,11 @@ package enum MarkdownReport {
         for reason in result.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 600))\n" }
         if !result.reasons.isEmpty { text += "\n" }
         text += MarkdownText.table(
-            ["phones", "seed", "length", "world", "started", "exit"],
+            ["phones", "seed", "length", "mode", "started", "exit code"],
             [
                 [
                     Figures.count(result.devices), "\(result.seed)", Figures.length(result.length),
-                    result.world.rawValue, Figures.date(iso8601: result.startedText),
+                    result.world.mode, Figures.date(iso8601: result.startedText),
                     "\(result.exit.rawValue): \(result.meaning)",
                 ]
             ], textColumns: 6)
@@ -96,7 +96,7 @@ package enum MarkdownReport {
                 MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.actual),
             ] + (tellsWorst ? [Self.window(worst.indices.contains(place) ? worst[place] : nil)] : [])
         }
-        let header = ["", "metric", "expected", "actual"] + (tellsWorst ? ["worst window"] : [])
+        let header = ["", "metric", "limit", "actual"] + (tellsWorst ? ["worst window"] : [])
         return "### SLOs\n\n" + MarkdownText.table(header, rows, textColumns: 5)
     }
 
@@ -121,7 +121,7 @@ package enum MarkdownReport {
                 ]
             }
             text +=
-                MarkdownText.table(["", "invariant", "violations", "first", "what"], rows, textColumns: 5)
+                MarkdownText.table(["", "invariant", "violations", "first", "description"], rows, textColumns: 5)
                 + "\n"
         }
         for (standing, sign) in [(Verdict.Standing.held, "✅"), (.notAvailable, "n/a")] {
@@ -137,7 +137,7 @@ package enum MarkdownReport {
         let books = result.totals.books
         let jobs = result.totals.jobs
         let known = result.hasBackendView
-        var rows = [("whole fleet", result.devices, result.totals.scans)]
+        var rows = [("all phones", result.devices, result.totals.scans)]
         if result.groups.count > 1 {
             rows += result.groups.map { (MarkdownText.escaped($0.name), $0.devices, $0.totals.scans) }
         }
@@ -167,7 +167,7 @@ package enum MarkdownReport {
         if books.pending > 0 { text += "\(Figures.count(books.pending)) pending, " }
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
         text += "\(Figures.count(books.duplicated)) duplicated, "
-        text += "\(Figures.count(books.repeated)) came again and were not added.\n"
+        text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
         text +=
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
         text += "\(Figures.count(jobs.abandoned)) abandoned, "
@@ -188,9 +188,9 @@ package enum MarkdownReport {
             ]
         }
         let hidden = findings.hidden(beyond: FindingText.rowsMax)
-        return "### Findings\n\nWhat the server said that its contract does not.\n\n"
+        return "### Findings\n\nResponses that deviate from the API contract.\n\n"
             + MarkdownText.table(
-                ["answer", "where", "expected", "was", "as in", "answer was", "first", "count"], rows,
+                ["response", "field", "expected", "actual", "excerpt", "handling", "first", "count"], rows,
                 textColumns: 7)
             + (hidden > 0 ? "\n\(Figures.count(hidden)) more of other kinds.\n" : "")
     }
@@ -227,7 +227,7 @@ package enum MarkdownReport {
     }
 
     private static func details(_ result: RunResult) -> String {
-        var text = "<details><summary>Faults, health, how to run it again</summary>\n\n"
+        var text = "<details><summary>Faults, load generator, how to reproduce</summary>\n\n"
         if !result.faults.isEmpty {
             let rows = result.faults.map {
                 [MarkdownText.code($0.id), $0.count.map { Figures.count($0) } ?? "n/a"]
@@ -235,11 +235,11 @@ package enum MarkdownReport {
             text += MarkdownText.table(["fault", "fired"], rows) + "\n"
         }
         for complaint in result.generator.complaints {
-            text += "- generator: \(MarkdownText.code(complaint))\n"
+            text += "- load generator: \(MarkdownText.code(complaint))\n"
         }
         if let lateness = result.latency(.generatorLateness) {
-            text += "- timers late by \(Figures.time(lateness.p99)) (p99), "
-            text += "\(Figures.time(lateness.maximum)) (max)\n"
+            text += "- timer lag p99 \(Figures.time(lateness.p99)), "
+            text += "max \(Figures.time(lateness.maximum))\n"
         }
         let used = [("phones", result.resources.client), ("backend", result.resources.backend)]
         for (name, usage) in used {
@@ -253,7 +253,7 @@ package enum MarkdownReport {
         }
         for note in result.notes { text += "- \(MarkdownText.escaped(note))\n" }
         text += "- \(MarkdownText.code(result.tool)), scenario SHA-256 `\(result.scenario.sha256)`\n"
-        if let machine = result.machine { text += "- measured on \(MarkdownText.code(machine))\n" }
+        if let machine = result.machine { text += "- machine \(MarkdownText.code(machine))\n" }
         if !result.command.isEmpty {
             text += "\n" + MarkdownText.block("sh", ShellWords.line(result.command))
         }

@@ -79,8 +79,8 @@ package enum PhoneTimeline {
         guard !marks.isEmpty else { return [] }
         let fleet = run.head.fleet
         let header = [
-            "phone", "group", "scans", "completed", "refused", "not settled", "streams lost", "gave up",
-            "errors", "longest way back", "longest scan",
+            "phone", "group", "scans", "completed", "refused", "unfinished", "streams lost", "gave up",
+            "errors", "slowest reconnect", "slowest scan",
         ]
         return [header]
             + marks.map { mark in

@@ -25,16 +25,16 @@ extension RunResult {
         case .success:
             self.expectations.isEmpty
                 ? "every SLO and invariant held"
-                : "what the scenario expects to break broke, and nothing else"
+                : "exactly what the scenario expects to break broke"
         case .internalError: "an internal error, or the backend process died"
         case .cannotWrite: "output could not be written"
         case .invariantBroken:
             self.expectations.isEmpty || !self.brokenInvariants.isEmpty
                 ? "an invariant broke: something was lost, duplicated or reordered"
-                : "the run did not break in the way that the scenario expects"
+                : "what the scenario expects to break did not break"
         case .untrusted: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed"
-        case .interrupted: "interrupted; this is what ran until then"
+        case .interrupted: "interrupted; these are the results up to that point"
         }
     }
 
@@ -63,19 +63,22 @@ extension RunResult {
         if let failure { reasons.append(failure) }
         if let endedEarly { reasons.append(endedEarly) }
         let breaches = self.breaches
-        if !breaches.isEmpty {
+        if let slo = breaches.first, breaches.count == 1 {
+            reasons.append(
+                "SLO failed: \(slo.slo.selector) was \(slo.actual), limit \(slo.slo.condition)")
+        } else if !breaches.isEmpty {
             reasons.append(
                 Figures.count(breaches.count, "SLO", "SLOs") + " failed: "
                     + breaches.map(\.slo.selector.description).joined(separator: ", "))
         }
         let held = self.expected.filter { !$0.isBroken }.map(\.expected.name)
         if !held.isEmpty, !self.isInterrupted, self.failure == nil {
-            reasons.append("expected to break, and did not: " + held.joined(separator: ", "))
+            reasons.append("expected to break but held: " + held.joined(separator: ", "))
         }
-        if !self.generator.isTrustworthy { reasons.append("the generator did not keep up") }
+        if !self.generator.isTrustworthy { reasons.append("the load generator did not keep up") }
         if !self.unreached.isEmpty, !self.isInterrupted {
             reasons.append(
-                "never came to what the scenario is there for: " + self.unreached.joined(separator: ", "))
+                "target situations not reached: " + self.unreached.joined(separator: ", "))
         }
         if self.isInterrupted, self.exit != .interrupted { reasons.append("the run was interrupted") }
         return reasons

@@ -42,7 +42,7 @@ extension SummaryWriter {
                 ])
         }
         if !scans.isConserved {
-            self.labeled("", [Piece("this does not add up: the ledger is wrong", .bad)])
+            self.labeled("", [Piece("the counts do not add up: error in the ledger", .bad)])
         }
         self.books()
         self.jobs()
@@ -54,7 +54,7 @@ extension SummaryWriter {
             "\(Figures.count(books.duplicated)) duplicated", books.duplicated > 0 ? .bad : .plain)
         let rest = [
             Piece("; "), duplicated,
-            Piece(", \(Figures.count(books.repeated)) came again and were not added"),
+            Piece(", \(Figures.count(books.repeated, "replay", "replays")) discarded"),
         ]
         guard self.result.hasBackendView else {
             self.labeled(
@@ -112,12 +112,12 @@ extension SummaryWriter {
     mutating func disconnections() {
         let losses = self.result.losses
         self.page.gap()
-        guard !losses.isEmpty else { return self.labeled("Disconnected", [Piece("never", .dim)]) }
+        guard !losses.isEmpty else { return self.labeled("Disconnections", [Piece("none", .dim)]) }
         // What the end of the run cut short has a column only where there is some.
         let hasOpen = losses.contains { $0.unresolved > 0 }
         var table = Table(
             "Disconnections",
-            ["count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["at the end"] : []))
+            ["count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["open"] : []))
         func row(_ name: Piece, _ losses: [Disconnection]) -> [Piece] {
             func sum(_ count: (Disconnection) -> Int64) -> Int64 { losses.reduce(0) { $0 + count($1) } }
             let times = losses.reduce(into: HDRHistogram()) { $0.add($1.reconnectTime) }
@@ -184,7 +184,7 @@ extension SummaryWriter {
             let replies = all.replies.map {
                 "\($0.status == 0 ? "other" : String($0.status))\u{A0}×\(Figures.count($0.count))"
             }
-            self.labeled("Replies", [Piece(replies.joined(separator: ", "))])
+            self.labeled("HTTP responses", [Piece(replies.joined(separator: ", "))])
         }
         var stream =
             "\(Figures.count(all.count(.sseEvents))) events, \(Figures.count(all.count(.ssePings))) pings, "
@@ -196,10 +196,9 @@ extension SummaryWriter {
         self.labeled("Streams", [Piece(stream)])
         if let series = self.result.streamsOpen, let peak = series.peak {
             let time = series.time(atLeast: RunResult.nearPeak(peak.count))
-            let open =
-                "at most \(Figures.count(peak.count)) open at once, within 1 % of that for "
-                + "\(Figures.length(time)) (server's own gauge)"
-            self.labeled("", [Piece(open)])
+            let near = time < .seconds(1) ? "" : " (within 1 % for \(Figures.length(time)))"
+            let open = Figures.count(peak.count, "open stream", "open streams")
+            self.labeled("", [Piece("peak \(open)\(near), measured at the server")])
         }
         self.faults()
     }
@@ -236,34 +235,33 @@ extension SummaryWriter {
     private mutating func generator() {
         var pieces = [
             Piece(
-                self.result.generator.isTrustworthy ? "kept up" : "did not keep up",
+                self.result.generator.isTrustworthy ? "healthy" : "did not keep up",
                 self.result.generator.isTrustworthy ? .good : .bad)
         ]
         if let lateness = self.result.latency(.generatorLateness) {
             pieces.append(
                 Piece(
-                    ", timers late by \(Figures.time(lateness.p99)) (p99), \(Figures.time(lateness.maximum)) (max)"
+                    ", timer lag p99 \(Figures.time(lateness.p99)), max \(Figures.time(lateness.maximum))"
                 ))
         }
         let counts = self.result.metrics.everything(of: .fleet)
         let planned = counts.count(.arrivalsPlanned)
         if planned > 0 {
-            // A run that was cut short says nothing of its plan.
-            let plan = self.result.isInterrupted ? "planned" : "as planned"
+            let until = self.result.isInterrupted ? " until the interruption" : ""
             pieces.append(
-                Piece(", captured \(counts.count(.arrivalsAchieved)) of \(planned) \(plan)"))
+                Piece(", \(counts.count(.arrivalsAchieved)) of \(planned) planned scans captured\(until)"))
         }
         let late = counts.count(.arrivalsLate)
-        if late > 0 { pieces.append(Piece(", \(late) of them late", .warning)) }
+        if late > 0 { pieces.append(Piece(", \(late) late", .warning)) }
         let refused = counts.count(.descriptorsRefused)
         if refused > 0 {
             pieces.append(Piece(", "))
             pieces.append(
                 Piece(
-                    "\(Figures.count(refused, "socket", "sockets")) refused for want of descriptors", .warning
+                    "\(Figures.count(refused, "socket", "sockets")) refused (descriptor limit)", .warning
                 ))
         }
-        self.labeled("Generator", pieces)
+        self.labeled("Load generator", pieces)
         for complaint in self.result.generator.complaints {
             self.labeled("", [Piece(Printable.line(complaint), .bad)])
         }
@@ -294,7 +292,7 @@ extension SummaryWriter {
             if !others.isEmpty { self.labeled("", [Piece(others.joined(separator: " "), .dim)]) }
         }
         if !self.result.command.isEmpty {
-            self.page.command(Piece("Again", .bold), indent: Self.labelColumns, self.result.command)
+            self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
         }
     }
 }

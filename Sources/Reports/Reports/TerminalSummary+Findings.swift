@@ -9,12 +9,12 @@ extension SummaryWriter {
         let findings = self.result.findings
         guard !findings.isEmpty else { return }
         let kinds = Figures.count(findings.kinds, "kind", "kinds")
-        self.section("Findings", "\(kinds), \(Figures.count(findings.count)) in all: not in the contract")
+        self.section("Findings", "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract")
         for text in findings.shown(Self.findingsMax) {
             self.marked(
                 text.isDecisive ? .bad : .warn,
                 [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])
-            let used = text.isDecisive ? "; could not be used" : ""
+            let used = text.isDecisive ? "; response rejected" : ""
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
                 [Piece("\(text.count)\u{A0}×, first \(text.first)\(used)", .dim)])
@@ -23,7 +23,7 @@ extension SummaryWriter {
         if hidden > 0 {
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
-                [Piece("and \(Figures.count(hidden)) more, in the report", .dim)])
+                [Piece("and \(Figures.count(hidden)) more in the report", .dim)])
         }
     }
 }

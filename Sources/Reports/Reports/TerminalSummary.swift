@@ -26,7 +26,7 @@ package enum TerminalSummary {
 /// Writes the sections one after the other.
 struct SummaryWriter {
     /// Where the text of a labeled line begins.
-    static let labelColumns = 14
+    static let labelColumns = 16
     /// Violations of one invariant that are shown.
     static let examplesMax = 2
 
@@ -84,7 +84,7 @@ struct SummaryWriter {
         }
         let isGood = self.result.exit == .success
         line(
-            "\(self.result.meaning) (exit\u{A0}\(self.result.exit.rawValue))",
+            "\(self.result.meaning) (exit\u{A0}code\u{A0}\(self.result.exit.rawValue))",
             isGood ? .plain : sign.ink)
         for reason in self.result.reasons {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 600))])
@@ -96,13 +96,13 @@ struct SummaryWriter {
         }
         let missed = self.result.slos.count { $0.passed == false && !$0.isBreach }
         if missed > 0 {
-            let text = Figures.count(missed, "SLO", "SLOs") + " missed, which only warns"
+            let text = Figures.count(missed, "SLO", "SLOs") + " missed (warning only)"
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(text, .warning)])
         }
         line(
             [
                 Figures.count(self.result.devices, "phone", "phones"), "seed \(self.result.seed)",
-                Figures.length(self.result.length), self.result.world.rawValue,
+                Figures.length(self.result.length), self.result.world.mode,
                 Figures.date(iso8601: self.result.startedText),
             ].map(Printable.tied).joined(separator: " · "), .dim)
         if !self.result.labels.isEmpty {
@@ -128,7 +128,7 @@ struct SummaryWriter {
             Self.tally([
                 (slos.count { $0.passed == true }, "held"), (self.result.breaches.count, "failed"),
                 (slos.count { $0.isBreach && self.result.expectations.covers($0) }, "failed as expected"),
-                (slos.count { $0.passed == false && !$0.isBreach }, "missed as a warning"),
+                (slos.count { $0.passed == false && !$0.isBreach }, "missed (warning)"),
                 (slos.count { $0.passed == nil }, self.result.isInterrupted ? "not judged" : "n/a"),
             ]))
         let metric = slos.map { Printable.width($0.slo.selector.description) }.max() ?? 0
@@ -183,7 +183,7 @@ struct SummaryWriter {
     private var whyUnknown: String {
         if self.result.isInterrupted { return " (needs the end of the run)" }
         return self.result.failure == nil
-            ? " (only our own backend can tell)" : " (needs what the backend would have told)"
+            ? " (needs the simulated backend)" : " (needs data that the backend did not send)"
     }
 
     private static func names(_ verdicts: [Verdict]) -> String {
@@ -196,7 +196,7 @@ struct SummaryWriter {
         if verdict.standing == .brokenAsExpected {
             count += ", as expected"
         } else if verdict.expected > 0 {
-            count += ", \(Figures.count(verdict.expected)) of them expected for their profile"
+            count += ", \(Figures.count(verdict.expected)) expected for the client profile"
         }
         self.marked(tone, [Piece(verdict.invariant.rawValue, ink), Piece(count)])
         self.page.paragraph(

@@ -30,7 +30,7 @@ package enum ComparisonMarkdown {
         for reason in comparison.regressions { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
         if comparison.isRegression { text += "\n" }
         text += MarkdownText.table(
-            ["", "folder", "ended", "seed", "world", "length", "phones", "scans", "started"],
+            ["", "folder", "ended", "seed", "mode", "length", "phones", "scans", "started"],
             [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
                 let result = run.result
                 return [
@@ -38,7 +38,7 @@ package enum ComparisonMarkdown {
                     ([run.folder] + result.labels.words).map { MarkdownText.code($0, bytesMax: 400) }
                         .joined(separator: " "),
                     RunComparison.end(run), "\(result.seed)",
-                    result.world.rawValue, Figures.length(result.length), Figures.count(result.devices),
+                    result.world.mode, Figures.length(result.length), Figures.count(result.devices),
                     Figures.count(result.totals.scans.captured),
                     Figures.date(iso8601: result.startedText),
                 ]
@@ -60,7 +60,7 @@ package enum ComparisonMarkdown {
         guard !changes.isEmpty else { return "" }
         var lines = changes.prefix(Self.changesMax).map { Printable.line($0, bytesMax: 400) }
         if changes.count > lines.count { lines.append("and \(changes.count - lines.count) more lines") }
-        return "<details><summary>How the scenarios differ</summary>\n\n"
+        return "<details><summary>Scenario differences</summary>\n\n"
             + MarkdownText.block("diff", lines.joined(separator: "\n")) + "\n</details>\n"
     }
 
@@ -77,7 +77,7 @@ package enum ComparisonMarkdown {
         guard !comparison.objectives.isEmpty else { return "" }
         let rows = comparison.objectives.map { row in
             [
-                Self.word(row.change) + (row.change == .worse && !row.decides ? " (warns)" : ""),
+                Self.word(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
                 MarkdownText.code(row.slo.selector.description),
                 MarkdownText.code(row.slo.condition.description),
             ]
@@ -90,7 +90,7 @@ package enum ComparisonMarkdown {
         }
         return "### SLOs\n\n"
             + MarkdownText.table(
-                ["", "metric", "expected", "BASE", "", "NEW", ""], rows, textColumns: 7)
+                ["", "metric", "limit", "BASE", "", "NEW", ""], rows, textColumns: 7)
     }
 
     private static func promises(_ comparison: RunComparison) -> String {
@@ -111,7 +111,7 @@ package enum ComparisonMarkdown {
         let held = comparison.promises.count { $0.base?.standing == .held && $0.new?.standing == .held }
         return "### Losses and invariants\n\n"
             + MarkdownText.table(["", "what", "BASE", "NEW", "first"], rows, textColumns: 5)
-            + "\n\(Figures.count(held, "invariant", "invariants")) held in both.\n"
+            + "\n\(Figures.count(held, "invariant", "invariants")) held in both runs.\n"
     }
 
     private static func latencies(_ comparison: RunComparison) -> String {
@@ -129,7 +129,7 @@ package enum ComparisonMarkdown {
         guard !rows.isEmpty else { return "" }
         let more = comparison.latenciesLeftOut
         let rest =
-            more > 0 ? " \(Figures.count(more)) of single groups did as the fleet did and are left out." : ""
+            more > 0 ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
         return "### Latencies\n\n"
             + MarkdownText.table(
                 [
@@ -159,7 +159,7 @@ package enum ComparisonMarkdown {
                 row.text(row.base), row.text(row.new), row.difference,
             ]
         }
-        return "<details><summary>Counts, shown and not judged</summary>\n\n"
+        return "<details><summary>Counts, not judged</summary>\n\n"
             + MarkdownText.table(["", "what", "BASE", "NEW", ""], rows, textColumns: 2) + "\n</details>\n"
     }
 }

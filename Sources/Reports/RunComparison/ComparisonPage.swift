@@ -79,14 +79,14 @@ package struct ComparisonPage {
                 ([run.folder] + result.labels.words).map {
                     "<span class=\"mono\">\(HTMLText.escaped($0, bytesMax: 400))</span>"
                 }.joined(separator: "<br>"),
-                "\(sign) \(RunComparison.end(run))", String(result.seed), result.world.rawValue,
+                "\(sign) \(RunComparison.end(run))", String(result.seed), result.world.mode,
                 Figures.length(result.length), Figures.count(result.devices),
                 Figures.count(result.totals.scans.captured),
                 HTMLText.escaped(Figures.date(iso8601: result.startedText)),
             ]
         }
         return HTMLText.table(
-            ["", "folder", "ended", "seed", "world", "length", "phones", "scans", "started"], rows,
+            ["", "folder", "ended", "seed", "mode", "length", "phones", "scans", "started"], rows,
             numbers: [3, 5, 6, 7], id: "runs")
     }
 
@@ -111,7 +111,7 @@ package struct ComparisonPage {
                     "\(RunComparison.Objective.word(result)): \(RunComparison.Objective.text(result))")
             }
             return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? ", which only warns" : ""),
+                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
                 "<span class=\"mono\">\(HTMLText.escaped(row.slo.selector.description))</span>",
                 "<span class=\"mono\">\(HTMLText.escaped(row.slo.condition.description))</span>",
                 cell(row.base), cell(row.new),
@@ -135,7 +135,7 @@ package struct ComparisonPage {
         rows += self.comparison.promises.filter(\.isTelling).map { row in
             let first = row.new?.examples.first ?? row.base?.examples.first
             return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? ", as expected" : ""),
+                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
                 "<span class=\"mono\">\(row.invariant.rawValue)</span>",
                 RunComparison.Promise.text(row.base), RunComparison.Promise.text(row.new),
                 first.map { HTMLText.escaped("\($0.location): \($0.text)") } ?? "",
@@ -178,7 +178,7 @@ package struct ComparisonPage {
         }
         let more = self.comparison.latenciesLeftOut
         let rest =
-            more > 0 ? " \(Figures.count(more)) of single groups did as the fleet did and are left out." : ""
+            more > 0 ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
         return Section(
             id: "latency", title: "Latency",
             lead: "p50 and p95 are judged; \(HTMLText.escaped(self.comparison.rule)).\(rest)",
@@ -254,8 +254,8 @@ package struct ComparisonPage {
         return Section(
             id: "shares", title: "Shares",
             lead:
-                "Judged where they differ by more than a point of a percent and three standard errors. "
-                + "What became of scans and jobs is judged of runs that came to their end.",
+                "Judged if the difference exceeds one percentage point and three standard errors. "
+                + "Outcomes of scans and jobs are judged only if both runs completed.",
             body: rows.isEmpty
                 ? ""
                 : HTMLText.table(
@@ -272,7 +272,7 @@ package struct ComparisonPage {
         }
         return Section(
             id: "counts", title: "Counts",
-            lead: "Shown and not judged: neither more nor less of them is good.",
+            lead: "Not judged: neither a higher nor a lower count is better.",
             body: rows.isEmpty
                 ? ""
                 : HTMLText.table(
@@ -285,8 +285,8 @@ package struct ComparisonPage {
         let changes = self.comparison.scenarioChanges
         guard !changes.isEmpty else { return Section(id: "scenarios", title: "Scenarios", body: "") }
         return Section(
-            id: "scenarios", title: "How the scenarios differ",
-            lead: "As they ran, with every default filled in and without the seed.",
+            id: "scenarios", title: "Scenario differences",
+            lead: "Resolved scenarios with all defaults, without the seed.",
             body:
                 "<pre tabindex=\"0\">\(HTMLText.block(changes.joined(separator: "\n"), linesMax: Self.changesMax))</pre>\n"
         )
@@ -338,7 +338,7 @@ struct SpreadChart {
         return """
             <figure class="spread" id="\(self.id)">
             <figcaption><span class="t">value and spread</span> \
-            <span class="u">what lies apart has changed</span></figcaption>
+            <span class="u">ranges that do not overlap indicate a real change</span></figcaption>
             \(lanes)<div class="lane" aria-hidden="true"><span></span><svg width="100%" height="16">\(labels)</svg></div>
             </figure>
 

@@ -53,7 +53,7 @@ private struct ComparisonWriter {
         self.page.row([Piece(word, ink)], indent: indent, [(Piece(name, .bold), 0)])
         self.page.paragraph(
             Piece(""), indent: 2,
-            [Piece("\(comparison.sentence) (exit\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain)])
+            [Piece("\(comparison.sentence) (exit\u{A0}code\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain)])
         for reason in comparison.regressions {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
         }
@@ -130,7 +130,7 @@ private struct ComparisonWriter {
         var table = Table("SLOs", ["BASE", "", "NEW", ""])
         for row in self.comparison.objectives {
             table.rows.append([
-                self.name(row.change, row.name + (row.change == .worse && !row.decides ? " (warns)" : "")),
+                self.name(row.change, row.name + (row.change == .worse && !row.decides ? " (warning only)" : "")),
                 Piece(RunComparison.Objective.text(row.base)),
                 Piece(RunComparison.Objective.word(row.base), .dim),
                 Piece(RunComparison.Objective.text(row.new), self.ink(row.change)),
@@ -201,7 +201,7 @@ private struct ComparisonWriter {
         if more > 0 {
             self.page.paragraph(
                 Piece(""), indent: 2,
-                [Piece("and \(Figures.count(more)) of single groups, which did as the fleet did", .dim)])
+                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, same as the fleet", .dim)])
         }
     }
 
@@ -226,7 +226,7 @@ private struct ComparisonWriter {
         let rows = self.comparison.counts.filter { $0.change != .shown }
         guard !rows.isEmpty else { return }
         self.page.gap()
-        var table = Table("In one run only", ["BASE", "NEW"])
+        var table = Table("Only in one run", ["BASE", "NEW"])
         for row in rows {
             table.rows.append([
                 self.name(row.change, row.name), Piece(row.text(row.base)), Piece(row.text(row.new)),

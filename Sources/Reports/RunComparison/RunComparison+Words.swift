@@ -17,7 +17,7 @@ extension RunComparison {
     }
 
     var sentence: String {
-        if self.isIdentical { return "both runs are the same, to the bit" }
+        if self.isIdentical { return "both runs are identical, bit for bit" }
         let better = self.count(of: .better).map { "\($0) better" }
         guard let worse = self.count(of: .worse) else {
             return "nothing got worse" + (better.map { ", " + $0 } ?? "")
@@ -27,7 +27,7 @@ extension RunComparison {
 
     /// What a regression of a latency is, with this run's limits.
     var rule: String {
-        "worse: by more than \(self.toleranceText) and 2 ms, and outside the spread of the windows of both runs"
+        "worse: higher by more than \(self.toleranceText) and 2 ms, and outside the spread of both runs"
     }
 
     var toleranceText: String {
@@ -62,7 +62,7 @@ extension RunComparison {
     static func facts(_ run: ComparedRun) -> [String] {
         let result = run.result
         return [
-            "seed \(result.seed)", result.world.rawValue, Figures.length(result.length),
+            "seed \(result.seed)", result.world.mode, Figures.length(result.length),
             Figures.count(result.devices, "phone", "phones"),
             Figures.count(result.totals.scans.captured, "scan", "scans"),
             Figures.date(iso8601: result.startedText),
@@ -78,7 +78,7 @@ extension RunComparison {
     static func end(_ run: ComparedRun) -> String {
         run.wasCutOff
             ? "killed, not judged"
-            : "\(run.result.headline.lowercased()) (exit \(run.result.exit.rawValue))"
+            : "\(run.result.headline.lowercased()) (exit code \(run.result.exit.rawValue))"
     }
 
     /// What became of the run where it broke off.
@@ -93,12 +93,12 @@ extension RunComparison {
         for (side, run) in [("BASE", base), ("NEW", new)] {
             if run.wasCutOff {
                 warnings.append(
-                    "\(side) was killed: its files are compared as far as they go, and what became of scans and jobs is not judged"
+                    "\(side) was killed: only the data in its files is compared, and outcomes of scans and jobs are not judged"
                 )
             } else if let failure = run.result.failure {
                 warnings.append("\(side) was cut short: \(failure)")
             } else if run.result.isInterrupted {
-                warnings.append("\(side) was interrupted: what became of scans and jobs is not judged")
+                warnings.append("\(side) was interrupted: outcomes of scans and jobs are not judged")
             }
             if !run.result.generator.isTrustworthy {
                 warnings.append(
@@ -113,13 +113,13 @@ extension RunComparison {
         differ("the scenarios differ", base.head.scenario.name, new.head.scenario.name)
         if base.head.scenario.name == new.head.scenario.name, !self.scenarioChanges.isEmpty {
             warnings.append(
-                "the scenario did not run the same way: \(Figures.count(self.scenarioChanges.count, "line differs", "lines differ"))"
+                "the resolved scenarios differ in \(Figures.count(self.scenarioChanges.count, "line", "lines"))"
             )
         }
         differ("the seeds differ", "\(base.head.seed)", "\(new.head.seed)")
         differ("the programs differ", base.head.tool, new.head.tool)
         if let before = base.head.machine, let after = new.head.machine {
-            differ("the machines differ, and with them the times", before, after)
+            differ("the machines differ, so times may not be comparable", before, after)
         }
         differ("the backends differ", Self.backend(base.head), Self.backend(new.head))
         if base.head.world == .virtual, new.head.world == .virtual, base.head.seed == new.head.seed,
@@ -127,12 +127,12 @@ extension RunComparison {
             base.cameToItsEnd, new.cameToItsEnd
         {
             warnings.append(
-                "two virtual runs of one seed differ: the virtual world repeats itself to the bit, so something else changed"
+                "two simulated runs with the same seed differ: simulated runs are reproducible, so something else changed"
             )
         }
         for row in self.objectives where row.change == .withinSpread {
             warnings.append(
-                "SLO \(row.name) was \(Objective.word(row.base)) and is \(Objective.word(row.new)), by a difference that chance makes"
+                "SLO \(row.name): \(Objective.word(row.base)) in BASE, \(Objective.word(row.new)) in NEW; the difference may be chance"
             )
         }
         if let lateness = self.lateness { warnings.append(lateness) }
@@ -140,7 +140,7 @@ extension RunComparison {
     }
 
     private static func backend(_ head: RunHead) -> String {
-        head.labels.target ?? (head.hasBackendView ? "the simulated one" : "a target")
+        head.labels.target ?? (head.hasBackendView ? "simulated backend" : "a target")
     }
 
     /// A machine that was busier while NEW ran.
@@ -150,7 +150,7 @@ extension RunComparison {
             after > before * 2, after - before > 5_000_000
         else { return nil }
         return
-            "the machine was busier while NEW ran: the phones’ timers were late by \(Figures.time(after)) (p99), before by \(Figures.time(before))"
+            "the machine was busier during NEW: timer lag p99 \(Figures.time(after)), in BASE \(Figures.time(before))"
     }
 
     // MARK: Scenarios
@@ -256,7 +256,7 @@ extension RunComparison.Objective {
         switch result?.passed {
         case true?: "held"
         case false?: "missed"
-        case nil: result == nil ? "not there" : "n/a"
+        case nil: result == nil ? "absent" : "n/a"
         }
     }
 
@@ -270,9 +270,9 @@ extension RunComparison.Promise {
         switch verdict?.standing {
         case .held?: "held"
         case .broken?: Figures.count(verdict?.violations ?? 0, "violation", "violations")
-        case .brokenAsExpected?: "broken, expected for its profile"
+        case .brokenAsExpected?: "broken as expected"
         case .notAvailable?: "n/a"
-        case nil: "not there"
+        case nil: "absent"
         }
     }
 

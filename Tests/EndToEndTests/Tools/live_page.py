@@ -134,7 +134,7 @@ def main(url, pictures):
                 look = browser.value(LOOK)
                 if not seen or look != seen[-1]:
                     seen.append(look)
-                if look["line"].startswith("the run is over"):
+                if look["line"].startswith("run finished"):
                     break
                 if pictures and look["windows"] > 8 and taken == 0:
                     taken = 1

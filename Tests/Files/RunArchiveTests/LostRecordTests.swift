@@ -72,6 +72,6 @@ import Testing
         for scan in UInt32(1)...12 { lost.add(ScanNumber(scan), of: DeviceNumber(7)) }
         #expect(lost.warning(hasBackendView: true)?.hasSuffix(", phone 7 scan 10 and 2 more") == true)
         let foreign = lost.warning(hasBackendView: false)
-        #expect(foreign?.contains("how many books they showed is not known") == true)
+        #expect(foreign?.contains("their number of books is unknown") == true)
     }
 }

@@ -89,7 +89,7 @@ import Testing
         first.flush()
         #expect(FolderLock.isHeld(self.scratch.at("run")))
         let error = #expect(throws: OutputError.self) { try RunDirectory.create(place, log: Self.log) }
-        #expect(error?.failures.map(\.reason) == ["another run is writing there"])
+        #expect(error?.failures.map(\.reason) == ["another run is writing to this folder"])
         #expect(self.scratch.text("run/events.ndjson")?.isEmpty == false)
         _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
         #expect(!FolderLock.isHeld(self.scratch.at("run")))
@@ -125,11 +125,11 @@ import Testing
         try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)
         #expect(directory.warnings.count == 1)
-        #expect(directory.warnings[0].contains("Reports/latest could not be renewed: "))
+        #expect(directory.warnings[0].contains("Reports/latest could not be updated: "))
         #expect(self.scratch.names("Reports") == ["2026-11-21T093000Z-flaky-network-1", "latest"])
         _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
         let folder = "Reports/2026-11-21T093000Z-flaky-network-1"
-        #expect(self.scratch.text(folder + "/report.md")?.contains("could not be renewed") == true)
+        #expect(self.scratch.text(folder + "/report.md")?.contains("could not be updated") == true)
     }
 
     // MARK: As the run goes
@@ -177,7 +177,7 @@ import Testing
         #expect(self.scratch.text("full/events.ndjson")?.utf8.count == line.count * 2)
         #expect(
             directory.warnings == [
-                "events.ndjson is full at \(line.count * 2 + 5) bytes: later observations are not in it"
+                "events.ndjson is full at \(line.count * 2 + 5) bytes: later observations are missing"
             ])
         #expect(self.scratch.text("full/report.md")?.contains("events.ndjson is full") == true)
     }

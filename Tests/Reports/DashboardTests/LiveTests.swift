@@ -158,7 +158,7 @@ import Testing
         #expect(frame.parts[0].html.contains("<span class=\"word\">Running</span>"))
         #expect(frame.parts[0].html.contains("Scans arrive until 0:20. So far 1 of 1 SLO and 13 of 13"))
         let cards = frame.parts[1].html
-        #expect(cards.components(separatedBy: "nothing to judge yet").count == 4)
+        #expect(cards.components(separatedBy: "no data yet").count == 4)
         #expect(cards.components(separatedBy: "holds so far").count == 2)
         #expect(cards.contains("not reached yet, limit count &gt;= 100"))
     }
@@ -168,7 +168,7 @@ import Testing
         result.verdicts = Samples.brokenInvariant().verdicts
         var page = try Self.page([])
         let head = page.frame(Self.moment(result, at: .seconds(30))).parts[0].html
-        #expect(head.contains("<span class=\"word\">Running, and broken</span>"))
+        #expect(head.contains("<span class=\"word\">Running, invariant broken</span>"))
         #expect(head.contains("All scans have arrived"))
         #expect(head.contains("book.never-lost"))
     }
@@ -177,7 +177,7 @@ import Testing
         var page = try Self.page([])
         let frame = page.lastFrame(Samples.failedSLO(), Chronicle(faults: 0))
         #expect(frame.title == "✗ Failed: flaky-network")
-        #expect(frame.parts[0].html.contains("<dt>exit</dt><dd>99</dd>"))
+        #expect(frame.parts[0].html.contains("<dt>exit code</dt><dd>99</dd>"))
         #expect(frame.parts[0].html.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
         #expect(
             LivePage.lastWord(Samples.failedSLO())

@@ -29,10 +29,10 @@ import Testing
         let result = self.result()
         let terminal = TerminalSummary.text(result, style: Self.wide)
         #expect(terminal.contains("upload 202: data.sseUrl: expected a string, was a number (17)"))
-        #expect(terminal.contains("×, first phone 3, scan 1 at 0:02; could not be used"))
+        #expect(terminal.contains("×, first phone 3, scan 1 at 0:02; response rejected"))
         let markdown = MarkdownReport.text(result)
         #expect(markdown.contains("### Findings"))
-        #expect(markdown.contains("| `upload 202` | `data.sseUrl` | a string | a number | `17` | not used |"))
+        #expect(markdown.contains("| `upload 202` | `data.sseUrl` | a string | a number | `17` | rejected |"))
         let page = HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text
         #expect(page.contains("finding-table") && page.contains("39,712"))
     }

@@ -51,7 +51,7 @@ import Testing
             self.scans(47, waiting: [(.suspended, 12), (.offline, 1)]), slos: [.scansWaiting])
         #expect(
             result.outcome
-                == "13 of 60 scans had not finished after 30 s: 1 without a network, 12 still running at the end"
+                == "13 of 60 scans had not finished after 30 s: 1 offline, 12 still running at the end"
         )
     }
 
@@ -75,7 +75,7 @@ import Testing
             ])
         #expect(
             unreadable.outcome
-                == "no scan was completed: 40 of 40 requests for results got an answer that could not be read: wrong-content-type"
+                == "no scan was completed: 40 of 40 results requests got an unreadable response: wrong-content-type"
         )
         let refused = try self.result(
             self.scans(0, refused: 40), troubles: [(Trouble(family: .refused, name: "scan refused: NO"), 40)])
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `a run without a scan measured nothing`() throws {
         #expect(
-            try self.result { _ in }.outcome == "not one scan was captured, so nothing was measured")
+            try self.result { _ in }.outcome == "no scan was captured, so nothing was measured")
     }
 
     @Test func `lost books come before everything else`() throws {

@@ -18,7 +18,7 @@ import Testing
             timed.map { $0.drop { $0 == " " }.prefix(12) } == [
                 "<testsuites ", "<testsuite n", "<testcase na",
             ])
-        #expect(timed[1].contains("name=\"run\"") && timed[2].contains("ran to its end and kept up"))
+        #expect(timed[1].contains("name=\"run\"") && timed[2].contains("run completed, load generator kept up"))
         let cases = Self.lines(result, containing: "<testcase").dropLast()
         #expect(cases.count > 10)
         #expect(cases.allSatisfy { $0.contains(" time=\"0\"") })
@@ -27,7 +27,7 @@ import Testing
     @Test func `a run that ended early did not run to its end`() {
         var result = Samples.failedSLO()
         result.endedEarly = "ended early: upload.attempts.failed was 100% (20 of 20) in the last 5 s"
-        let last = Self.lines(result, containing: "ran to its end and kept up")
+        let last = Self.lines(result, containing: "run completed, load generator kept up")
         #expect(last.count == 1)
         #expect(
             last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed") == true)
@@ -57,7 +57,7 @@ import Testing
         #expect(!cases.isEmpty)
         #expect(
             cases.allSatisfy {
-                $0.contains("<skipped message=\"not judged, the run was interrupted: observed ")
+                $0.contains("<skipped message=\"not judged because the run was interrupted: observed ")
             })
     }
 }

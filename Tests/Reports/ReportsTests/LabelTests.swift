@@ -145,7 +145,7 @@ import Testing
         let other = try shard("c", RunLabels(target: "http://127.0.0.1:9090"))
         let mixed = try #require(PastRun.merged([first, other, first], slos: []))
         #expect(mixed.result.labels == RunLabels())
-        #expect(mixed.result.notes.contains("the runs had 2 different backends"))
+        #expect(mixed.result.notes.contains("the runs used 2 different backends"))
     }
 
     // MARK: --tag
@@ -174,7 +174,7 @@ import Testing
             #expect(problem("build=" + value) == .badValue(key: "build"), "\(value)")
         }
         #expect(problem("a=1", "b=1", "a=2") == .twice(key: "a"))
-        #expect(RunTag.Problem.noPair("\u{1B}[2J").description == "wants KEY=VALUE, not '[2J'")
+        #expect(RunTag.Problem.noPair("\u{1B}[2J").description == "expects KEY=VALUE, not '[2J'")
         let many = (0..<21).map { "k\($0)=v" }
         #expect(throws: RunTag.Problem.tooMany(21)) { try RunTag.list(parsing: many) }
         #expect(try RunTag.list(parsing: Array(many.dropLast())).count == 20)

@@ -48,7 +48,7 @@ import Testing
                 Commuters scan shelves while their link keeps dropping.
 
                 - `the backend process died: killed by signal 9`
-                - `the generator did not keep up`
+                - `the load generator did not keep up`
                 - `the run was interrupted`
                 """))
     }
@@ -91,13 +91,13 @@ import Testing
 
         - `1 invariant broken: book.never-lost`
 
-        | phones | seed | length | world | started | exit |
+        | phones | seed | length | mode | started | exit code |
         | --- | --- | --- | --- | --- | --- |
         | 42 | 42 | 34.2 s | live | 2026-11-21 09:30:00 UTC | 97: an invariant broke: something was lost, duplicated or reordered |
 
         ### SLOs
 
-        |  | metric | expected | actual |
+        |  | metric | limit | actual |
         | --- | --- | --- | --- |
         | ✅ | `sse.connect.time` | `p(95) < 400ms` | `302.8ms` |
         | ✅ | `sse.first_event.time{group:commuters}` | `p(95) < 500ms` | `121.6ms` |
@@ -108,7 +108,7 @@ import Testing
 
         ### Invariants
 
-        |  | invariant | violations | first | what |
+        |  | invariant | violations | first | description |
         | --- | --- | --- | --- | --- |
         | ❌ | `book.never-lost` | 4 | phone 17, scan 2, at 12.480 s | `book 4 of 6 never came` |
         | ⚠️ as expected | `stream.no-gap` | 2 | phone 3, at 12.480 s | `resumed behind an event that it had not applied` |
@@ -119,13 +119,13 @@ import Testing
 
         |  | phones | captured | restored | completed | refused | waiting | lost |
         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-        | whole fleet | 42 | 126 | 0 | 117 | 3 | 5 | **1** |
+        | all phones | 42 | 126 | 0 | 117 | 3 | 5 | **1** |
         | commuters | 40 | 120 | 0 | 112 | 3 | 5 | 0 |
         | readers | 2 | 6 | 0 | 6 | 0 | 0 | 0 |
 
-        Waiting: 3 without a network, 2 told to wait (429).
+        Waiting: 3 offline, 2 rate limited (429).
 
-        Books: 540 expected, 536 received, 4 missing, 0 duplicated, 12 came again and were not added.
+        Books: 540 expected, 536 received, 4 missing, 0 duplicated, 12 replays discarded.
 
         Jobs: 131 accepted, 122 cleaned up, 4 abandoned, 0 orphaned, 5 expired.
 
@@ -149,7 +149,7 @@ import Testing
         | `results.time` | 0 | - | - | - | - | 1 (100%) |
         | `scan.time` | 120 | 5.56s | 8.86s | 9.16s | 9.22s |  |
 
-        <details><summary>Faults, health, how to run it again</summary>
+        <details><summary>Faults, load generator, how to reproduce</summary>
 
         | fault | fired |
         | --- | ---: |
@@ -159,13 +159,13 @@ import Testing
         | `expire-token-1` | 0 |
         | `offline-1` | 20 |
 
-        - timers late by 556us (p99), 560us (max)
+        - timer lag p99 556us, max 560us
         - phones: 3.204 s CPU, 48 MiB
         - backend: 1.100 s CPU, 31 MiB
         - warning: `3 photos of Images/shelves could not be read and were left out`
         - event streams are not written out: events are skipped and counted only
         - `swiftwing-sim 1.0.0`, scenario SHA-256 `7a6065b4105ecbe4c5064b18e36223d02c1bef7191c60cc85609a6c5d3612635`
-        - measured on `2 × a processor, 4096 MiB, a system`
+        - machine `2 × a processor, 4096 MiB, a system`
 
         ```sh
         swiftwing-sim run flaky-network.scenario --seed 42

@@ -53,7 +53,7 @@ import Testing
         let text = TerminalSummary.text(
             result, style: TerminalStyle(columns: 100, isColored: false, isASCII: false))
         #expect(
-            text.contains("at most 1,000 open at once, within 1 % of that for 2.0 s (server's own gauge)"))
+            text.contains("peak 1,000 open streams (within 1 % for 2.0 s), measured at the server"))
     }
 
     @Test func `what cut a run short is told, and only then`() throws {

@@ -3,12 +3,12 @@
 enum TerminalGoldens {
     static let passed = #"""
         ✓ PASSED  flaky-network
-          every SLO and invariant held (exit 0)
-          - 1 SLO missed, which only warns
+          every SLO and invariant held (exit code 0)
+          - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          5 held, 1 missed as a warning
+        SLOs            5 held, 1 missed (warning)
           ✓ sse.connect.time                       p(95) < 400ms  302.8ms
           ✓ sse.first_event.time{group:commuters}  p(95) < 500ms  121.6ms
           ✓ sse.event.latency                      p(99) < 60ms   54.8ms
@@ -16,18 +16,18 @@ enum TerminalGoldens {
           ! scans.waiting                          count == 0     5
           ✓ scans.lost                             count == 0     0
 
-        Invariants    13 held
+        Invariants      13 held
           ✓ scan.custody, scan.refused-for-cause, book.never-lost,
             book.never-double-added, book.faithful, stream.id-monotone, stream.no-gap,
             stream.terminal-once, job.cleaned, job.not-cleaned-early, limit.honoured,
             slots.bounded, server.agrees
 
-        Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     3 without a network, 2 told to wait (429)
-        Books         540 expected = 540 received + 0 missing; 0 duplicated, 12 came
-                      again and were not added
-        Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
-                      app-suspended 1), 0 orphaned, 5 expired
+        Scans           126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
+          waiting       3 offline, 2 rate limited (429)
+        Books           540 expected = 540 received + 0 missing; 0 duplicated, 12
+                        replays discarded
+        Jobs            131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
+                        app-suspended 1), 0 orphaned, 5 expired
 
         Groups       captured  completed  lost  waiting  refused  phones
           commuters       120        112     0        5        3      40
@@ -48,30 +48,30 @@ enum TerminalGoldens {
           results.time               0       -       -       -       -   1 (100%)
           scan.time                120   5.56s   8.86s   9.16s   9.22s
 
-        Replies       200 ×240, 202 ×131, 429 ×28
-        Streams       720 events, 31 pings, 60 resumed, 1 restarted, 2 unknown
-        Faults        rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
-                      never fired, offline-1 ×20
+        HTTP responses  200 ×240, 202 ×131, 429 ×28
+        Streams         720 events, 31 pings, 60 resumed, 1 restarted, 2 unknown
+        Faults          rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
+                        never fired, offline-1 ×20
 
-        Generator     kept up, timers late by 556us (p99), 560us (max)
-        Resources     phones 3.204 s CPU, 48 MiB; backend 1.100 s CPU, 31 MiB
-        Note          event streams are not written out: events are skipped and counted
-                      only
+        Load generator  healthy, timer lag p99 556us, max 560us
+        Resources       phones 3.204 s CPU, 48 MiB; backend 1.100 s CPU, 31 MiB
+        Note            event streams are not written out: events are skipped and
+                        counted only
 
-        Report        Reports/2026-11-21T093000Z-flaky-network-42
-                      summary.json report.md events.ndjson scenario.resolved
-        Again         swiftwing-sim run flaky-network.scenario --seed 42
+        Report          Reports/2026-11-21T093000Z-flaky-network-42
+                        summary.json report.md events.ndjson scenario.resolved
+        Reproduce with  swiftwing-sim run flaky-network.scenario --seed 42
 
         """#
 
     static let foreign = #"""
         ✓ PASSED  flaky-network
-          every SLO and invariant held (exit 0)
-          - 1 SLO missed, which only warns
+          every SLO and invariant held (exit code 0)
+          - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          4 held, 1 missed as a warning, 1 n/a
+        SLOs            4 held, 1 missed (warning), 1 n/a
           ✓   sse.connect.time                       p(95) < 400ms  302.8ms
           ✓   sse.first_event.time{group:commuters}  p(95) < 500ms  121.6ms
           n/a sse.event.latency p(99) < 60ms unknown with this target
@@ -79,19 +79,19 @@ enum TerminalGoldens {
           !   scans.waiting                          count == 0     5
           ✓   scans.lost                             count == 0     0
 
-        Invariants    9 held, 4 n/a
-          n/a book.never-lost, book.faithful, stream.no-gap, server.agrees (only our own
-              backend can tell)
+        Invariants      9 held, 4 n/a
+          n/a book.never-lost, book.faithful, stream.no-gap, server.agrees (needs the
+              simulated backend)
           ✓   scan.custody, scan.refused-for-cause, book.never-double-added,
               stream.id-monotone, stream.terminal-once, job.cleaned,
               job.not-cleaned-early, limit.honoured, slots.bounded
 
-        Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     3 without a network, 2 told to wait (429)
-        Books         540 received; expected and missing n/a; 0 duplicated, 12 came
-                      again and were not added
-        Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
-                      app-suspended 1), 9 not deleted; orphaned and expired n/a
+        Scans           126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
+          waiting       3 offline, 2 rate limited (429)
+        Books           540 received; expected and missing n/a; 0 duplicated, 12 replays
+                        discarded
+        Jobs            131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
+                        app-suspended 1), 9 not deleted; orphaned and expired n/a
 
         Groups       captured  completed  lost  waiting  refused  phones
           commuters       120        112     0        5        3      40
@@ -112,31 +112,32 @@ enum TerminalGoldens {
           scan.time                120   5.56s   8.86s   9.16s   9.22s
           n/a  sse.event.latency, sse.event.delay
 
-        Replies       200 ×240, 202 ×131, 429 ×28
-        Streams       720 events, 31 pings, 60 resumed, 1 restarted, 2 unknown
-        Faults        rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
-                      never fired, offline-1 n/a
+        HTTP responses  200 ×240, 202 ×131, 429 ×28
+        Streams         720 events, 31 pings, 60 resumed, 1 restarted, 2 unknown
+        Faults          rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
+                        never fired, offline-1 n/a
 
-        Generator     kept up, timers late by 556us (p99), 560us (max)
-        Resources     phones 3.204 s CPU, 48 MiB; backend n/a
-        Note          event streams are not written out: events are skipped and counted
-                      only
+        Load generator  healthy, timer lag p99 556us, max 560us
+        Resources       phones 3.204 s CPU, 48 MiB; backend n/a
+        Note            event streams are not written out: events are skipped and
+                        counted only
 
-        Report        Reports/2026-11-21T093000Z-flaky-network-42
-                      summary.json report.md events.ndjson scenario.resolved
-        Again         swiftwing-sim run flaky-network.scenario --seed 42
+        Report          Reports/2026-11-21T093000Z-flaky-network-42
+                        summary.json report.md events.ndjson scenario.resolved
+        Reproduce with  swiftwing-sim run flaky-network.scenario --seed 42
 
         """#
 
     static let failedSLO = #"""
         ✗ FAILED  flaky-network
-          an SLO failed (exit 99)
-          - 1 SLO failed: sse.first_event.time{group:commuters}
-          - 1 SLO missed, which only warns
+          an SLO failed (exit code 99)
+          - SLO failed: sse.first_event.time{group:commuters} was 812ms, limit p(95) <
+            500ms
+          - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          4 held, 1 failed, 1 missed as a warning
+        SLOs            4 held, 1 failed, 1 missed (warning)
           ✓ sse.connect.time                       p(95) < 400ms  302.8ms
           ✗ sse.first_event.time{group:commuters}  p(95) < 500ms  812ms
           ✓ sse.event.latency                      p(99) < 60ms   54.8ms
@@ -149,13 +150,13 @@ enum TerminalGoldens {
     static let brokenInvariant = #"""
         ✗ FAILED  flaky-network
           4 books are missing from 1 scan
-          an invariant broke: something was lost, duplicated or reordered (exit 97)
+          an invariant broke: something was lost, duplicated or reordered (exit code 97)
           - 1 invariant broken: book.never-lost
-          - 1 SLO missed, which only warns
+          - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          5 held, 1 missed as a warning
+        SLOs            5 held, 1 missed (warning)
           ✓ sse.connect.time                       p(95) < 400ms  302.8ms
           ✓ sse.first_event.time{group:commuters}  p(95) < 500ms  121.6ms
           ✓ sse.event.latency                      p(99) < 60ms   54.8ms
@@ -163,8 +164,8 @@ enum TerminalGoldens {
           ! scans.waiting                          count == 0     5
           ✓ scans.lost                             count == 0     0
 
-        Invariants    11 held, 1 broken, 1 broken as expected
-          ✗ book.never-lost 4 violations, 1 of them expected for their profile
+        Invariants      11 held, 1 broken, 1 broken as expected
+          ✗ book.never-lost 4 violations, 1 expected for the client profile
             every book that the backend found for a scan is in the phone's library
             phone 17, scan 2, at 12.480 s: book 4 of 6 never came
             phone 18, scan 2, at 12.480 s: book 4 of 6 never came
@@ -177,47 +178,47 @@ enum TerminalGoldens {
             book.faithful, stream.id-monotone, stream.terminal-once, job.cleaned,
             job.not-cleaned-early, limit.honoured, slots.bounded, server.agrees
 
-        Scans         126 captured = 117 completed + 3 refused + 5 waiting + 1 lost
-          waiting     3 without a network, 2 told to wait (429)
-        Books         540 expected = 536 received + 4 missing; 0 duplicated, 12 came
-                      again and were not added
-        Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
-                      app-suspended 1), 0 orphaned, 5 expired
+        Scans           126 captured = 117 completed + 3 refused + 5 waiting + 1 lost
+          waiting       3 offline, 2 rate limited (429)
+        Books           540 expected = 536 received + 4 missing; 0 duplicated, 12
+                        replays discarded
+        Jobs            131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
+                        app-suspended 1), 0 orphaned, 5 expired
 
         """#
 
     static let interrupted = #"""
         ! INTERRUPTED  flaky-network
-          interrupted; this is what ran until then (exit 105)
+          interrupted; these are the results up to that point (exit code 105)
           40 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          none in this scenario
+        SLOs            none in this scenario
 
-        Invariants    13 held
+        Invariants      13 held
           ✓ scan.custody, scan.refused-for-cause, book.never-lost,
             book.never-double-added, book.faithful, stream.id-monotone, stream.no-gap,
             stream.terminal-once, job.cleaned, job.not-cleaned-early, limit.honoured,
             slots.bounded, server.agrees
 
-        Scans         126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
-          waiting     3 without a network, 2 told to wait (429)
-        Books         540 expected = 540 received + 0 missing; 0 duplicated, 12 came
-                      again and were not added
-        Jobs          131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
-                      app-suspended 1), 0 orphaned, 5 expired
+        Scans           126 captured = 118 completed + 3 refused + 5 waiting + 0 lost
+          waiting       3 offline, 2 rate limited (429)
+        Books           540 expected = 540 received + 0 missing; 0 duplicated, 12
+                        replays discarded
+        Jobs            131 accepted, 122 cleaned up, 4 abandoned (token-expired 3,
+                        app-suspended 1), 0 orphaned, 5 expired
 
-        Disconnected  never
+        Disconnections  none
 
         """#
 
     static let aborted = #"""
         ✗ ABORTED  flaky-network
-          an internal error, or the backend process died (exit 70)
+          an internal error, or the backend process died (exit code 70)
           - the backend process died: killed by signal 9
-          - the generator did not keep up
+          - the load generator did not keep up
           - the run was interrupted
-          - 1 SLO missed, which only warns
+          - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
@@ -225,13 +226,13 @@ enum TerminalGoldens {
 
     static let foreignNarrow = #"""
         ok PASSED  flaky-network
-          every SLO and invariant held (exit 0)
-          - 1 SLO missed, which only warns
+          every SLO and invariant held (exit code 0)
+          - 1 SLO missed (warning only)
           42 phones - seed 42 - 34.2 s - live -
           2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
 
-        SLOs          4 held, 1 missed as a warning, 1 n/a
+        SLOs            4 held, 1 missed (warning), 1 n/a
           ok   sse.connect.time p(95) < 400ms 302.8ms
           ok   sse.first_event.time{group:commuters} p(95) < 500ms
                121.6ms
@@ -241,22 +242,22 @@ enum TerminalGoldens {
           warn scans.waiting count == 0 5
           ok   scans.lost count == 0 0
 
-        Invariants    9 held, 4 n/a
+        Invariants      9 held, 4 n/a
           n/a  book.never-lost, book.faithful, stream.no-gap,
-               server.agrees (only our own backend can tell)
+               server.agrees (needs the simulated backend)
           ok   scan.custody, scan.refused-for-cause,
                book.never-double-added, stream.id-monotone,
                stream.terminal-once, job.cleaned,
                job.not-cleaned-early, limit.honoured, slots.bounded
 
-        Scans         126 captured = 118 completed + 3 refused + 5
-                      waiting + 0 lost
-          waiting     3 without a network, 2 told to wait (429)
-        Books         540 received; expected and missing n/a; 0
-                      duplicated, 12 came again and were not added
-        Jobs          131 accepted, 122 cleaned up, 4 abandoned
-                      (token-expired 3, app-suspended 1), 9 not
-                      deleted; orphaned and expired n/a
+        Scans           126 captured = 118 completed + 3 refused + 5
+                        waiting + 0 lost
+          waiting       3 offline, 2 rate limited (429)
+        Books           540 received; expected and missing n/a; 0
+                        duplicated, 12 replays discarded
+        Jobs            131 accepted, 122 cleaned up, 4 abandoned
+                        (token-expired 3, app-suspended 1), 9 not
+                        deleted; orphaned and expired n/a
 
         Groups       captured  completed  lost  waiting  refused
           commuters       120        112     0        5        3
@@ -277,24 +278,23 @@ enum TerminalGoldens {
           scan.time              120   5.56s   8.86s   9.16s   9.22s
           n/a  sse.event.latency, sse.event.delay
 
-        Replies       200 x240, 202 x131, 429 x28
-        Streams       720 events, 31 pings, 60 resumed, 1 restarted,
-                      2 unknown
-        Faults        rate-limit-1 x28, strip-books-1 x31,
-                      reset-1 x42, expire-token-1 never fired,
-                      offline-1 n/a
+        HTTP responses  200 x240, 202 x131, 429 x28
+        Streams         720 events, 31 pings, 60 resumed, 1
+                        restarted, 2 unknown
+        Faults          rate-limit-1 x28, strip-books-1 x31,
+                        reset-1 x42, expire-token-1 never fired,
+                        offline-1 n/a
 
-        Generator     kept up, timers late by 556us (p99), 560us
-                      (max)
-        Resources     phones 3.204 s CPU, 48 MiB; backend n/a
-        Note          event streams are not written out: events are
-                      skipped and counted only
+        Load generator  healthy, timer lag p99 556us, max 560us
+        Resources       phones 3.204 s CPU, 48 MiB; backend n/a
+        Note            event streams are not written out: events
+                        are skipped and counted only
 
-        Report        Reports/2026-11-21T093000Z-flaky-network-42
-                      summary.json report.md events.ndjson
-                      scenario.resolved
-        Again         swiftwing-sim run flaky-network.scenario \
-                      --seed 42
+        Report          Reports/2026-11-21T093000Z-flaky-network-42
+                        summary.json report.md events.ndjson
+                        scenario.resolved
+        Reproduce with  swiftwing-sim run flaky-network.scenario \
+                        --seed 42
 
         """#
 }

@@ -108,9 +108,9 @@ import Testing
         #expect(
             Self.text(Samples.passed(command: command)).hasSuffix(
                 #"""
-                Again         swiftwing-sim run flaky-network.scenario --set \
-                              fleet.commuters.devices=400 --header 'X-Team: (left-out)' --seed \
-                              42
+                Reproduce with  swiftwing-sim run flaky-network.scenario --set \
+                                fleet.commuters.devices=400 --header 'X-Team: (left-out)' \
+                                --seed 42
 
                 """#))
     }

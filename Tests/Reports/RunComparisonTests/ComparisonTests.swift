@@ -94,7 +94,7 @@ import Testing
         let chance = self.compare(result(failed: 0, of: 80), result(failed: 1, of: 80))
         #expect(chance.objectives.map(\.change) == [.withinSpread])
         #expect(chance.regressions == [])
-        #expect(chance.warnings.contains { $0.contains("by a difference that chance makes") })
+        #expect(chance.warnings.contains { $0.contains("the difference may be chance") })
         let changed = self.compare(result(failed: 0, of: 80), result(failed: 20, of: 80))
         #expect(changed.objectives.map(\.change) == [.worse])
         #expect(changed.isRegression)
@@ -156,7 +156,7 @@ import Testing
         let whole = self.compare(Samples.passed(), new)
         #expect(whole.regressions.contains { $0.hasPrefix("scans.completed: ") })
         let killed = self.compare(self.side(Samples.passed()), self.side(new, isKilled: true))
-        #expect(killed.regressions == ["the run itself: passed (exit 0) to killed, not judged"])
+        #expect(killed.regressions == ["the run itself: passed (exit code 0) to killed, not judged"])
         #expect(self.compare(self.side(new, isKilled: true), self.side(Samples.passed())).regressions == [])
         var failed = Samples.passed()
         failed.failure = "the backend process was killed"
@@ -194,12 +194,12 @@ import Testing
         #expect(
             comparison.warnings == [
                 "NEW cannot be trusted: timers late",
-                "the scenario did not run the same way: 1 line differs",
+                "the resolved scenarios differ in 1 line",
                 "the seeds differ: 42 in BASE, 7 in NEW",
                 "the programs differ: swiftwing-sim 1.0.0 in BASE, swiftwing-sim 2.0.0 in NEW",
-                "the machines differ, and with them the times: 2 × a processor, 4096 MiB, a system in BASE, 8 × another processor in NEW",
-                "the backends differ: the simulated one in BASE, https://staging.example in NEW",
-                "the machine was busier while NEW ran: the phones’ timers were late by 80.0ms (p99), before by 556us",
+                "the machines differ, so times may not be comparable: 2 × a processor, 4096 MiB, a system in BASE, 8 × another processor in NEW",
+                "the backends differ: simulated backend in BASE, https://staging.example in NEW",
+                "the machine was busier during NEW: timer lag p99 80.0ms, in BASE 556us",
             ])
         #expect(comparison.scenarioChanges == ["+ drain: 5s"])
         let same = RunComparison(

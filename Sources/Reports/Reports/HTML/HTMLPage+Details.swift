@@ -11,10 +11,15 @@ extension HTMLPage {
         let losses = self.result.losses
         guard !losses.isEmpty else {
             return Section(
-                id: "disconnections", title: "Disconnections", lead: "No stream was lost.", body: " ")
+                id: "disconnections", title: "Disconnections", lead: "No streams were lost.", body: " ")
         }
         let count = losses.reduce(0) { $0 + $1.count }
-        let back = losses.reduce(0) { $0 + $1.resumed + $1.restarted }
+        let resumed = losses.reduce(0) { $0 + $1.resumed }
+        let restarted = losses.reduce(0) { $0 + $1.restarted }
+        let recovered = resumed + restarted
+        let share =
+            recovered == count
+            ? "All \(Figures.count(count))" : "\(Figures.count(recovered)) of \(Figures.count(count))"
         let rows = losses.map { loss in
             [loss.cause.rawValue]
                 + [loss.count, loss.resumed, loss.restarted, loss.gaveUp, loss.unresolved].map {
@@ -26,18 +31,18 @@ extension HTMLPage {
         }
         return Section(
             id: "disconnections", title: "Disconnections",
-            lead: "\(Figures.count(back)) of \(Figures.count(count)) lost streams came back, "
-                + "by going on where they were or from the start.",
+            lead: "\(share) lost streams recovered: \(Figures.count(resumed)) resumed, "
+                + "\(Figures.count(restarted)) restarted.",
             body: HTMLText.table(
                 [
                     "cause", "count", "resumed", "restarted", "gave up",
                     self.isLive ? "open now" : "open at the end", "p50", "p95", "p99",
                 ],
-                rows, numbers: [1, 2, 3, 4, 5, 6, 7, 8], id: "losses") + self.herd)
+                rows, numbers: [1, 2, 3, 4, 5, 6, 7, 8], id: "losses") + self.surge)
     }
 
-    /// Whether they came back all at once.
-    private var herd: String {
+    /// The reconnects over time, which show whether they came all at once.
+    private var surge: String {
         let windows = self.chronicle.windows
         let seconds = Double(self.chronicle.width.nanoseconds) / 1_000_000_000
         guard
@@ -55,12 +60,12 @@ extension HTMLPage {
                 note: "")
         }
         return TimeChart(
-            id: "herd", title: "The herd", unit: "per second; at its thickest at \(HTMLText.clock(moment))",
-            description: "attempts to reconnect per second, and streams that came back",
+            id: "herd", title: "Reconnect surge", unit: "per second; peak at \(HTMLText.clock(moment))",
+            description: "streams lost, reconnect attempts and reconnected streams per second",
             series: [
                 series("lost", 7, .line(dashed: true)) { $0.losses },
                 series("attempts", 2, .area) { $0.reconnectAttempts },
-                series("back", 3, .line(dashed: false)) { $0.reconnected },
+                series("reconnected", 3, .line(dashed: false)) { $0.reconnected },
             ], width: self.chronicle.width.nanoseconds, axis: self.axis, bands: ""
         ).html
     }
@@ -109,11 +114,11 @@ extension HTMLPage {
             ]
         }
         guard !rows.isEmpty else {
-            return Section(id: "errors", title: "Errors", lead: "No phone saw an error.", body: " ")
+            return Section(id: "errors", title: "Errors", lead: "No errors.", body: " ")
         }
         return Section(
             id: "errors", title: "Errors",
-            lead: "As the phones saw them, faults that were meant to happen included.",
+            lead: "Errors seen by the phones, including those that faults cause.",
             body: "<p class=\"find\" hidden><input type=\"search\" data-find=\"error-table\" "
                 + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"></p>\n"
                 + HTMLText.table(
@@ -132,29 +137,29 @@ extension HTMLPage {
                 Figures.count(mark.captured, "scan", "scans"), "\(Figures.count(mark.completed)) completed",
             ]
             if mark.refused > 0 { facts.append("\(Figures.count(mark.refused)) refused") }
-            if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) not settled") }
+            if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) unfinished") }
             facts.append(Figures.count(mark.losses, "stream lost", "streams lost"))
             if mark.kills > 0 { facts.append("killed \(Figures.count(mark.kills, "time", "times"))") }
             if mark.longestReconnect > .zero {
-                facts.append("longest way back \(HTMLText.time(mark.longestReconnect.nanoseconds))")
+                facts.append("slowest reconnect \(HTMLText.time(mark.longestReconnect.nanoseconds))")
             }
             if mark.longestScan > .zero {
-                facts.append("longest scan \(HTMLText.time(mark.longestScan.nanoseconds))")
+                facts.append("slowest scan \(HTMLText.time(mark.longestScan.nanoseconds))")
             }
             if story.leftOut > 0 {
-                facts.append("\(Figures.count(story.leftOut)) later observations left out")
+                facts.append("\(Figures.count(story.leftOut)) later observations omitted")
             }
             return
                 "<article class=\"phone\"><h3>Phone \(mark.device.raw)</h3><p>\(facts.joined(separator: " · "))</p>"
                 + PhoneLanes(story, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
         }.joined()
         let key =
-            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) lost, refused or a fault; "
+            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) stream lost, scan refused, or fault; "
             + "\(HTMLText.sign(.good, "◆")) event applied; "
-            + "| asked with a Last-Event-ID. Point at a shape to read what it was.</p>\n"
+            + "| request with a Last-Event-ID. Hover over a shape for details.</p>\n"
         return Section(
-            id: "worst", title: "Phones that had the hardest time",
-            lead: "What the app, the link and the streams of each did, on one clock.", body: key + body)
+            id: "worst", title: "Worst-affected phones",
+            lead: "The app, the link and the streams of each phone over time.", body: key + body)
     }
 
     // MARK: Generator
@@ -163,18 +168,18 @@ extension HTMLPage {
         let result = self.result
         var stats: [(String, String)] = []
         if let lateness = self.report.latenessMost {
-            stats.append(("timers late, at most", HTMLText.time(lateness.nanoseconds)))
+            stats.append(("timer lag, max", HTMLText.time(lateness.nanoseconds)))
         } else if let lateness = result.latency(.generatorLateness) {
-            stats.append(("timers late, p50", HTMLText.time(lateness.p50)))
-            stats.append(("p99", HTMLText.time(lateness.p99)))
-            stats.append(("max", HTMLText.time(lateness.maximum)))
+            stats.append(("timer lag, p50", HTMLText.time(lateness.p50)))
+            stats.append(("timer lag, p99", HTMLText.time(lateness.p99)))
+            stats.append(("timer lag, max", HTMLText.time(lateness.maximum)))
         }
         func count(_ metric: CountMetric) -> String {
             guard case .measured(let count) = result.metrics.count(metric, of: .fleet) else { return "n/a" }
             return Figures.count(count)
         }
         stats.append(("arrivals planned", count(.arrivalsPlanned)))
-        stats.append(("achieved", count(.arrivalsAchieved)))
+        stats.append(("arrivals achieved", count(.arrivalsAchieved)))
         stats.append(("more than 1 s late", count(.arrivalsLate)))
         for (name, usage) in [("phones", result.resources.client), ("backend", result.resources.backend)] {
             stats.append(
@@ -186,7 +191,7 @@ extension HTMLPage {
             stats.append(("memory, \(name)", usage.map { Figures.memory($0.residentBytes) } ?? "n/a"))
         }
         if let peak = result.streamsOpen?.peak {
-            stats.append(("most streams at the server", Figures.count(peak.count)))
+            stats.append(("peak streams at the server", Figures.count(peak.count)))
         }
         stats.append(("sockets refused", count(.descriptorsRefused)))
         let list = stats.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
@@ -194,12 +199,12 @@ extension HTMLPage {
             "<p class=\"callout bad\">✗ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
         }.joined()
         return Section(
-            id: "generator", title: "Generator health",
+            id: "generator", title: "Load generator",
             lead: self.isLive
-                ? "Whether the phones’ side keeps up is judged at the end."
+                ? "Its health is judged at the end of the run."
                 : result.generator.isTrustworthy
-                    ? "The phones’ side kept up: what was measured is the backend and the network."
-                    : "The phones’ side did not keep up: do not trust the latencies.",
+                    ? "The load generator kept up, so the numbers are valid."
+                    : "The load generator did not keep up, so the latencies are not valid.",
             body: complaints + "<dl class=\"stats\">\(list)</dl>\n")
     }
 
@@ -211,22 +216,22 @@ extension HTMLPage {
             ["tool", HTMLText.escaped(result.tool)],
             ["scenario", HTMLText.escaped(result.scenario.name)],
             ["scenario SHA-256", "<span class=\"mono\">\(HTMLText.escaped(result.scenario.sha256))</span>"],
-            ["seed", String(result.seed)], ["world", result.world.rawValue],
+            ["seed", String(result.seed)], ["mode", result.world.mode],
             ["started", HTMLText.escaped(Figures.date(iso8601: result.startedText))],
             ["lines in events.ndjson", Figures.count(self.report.logLines)],
         ]
-        if let machine = result.machine { rows.append(["measured on", HTMLText.escaped(machine)]) }
+        if let machine = result.machine { rows.append(["machine", HTMLText.escaped(machine)]) }
         if let target = result.labels.target { rows.append(["target", HTMLText.escaped(target)]) }
         for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTMLText.escaped(tag.value)]) }
         let notes = result.notes.prefix(40).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }.joined()
-        var body = HTMLText.table(["what", "value"], rows, numbers: [], id: "environment-table")
+        var body = HTMLText.table(["property", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }
         if !result.command.isEmpty {
-            body += "<h3>Run it again</h3><pre tabindex=\"0\">"
+            body += "<h3>Reproduce with</h3><pre tabindex=\"0\">"
             body += "\(HTMLText.escaped(ShellWords.line(result.command), bytesMax: 4_000))</pre>\n"
         }
         if !self.report.scenarioText.isEmpty {
-            body += "<details><summary>The scenario as it ran, with every default</summary>"
+            body += "<details><summary>Resolved scenario with all defaults</summary>"
             body +=
                 "<pre tabindex=\"0\">\(HTMLText.block(self.report.scenarioText, linesMax: 1_000))</pre></details>\n"
         }

@@ -11,17 +11,17 @@ extension HTMLPage {
                 HTMLText.escaped(text.answer), "<span class=\"mono\">\(HTMLText.escaped(text.path))</span>",
                 HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),
                 text.excerpt.map { "<span class=\"mono\">\(HTMLText.escaped($0))</span>" } ?? "–",
-                text.isDecisive ? HTMLText.sign(.bad) + " not used" : "used all the same",
+                text.isDecisive ? HTMLText.sign(.bad) + " rejected" : "accepted",
                 text.count, HTMLText.escaped(text.first),
             ]
         }
         let hidden = findings.hidden(beyond: FindingText.rowsMax)
         return Section(
             id: "findings", title: "Findings",
-            lead: "What the server said that its contract does not: "
-                + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in all.",
+            lead: "Responses that deviate from the API contract: "
+                + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in total.",
             body: HTMLText.table(
-                ["answer", "where", "expected", "was", "as in", "the answer was", "count", "first"], rows,
+                ["response", "field", "expected", "actual", "excerpt", "handling", "count", "first"], rows,
                 numbers: [6], id: "finding-table")
                 + (hidden > 0 ? "<p>\(Figures.count(hidden)) more of other kinds.</p>\n" : ""))
     }

@@ -47,32 +47,34 @@ extension HTMLPage {
         let offline = windows.map(\.offlineMost).max() ?? 0
         let events = windows.reduce(0) { $0 + $1.events }
         let captured = windows.reduce(0) { $0 + $1.captured }
+        let window = Figures.length(self.chronicle.width, short: true)
+        let bucket = self.chronicle.width == .seconds(1) ? "second" : window
         var body = self.faultStrips
         body += self.chart(
             "arrivals", "Arrivals", "scans per second",
             [
                 self.series("achieved", 1, .area, note: Figures.count(captured)) { self.rate($0.captured) },
                 self.series("planned", 2, .line(dashed: true)) { self.rate($0.planned) },
-            ], "scans captured per second, planned and achieved; \(captured) in all")
+            ], "scans captured per second, planned and achieved; \(captured) in total")
         var phones = [
-            self.series("connected", 3, .area, note: "most \(Figures.count(connected))") {
+            self.series("connected", 3, .area, note: Figures.count(connected)) {
                 Double($0.connectedMost)
             },
-            self.series("reconnecting", 2, .line(dashed: false), note: "most \(Figures.count(reconnecting))")
+            self.series("reconnecting", 2, .line(dashed: false), note: Figures.count(reconnecting))
             {
                 Double($0.reconnectingMost)
             },
         ]
         if offline > 0 {
             phones.append(
-                self.series("without a path", 4, .line(dashed: true), note: "most \(Figures.count(offline))")
+                self.series("offline", 4, .line(dashed: true), note: Figures.count(offline))
                 {
                     Double($0.offlineMost)
                 })
         }
         body += self.chart(
-            "phones", "Phones", "at most, with an open stream", phones,
-            "phones connected, at most \(connected), and reconnecting, at most \(reconnecting)")
+            "phones", "Peak phones", "per \(bucket)", phones,
+            "peak phones per \(bucket): connected \(connected), reconnecting \(reconnecting)")
         var streams = [
             self.series("events", 1, .area, note: Figures.count(events)) { self.rate($0.events) }
         ]
@@ -80,13 +82,13 @@ extension HTMLPage {
             streams.append(self.series("pings", 7, .line(dashed: true)) { self.rate($0.pings) })
         }
         body += self.chart(
-            "events", "Stream events", "per second", streams, "events dispatched per second; \(events) in all"
+            "events", "Stream events", "per second", streams, "events dispatched per second; \(events) in total"
         )
         let families = TroubleFamily.allCases.filter { family in
             windows.contains { $0.errors[family.ordinal] > 0 }
         }
         if families.isEmpty {
-            body += "<p class=\"lead\">No phone saw an error.</p>\n"
+            body += "<p class=\"lead\">No errors.</p>\n"
         } else {
             body += self.chart(
                 "errors-time", "Errors by cause", "per second",
@@ -97,10 +99,9 @@ extension HTMLPage {
                     ) { self.rate($0.errors[family.ordinal]) }
                 }, "errors per second by cause")
         }
-        let window = Figures.length(self.chronicle.width, short: true)
         return Section(
             id: "time", title: "The run over time",
-            lead: "One step is \(window). Shaded stretches are faults with a beginning and an end.",
+            lead: "Buckets of \(window); shaded: timed faults.",
             body: body)
     }
 
@@ -168,7 +169,7 @@ extension HTMLPage {
             id: "latency", title: "Latency",
             lead: body.isEmpty
                 ? ""
-                : "Of open-model arrivals from their scheduled moment: a stalled generator cannot hide its own delay.",
+                : "Measured from each scan’s scheduled start, so generator stalls are included.",
             body: body + note)
     }
 

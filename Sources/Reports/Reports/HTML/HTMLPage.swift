@@ -63,8 +63,8 @@ package struct HTMLPage {
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
             ("scans", Figures.count(result.totals.scans.captured)), ("seed", String(result.seed)),
-            ("world", result.world.rawValue), ("started", Figures.date(iso8601: result.startedText)),
-            ("exit", "\(result.exit.rawValue)"),
+            ("mode", result.world.mode), ("started", Figures.date(iso8601: result.startedText)),
+            ("exit code", "\(result.exit.rawValue)"),
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
         let list = facts.map { "<div><dt>\($0.0)</dt><dd>\(HTMLText.escaped($0.1))</dd></div>" }.joined()
@@ -112,8 +112,9 @@ package struct HTMLPage {
         var texts = self.result.warnings
         if self.report.skippedLines > 0 {
             texts.append(
-                Figures.count(self.report.skippedLines, "line", "lines")
-                    + " of the logs were not whole and were skipped")
+                "skipped "
+                    + Figures.count(self.report.skippedLines, "incomplete line", "incomplete lines")
+                    + " of the logs")
         }
         return texts.prefix(20).map {
             "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 600))</p>\n"
@@ -177,7 +178,7 @@ package struct HTMLPage {
     /// Why an objective is neither held nor missed.
     private func standing(of slo: SLOResult) -> String {
         guard self.isLive else { return slo.isNotKnown ? "not available" : "not judged" }
-        return slo.noData ? "nothing to judge yet" : slo.value != nil ? "not reached yet" : "not available"
+        return slo.noData ? "no data yet" : slo.value != nil ? "not reached yet" : "not available"
     }
 
     /// `0.83% (5 of 600)` has its number first.
@@ -207,7 +208,7 @@ package struct HTMLPage {
             }
             text += "<h3>Broken invariants</h3>\n"
             text += HTMLText.table(
-                ["", "invariant", "violations", "first", "what happened"], rows, numbers: [2], id: "broken")
+                ["", "invariant", "violations", "first", "description"], rows, numbers: [2], id: "broken")
         }
         for (standing, tone, words) in [
             (
@@ -248,9 +249,9 @@ package struct HTMLPage {
         if scans.open > 0 {
             branches.append(
                 .init(
-                    name: self.isLive ? "under way" : "still open", count: scans.open,
+                    name: self.isLive ? "in progress" : "open", count: scans.open,
                     tone: self.isLive ? .plain : .warn,
-                    note: self.isLive ? "" : "the run ended before they did"))
+                    note: self.isLive ? "" : "unfinished when the run ended"))
         }
         branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
         let origin = scans.restored > 0 ? "captured or restored" : "captured"
@@ -265,18 +266,18 @@ package struct HTMLPage {
                         .init(name: "in the library", count: books.received, tone: .good, note: ""),
                         .init(
                             name: "pending", count: books.pending, tone: .warn,
-                            note: books.pending > 0 ? "of scans that wait" : ""),
+                            note: books.pending > 0 ? "of waiting scans" : ""),
                         .init(name: "missing", count: books.missing, tone: .bad, note: ""),
                         .init(
                             name: "duplicated", count: books.duplicated, tone: .bad,
                             note: books.repeated > 0
-                                ? "\(Figures.count(books.repeated)) came again, rightly not added" : ""),
+                                ? "\(Figures.count(books.repeated, "replay", "replays")) discarded" : ""),
                     ]
                 ).html
         } else {
             pair +=
-                "<p>\(Figures.count(books.received)) books are in the libraries. How many there should be "
-            pair += "only a simulated backend can tell: n/a.</p>"
+                "<p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown "
+            pair += "with --target.</p>"
         }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
@@ -297,16 +298,16 @@ package struct HTMLPage {
     private var conservationLead: String {
         let (scans, books) = (self.result.totals.scans, self.result.totals.books)
         if scans.lost > 0 || books.missing > 0 {
-            return "Something that went in did not come out: look at the broken invariants first."
+            return "Scans or books were lost. See the broken invariants."
         }
         let unfinished = scans.waiting + scans.open
         guard unfinished == 0 else {
             return self.isLive
-                ? "Nothing is lost so far."
-                : "Nothing is lost, but \(Figures.count(unfinished, "scan", "scans")) had not finished."
+                ? "Nothing has been lost so far."
+                : "Nothing was lost, but \(Figures.count(unfinished, "scan", "scans")) did not finish."
         }
         return scans.captured + scans.restored == 0
-            ? "Nothing went in." : "Everything that went in is accounted for."
+            ? "No scan was captured." : "Every scan and every book is accounted for."
     }
 
     private var groups: String {

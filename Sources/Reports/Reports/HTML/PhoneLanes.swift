@@ -53,8 +53,8 @@ struct PhoneLanes {
 
     init(_ story: PhoneStory, axis: TimeAxis, faults names: [String]) {
         self.axis = axis
-        self.app.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "app on screen"))
-        self.link.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "link up"))
+        self.app.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "app in the foreground"))
+        self.link.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "online"))
         for moment in story.moments {
             let at = max(0, moment.at.nanoseconds)
             switch moment.what {
@@ -115,19 +115,19 @@ struct PhoneLanes {
 
     private mutating func saw(_ sighting: PhoneSighting, _ scan: ScanNumber, _ at: Int64) {
         switch sighting {
-        case .launched, .resumed: self.turn(\.app, at, .on, "app on screen")
+        case .launched, .resumed: self.turn(\.app, at, .on, "app in the foreground")
         case .suspended:
-            self.turn(\.app, at, .off, "in the background")
+            self.turn(\.app, at, .off, "app in the background")
             self.forget(at)
         case .killed:
-            self.turn(\.app, at, .gone, "killed")
+            self.turn(\.app, at, .gone, "app killed")
             self.forget(at)
         case .reinstalled:
-            self.turn(\.app, at, .gone, "deleted and installed anew")
+            self.turn(\.app, at, .gone, "app reinstalled")
             self.forget(at)
             self.endAll(\.scans, at)
-        case .pathLost: self.turn(\.link, at, .gone, "no path")
-        case .pathReturned: self.turn(\.link, at, .on, "link up")
+        case .pathLost: self.turn(\.link, at, .gone, "offline")
+        case .pathReturned: self.turn(\.link, at, .on, "online")
         case .pathChanged: self.link.marks.append(Mark(at: at, tone: .warn, text: "handover"))
         case .captured:
             self.begin(\.scans, .scan(scan), at, .on, "scan \(scan.raw)")
@@ -139,7 +139,7 @@ struct PhoneLanes {
             self.endBackoff(scan, at)
             self.begin(\.streams, .scan(scan), at, .opening, "connecting for scan \(scan.raw)")
             if let id {
-                self.ids.marks.append(Mark(at: at, tone: .warn, text: "asked for what follows \(id)"))
+                self.ids.marks.append(Mark(at: at, tone: .warn, text: "Last-Event-ID \(id)"))
             }
         case .streamOpened:
             self.begin(\.streams, .scan(scan), at, .on, "stream of scan \(scan.raw)")
@@ -159,7 +159,7 @@ struct PhoneLanes {
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         case .lostFromStorage:
             self.scans.marks.append(
-                Mark(at: at, tone: .bad, text: "scan \(scan.raw) lost from the state folder"))
+                Mark(at: at, tone: .bad, text: "scan \(scan.raw) missing from the state folder"))
         case .recordKept, .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven,
             .bookAdded,
             .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
@@ -180,7 +180,7 @@ struct PhoneLanes {
         self.lostAt.remove(at: place)
         let used = self.backoff.spans.filter { ($0.to ?? .max) > from }.map(\.row)
         let row = (0..<12).first { !used.contains($0) } ?? 11
-        let waited = "waited \(HTMLText.time(at - from)) before asking again, scan \(scan.raw)"
+        let waited = "waited \(HTMLText.time(at - from)) before reconnecting, scan \(scan.raw)"
         self.backoff.spans.append(Span(from: from, to: at, row: row, state: .wait, text: waited))
     }
 
