@@ -23,12 +23,12 @@ enum InspectCommand {
             return try Self.list(folder, console)
         }
         let head = try ReportCommand.head(of: folder)
-        let count = PhoneTimeline.tell(
+        let count = PhoneTimelineText.write(
             device: UInt32(device), folder: folder, style: console.style
         ) { line in
             guard let columns = console.tableColumns else { return console.out(line) }
             // Below the first field where there is room for it.
-            let indent = columns >= 2 * PhoneTimeline.fieldsColumn ? PhoneTimeline.fieldsColumn : 20
+            let indent = columns >= 2 * PhoneTimelineText.fieldsColumn ? PhoneTimelineText.fieldsColumn : 20
             console.out(TextFold.lines(line, columns: columns, indent: indent).joined(separator: "\n"))
         }
         guard count > 0 else {
@@ -42,7 +42,7 @@ enum InspectCommand {
 
     private static func list(_ folder: String, _ console: Console) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
-        let rows = PhoneTimeline.worst(run, count: Self.phonesMax)
+        let rows = PhoneTimelineText.worst(run, count: Self.phonesMax)
         guard !rows.isEmpty else {
             console.out("no phone had any trouble")
             return .success

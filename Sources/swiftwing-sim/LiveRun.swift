@@ -74,7 +74,7 @@ final class LiveRun {
             hasGateway: preparation.hasGateway)
         let scenario = preparation.plan.scenario
         let place =
-            preparation.request.output.map { RunPlace.exactly($0) }
+            preparation.request.output.map { RunLocation.exactly($0) }
             ?? .dated(
                 reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
         self.directory = try RunDirectory.create(

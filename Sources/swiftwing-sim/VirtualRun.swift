@@ -92,7 +92,7 @@ final class VirtualRun {
         let broken = self.world.phonesToStayBroken
         if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
         let place =
-            request.output.map { RunPlace.exactly($0) }
+            request.output.map { RunLocation.exactly($0) }
             ?? .dated(
                 reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
         self.directory = try RunDirectory.create(

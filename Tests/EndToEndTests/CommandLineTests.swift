@@ -86,7 +86,10 @@ extension EndToEnd {
             for (words, complaint) in [
                 (["--tag"], "--tag needs a value: --tag KEY=VALUE"),
                 (["--tag", "build"], "--tag expects KEY=VALUE, not 'build'"),
-                (["--tag", "a-b=1"], "--tag expects a key of at most 32 letters, digits and _ that begins with a letter"),
+                (
+                    ["--tag", "a-b=1"],
+                    "--tag expects a key of at most 32 letters, digits and _ that begins with a letter"
+                ),
                 (["--tag", "build="], "--tag 'build' has no value"),
                 (["--tag", "build=a\nb"], "--tag 'build' expects one printable line"),
                 (["--tag", "build=1", "--tag=build=2"], "--tag 'build' is given twice"),

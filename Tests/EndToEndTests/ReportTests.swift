@@ -246,7 +246,8 @@ extension EndToEnd {
             #expect(outcome.code == 105, "\(outcome)")
             let page = try run.report.text("report.html")
             #expect(page.contains("the run was killed before its verdict"))
-            #expect(page.contains("skipped 1 incomplete line of the logs") || page.contains("lines of the logs"))
+            #expect(
+                page.contains("skipped 1 incomplete line of the logs") || page.contains("lines of the logs"))
             let lines = try run.report.log()
             let summary = try run.report.summary()
             #expect(summary.scans.captured == lines.count { $0.isPhone("captured") })

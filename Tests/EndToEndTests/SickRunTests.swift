@@ -125,7 +125,8 @@ extension EndToEnd {
                 "books=stripped results=html", 99,
                 "No scan was completed: … results requests got an unreadable response"),
             .target("cleanup=401", 99, "12 jobs were not deleted after the scan was completed"),
-            .target("cleanup=429 retry-after=600", 99, "12 jobs were not deleted after the scan was completed"),
+            .target(
+                "cleanup=429 retry-after=600", 99, "12 jobs were not deleted after the scan was completed"),
             .target("cleanup=500", 99, "12 jobs were not deleted after the scan was completed"),
             .target("cleanup=silent", 99, "12 jobs were not deleted after the scan was completed"),
             // The phone gives up on it: the job stays, which is more than an objective missed.

@@ -14,7 +14,7 @@ import Testing
         + [
             "JSONValue+Reading", "FlatLine", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode",
-            "IntervalReader", "LineReader", "PhoneStory", "RunHead", "RunLabels", "RunTag", "PastRun",
+            "IntervalReader", "LineReader", "PhoneTimeline", "RunHead", "RunLabels", "RunTag", "PastRun",
             "InputFile",
         ].map { "RunArchive/" + $0 }
 
@@ -72,8 +72,8 @@ import Testing
         ("RunArchive/HistogramCode", "countsLength * 9", "a limit"),
         ("RunArchive/HistogramCode", "<< 8 | UInt32", "of four bytes"),
         ("RunArchive/HistogramCode", "number << 1", "bits that are pushed out are no error"),
-        ("RunArchive/HistogramCode", "UInt64(7 * place)", "of nine bytes"),
-        ("RunArchive/PhoneStory", "device * 10", "below 400 million"),
+        ("RunArchive/HistogramCode", "UInt64(7 * index)", "of nine bytes"),
+        ("RunArchive/PhoneTimeline", "device * 10", "below 400 million"),
         ("RunArchive/RunHead", "\"seed\"", "a seed has all 64 bits"),
         ("RunArchive/RunHead", "\"started_ms\"", "brought into range on the same line"),
         ("RunArchive/RunHead", "\"devices\"", "brought into range on the next line"),

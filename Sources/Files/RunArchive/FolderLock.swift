@@ -1,11 +1,11 @@
 import Foundation
 
-/// That a folder is one run's, until the run or its process ends. Nothing lies in the folder for it (flock(2)), so that
-/// a kill leaves nothing behind.
+/// An exclusive lock on a run's folder until the run or its process ends. It uses flock(2) and no file, so that a kill leaves
+/// nothing behind.
 package final class FolderLock {
     private let descriptor: CInt
 
-    /// Nil where another run has the folder. A file system without locks gives every run what it asks for.
+    /// Nil if another run holds the lock. On a file system without locks, every run gets it.
     package convenience init?(_ folder: String) { self.init(folder, LOCK_EX) }
 
     private init?(_ folder: String, _ operation: CInt) {
@@ -20,6 +20,6 @@ package final class FolderLock {
         if self.descriptor >= 0 { close(self.descriptor) }
     }
 
-    /// Whether a run has the folder at this moment. Who asks is in nobody's way who asks as well.
+    /// Whether a run holds the lock. Concurrent calls do not disturb each other.
     package static func isHeld(_ folder: String) -> Bool { FolderLock(folder, LOCK_SH) == nil }
 }

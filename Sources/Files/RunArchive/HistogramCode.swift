@@ -16,8 +16,8 @@ package enum HistogramCode {
         var zeros: Int64 = 0
         if let places = histogram.occupied {
             zeros = Int64(places.lowerBound)
-            for place in places {
-                let count = histogram.count(at: place)
+            for index in places {
+                let count = histogram.count(at: index)
                 guard count != 0 else {
                     zeros += 1
                     continue
@@ -80,8 +80,8 @@ package enum HistogramCode {
         }
     }
 
-    private static func number(_ bytes: [UInt8], at place: Int) -> UInt32 {
-        bytes[place..<(place + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    private static func number(_ bytes: [UInt8], at index: Int) -> UInt32 {
+        bytes[index..<(index + 4)].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// ZigZag LEB128, of nine bytes at most: the ninth holds eight bits.
@@ -100,11 +100,11 @@ package enum HistogramCode {
 
     private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
         var zigzag: UInt64 = 0
-        for place in 0..<9 {
+        for index in 0..<9 {
             guard let byte = bytes.popFirst() else { return nil }
-            let bits = place == 8 ? byte : byte & 0x7F
-            zigzag |= UInt64(bits) << UInt64(7 * place)
-            if place == 8 || byte & 0x80 == 0 { break }
+            let bits = index == 8 ? byte : byte & 0x7F
+            zigzag |= UInt64(bits) << UInt64(7 * index)
+            if index == 8 || byte & 0x80 == 0 { break }
         }
         return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }

@@ -68,7 +68,7 @@ enum HistogramLog {
         line.isEmpty || line.first == UInt8(ascii: "#") || line.first == UInt8(ascii: "\"")
     }
 
-    /// Of seconds with three digits after the point.
+    /// The nanoseconds of a number of seconds with three digits after the point.
     private static func nanoseconds(_ text: ArraySlice<UInt8>) -> Int64? {
         guard text.count < 16 else { return nil }
         let digits = String(decoding: text.filter { $0 != UInt8(ascii: ".") }, as: UTF8.self)

@@ -43,7 +43,7 @@ package enum InputFile {
         return [UInt8](data)
     }
 
-    /// For reading; nil where there is no such file, or where it is no file.
+    /// Opens a file for reading; nil if it does not exist or is not a regular file.
     static func open(_ path: String) -> FileHandle? {
         guard self.isFile(path) else { return nil }
         return FileHandle(forReadingAtPath: path)

@@ -1,19 +1,19 @@
-/// The moments of several runs that ran side by side, in the order of time.
+/// The intervals of several concurrent runs in the order of time.
 struct IntervalMerge {
     private var readers: [IntervalReader]
     private var heads: [IntervalReader.Moment?] = []
 
     init(_ readers: [IntervalReader]) {
         self.readers = readers
-        for place in self.readers.indices { self.heads.append(self.readers[place].next()) }
+        for index in self.readers.indices { self.heads.append(self.readers[index].next()) }
     }
 
     mutating func next() -> IntervalReader.Moment? {
         var first: Int?
-        for place in self.heads.indices {
-            guard let moment = self.heads[place] else { continue }
+        for index in self.heads.indices {
+            guard let moment = self.heads[index] else { continue }
             if let least = first.flatMap({ self.heads[$0] }), least.from <= moment.from { continue }
-            first = place
+            first = index
         }
         guard let first else { return nil }
         let moment = self.heads[first]

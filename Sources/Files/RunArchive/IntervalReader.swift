@@ -52,7 +52,7 @@ package struct IntervalReader {
         return Moment(from: from, length: length, table: self.table(series, histograms))
     }
 
-    /// Of files that grow: intervals that begin before this moment are known to be written whole.
+    /// The next interval of growing files. Intervals that begin before this moment are known to be complete.
     package mutating func next(before moment: Instant) -> Moment? {
         if self.nextSeries == nil { self.readSeries() }
         if self.nextHistogram == nil { self.readHistogram() }
@@ -90,10 +90,10 @@ package struct IntervalReader {
         let names = self.head.groups.map(\.name)
         for entry in series {
             var set = entry.set
-            let place = entry.group.flatMap { names.firstIndex(of: $0) }
+            let index = entry.group.flatMap { names.firstIndex(of: $0) }
             for (metric, edges) in entry.edges {
                 // Of one group, and of what has none, the fleet's histogram is its own.
-                let group = names.count > 1 && place != nil ? entry.group : nil
+                let group = names.count > 1 && index != nil ? entry.group : nil
                 let tag = HistogramLog.tag(metric, group: group)
                 guard
                     let found = histograms.first(where: {
@@ -104,7 +104,7 @@ package struct IntervalReader {
                     minimum: edges.minimum, maximum: edges.maximum, sum: edges.sum)
                 set.add(exact ?? found.histogram, to: metric)
             }
-            table.add(set, in: place.map { MetricGroup(index: $0) } ?? .none)
+            table.add(set, in: index.map { MetricGroup(index: $0) } ?? .none)
         }
         return table
     }

@@ -97,7 +97,7 @@ extension JSONValue {
         return flag
     }
 
-    /// Of a whole number.
+    /// The digits of a whole number.
     package func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
         guard case .number(let digits) = self else { return nil }
         return Number(digits)

@@ -47,8 +47,8 @@ package indirect enum JSONValue: Sendable {
     ) {
         guard !elements.isEmpty else { return bytes.raw(ends.0 + ends.1) }
         bytes.raw(ends.0)
-        for (place, element) in elements.enumerated() {
-            bytes.raw(place == 0 ? "\n" : ",\n")
+        for (index, element) in elements.enumerated() {
+            bytes.raw(index == 0 ? "\n" : ",\n")
             bytes.raw(String(repeating: "  ", count: depth + 1))
             write(element, &bytes)
         }

@@ -8,10 +8,10 @@ package struct LineReader {
     private static let chunkBytes = 256 * 1_024
 
     private let handle: FileHandle
-    /// Somebody still writes it: its end is not the end, and half a line may become a whole one.
+    /// Whether the file is still being written: more may follow its end, and an incomplete line may become complete.
     private let isGrowing: Bool
     private var buffer: [UInt8] = []
-    private var place = 0
+    private var offset = 0
     private var isAtEnd = false
     /// Whether the last line that came had its line feed.
     package private(set) var isWhole = true
@@ -25,23 +25,23 @@ package struct LineReader {
 
     /// The next line without its line feed; nil at the end. Of a growing file there may be more later.
     package mutating func next() -> ArraySlice<UInt8>? {
-        var searched = self.place
+        var searched = self.offset
         while true {
             let end = self.buffer.place(from: searched) { $0.equal(UInt8(ascii: "\n")) }
             if end < self.buffer.count {
-                let line = self.buffer[self.place..<end]
-                self.place = end + 1
+                let line = self.buffer[self.offset..<end]
+                self.offset = end + 1
                 return line
             }
             guard !self.isAtEnd else {
-                guard self.place < self.buffer.count else { return nil }
+                guard self.offset < self.buffer.count else { return nil }
                 self.isWhole = false
-                let line = self.buffer[self.place...]
-                self.place = self.buffer.count
+                let line = self.buffer[self.offset...]
+                self.offset = self.buffer.count
                 return line
             }
-            self.buffer.removeFirst(self.place)
-            self.place = 0
+            self.buffer.removeFirst(self.offset)
+            self.offset = 0
             if self.buffer.count > Self.lineBytesMax { self.buffer.removeAll() }
             searched = self.buffer.count
             let more = (try? self.handle.read(upToCount: Self.chunkBytes)) ?? nil

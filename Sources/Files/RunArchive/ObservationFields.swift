@@ -4,7 +4,7 @@ import Talaria
 /// One line in the making: when and whose, who saw what, and its fields.
 struct ObservationFields: ~Copyable {
     private(set) var line: JSONBytes
-    /// By place in the scenario.
+    /// The ids of the faults in the order of the scenario.
     private let faults: [String]
 
     init(line: consuming JSONBytes, faults: [String]) {
@@ -294,10 +294,10 @@ extension ObservationFields {
         self.field("books", books)
     }
 
-    private mutating func fault(_ what: StaticString, _ place: Int) {
+    private mutating func fault(_ what: StaticString, _ index: Int) {
         self.line.literal(",\"side\":\"fault\",\"what\":\"")
         self.what(what)
-        self.text("fault", self.faults.indices.contains(place) ? self.faults[place] : "#\(place)")
+        self.text("fault", self.faults.indices.contains(index) ? self.faults[index] : "#\(index)")
     }
 
     private mutating func exchange(_ operation: Operation, _ attempt: UInt32) {

@@ -5,7 +5,7 @@ package import Talaria
 ///
 /// What the log does not hold is not made up: books come back without their confidence and cover.
 package struct ObservationReader: Sendable {
-    /// By place in the scenario.
+    /// The ids of the faults in the order of the scenario.
     private let faults: [String]
     /// A moment beyond is none of ours, and sums of them could overflow: 30 years from the run's begin.
     static let moments =

@@ -149,11 +149,11 @@ package struct PastRun: Sendable {
             result.merge(run.result)
             chronicle.add(run.chronicle)
         }
-        result.slos = slos.enumerated().map { place, slo in
+        result.slos = slos.enumerated().map { index, slo in
             guard slo.condition.span != .wholeRun else { return slo.evaluate(against: result.metrics) }
             // Of parts of a run only each shard's own verdict is known: the merged one is the worst of them.
             let told = runs.map {
-                $0.result.slos.indices.contains(place) ? $0.result.slos[place] : slo.notKnown
+                $0.result.slos.indices.contains(index) ? $0.result.slos[index] : slo.notKnown
             }
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
@@ -185,8 +185,8 @@ extension RunHead {
     package var fleet: FleetMap {
         FleetMap(
             groups: self.groups.map(\.name),
-            groupOfDevice: self.groups.enumerated().flatMap { place, group in
-                Array(repeating: UInt16(place), count: max(0, group.devices))
+            groupOfDevice: self.groups.enumerated().flatMap { index, group in
+                Array(repeating: UInt16(index), count: max(0, group.devices))
             })
     }
 }
@@ -195,9 +195,9 @@ extension RunResult {
     mutating func merge(_ other: RunResult) {
         self.started = min(self.started, other.started)
         self.length = max(self.length, other.length)
-        for place in self.groups.indices where place < other.groups.count {
-            self.groups[place].devices += other.groups[place].devices
-            self.groups[place].totals.add(other.groups[place].totals)
+        for index in self.groups.indices where index < other.groups.count {
+            self.groups[index].devices += other.groups[index].devices
+            self.groups[index].totals.add(other.groups[index].totals)
         }
         self.labels = self.labels.agreed(with: other.labels)
         self.isInterrupted = self.isInterrupted || other.isInterrupted
@@ -210,8 +210,8 @@ extension RunResult {
         self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
-        for place in self.verdicts.indices where place < other.verdicts.count {
-            self.verdicts[place].add(other.verdicts[place])
+        for index in self.verdicts.indices where index < other.verdicts.count {
+            self.verdicts[index].add(other.verdicts[index])
         }
         self.disconnections = zip(self.disconnections, other.disconnections).map { mine, others in
             var row = mine
@@ -287,8 +287,8 @@ private struct Past {
                 name: group.name, devices: group.devices,
                 totals: Self.totals(summary["groups"]?[Printable.bounded(group.name)]))
         }
-        for (place, group) in groups.enumerated() {
-            group.totals.record(into: &table, group: MetricGroup(index: place))
+        for (index, group) in groups.enumerated() {
+            group.totals.record(into: &table, group: MetricGroup(index: index))
         }
         self.readUnfinished(summary, into: &table)
         for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
@@ -299,12 +299,12 @@ private struct Past {
             table.cannotKnow(.fault(id: member.key))
         }
         let told = summary["slos"]?.elements ?? []
-        let results = slos.enumerated().map { place, slo -> SLOResult in
+        let results = slos.enumerated().map { index, slo -> SLOResult in
             let found = slo.evaluate(against: table)
-            guard told.indices.contains(place), told[place]["metric"]?.text == slo.selector.description,
-                let actual = told[place]["actual"]?.text
+            guard told.indices.contains(index), told[index]["metric"]?.text == slo.selector.description,
+                let actual = told[index]["actual"]?.text
             else { return found }
-            return found.told(actual: actual, passed: told[place]["passed"]?.flag)
+            return found.told(actual: actual, passed: told[index]["passed"]?.flag)
         }
         var result = self.result(
             groups: groups, totals: Self.totals(summary), verdicts: Self.verdicts(summary), slos: results,
@@ -335,10 +335,10 @@ private struct Past {
 
     /// What no log holds. Every phone is of a group, unless there is none.
     private func readUnfinished(_ summary: JSONValue, into table: inout MetricTable) {
-        for place in -1..<self.head.groups.count {
-            guard place >= 0 || self.head.groups.isEmpty else { continue }
+        for index in -1..<self.head.groups.count {
+            guard index >= 0 || self.head.groups.isEmpty else { continue }
             let part =
-                place < 0 ? summary : summary["groups"]?[Printable.bounded(self.head.groups[place].name)]
+                index < 0 ? summary : summary["groups"]?[Printable.bounded(self.head.groups[index].name)]
             var set = MetricSet()
             for metric in LatencyMetric.allCases where metric.countsUnfinished {
                 let value = part?["metrics"]?[metric.rawValue]?["unfinished"]
@@ -346,7 +346,7 @@ private struct Past {
                 let oldest = Interval(nanoseconds: value?["oldest_ms"]?.nanoseconds(6) ?? 0)
                 set.add(Unfinished(count: Int64(count), oldest: oldest), to: metric)
             }
-            table.add(set, in: place < 0 ? .none : MetricGroup(index: place))
+            table.add(set, in: index < 0 ? .none : MetricGroup(index: index))
         }
     }
 
@@ -446,10 +446,10 @@ private struct Past {
         }
         let broken = verdicts.contains { $0.standing == .broken }
         var result = self.result(
-            groups: self.head.groups.enumerated().map { place, group in
+            groups: self.head.groups.enumerated().map { index, group in
                 GroupResult(
                     name: group.name, devices: group.devices,
-                    totals: place < totals.count ? totals[place] : LedgerTotals())
+                    totals: index < totals.count ? totals[index] : LedgerTotals())
             }, totals: ledger.totals, verdicts: verdicts,
             // Parts of a run are judged while it goes on.
             slos: slos.map {
@@ -463,8 +463,8 @@ private struct Past {
 
     private func table(_ counted: MetricTable, _ measured: MetricTable) -> MetricTable {
         var table = self.head.table
-        for place in -1..<counted.groups.count {
-            let group = place < 0 ? MetricGroup.none : MetricGroup(index: place)
+        for index in -1..<counted.groups.count {
+            let group = index < 0 ? MetricGroup.none : MetricGroup(index: index)
             let (log, series) = (counted.set(in: group), measured.set(in: group))
             var set = MetricSet()
             for metric in LatencyMetric.allCases {

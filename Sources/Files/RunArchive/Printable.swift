@@ -50,7 +50,7 @@ package enum Printable {
 
     private static let lineBytesMax = 4_096
 
-    /// For a terminal that knows no more: what is not ASCII becomes its nearest sign, or `?`.
+    /// The text in ASCII: other characters become the nearest sign or `?`.
     package static func ascii(_ text: String) -> String {
         var ascii = ""
         for scalar in text.unicodeScalars {

@@ -21,12 +21,12 @@ package final class RunDirectory {
         package static let latency = "latency.hlog"
         package static let series = "series.ndjson"
         package static let head = "run.json"
-        /// In the order in which people want them.
+        /// All names, the most useful first.
         package static let all = [
             Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
             Self.series, Self.scenario, Self.head,
         ]
-        /// Those that are written as the run goes.
+        /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]
     }
 
@@ -34,7 +34,7 @@ package final class RunDirectory {
     package static let latest = "latest"
     /// What the log of one run may grow to; a longer one ends with a line that says so.
     package static let eventBytesMax = 1 << 30
-    /// So much of the run, by its own time, is lost at most when this process is killed.
+    /// The interval of writes. A kill loses at most this much of the run's own time.
     package static let flushEvery = Interval.seconds(1)
     /// Runs of one scenario and seed that may start in the same second.
     private static let sameNameMax = 100
@@ -84,17 +84,17 @@ package final class RunDirectory {
 
     /// Makes the folder, and begins the log. Where the folder existed, reports of an earlier run are taken away: a
     /// folder never holds two runs.
-    package static func create(_ place: RunPlace, log: consuming ObservationLog) throws(OutputError)
+    package static func create(_ location: RunLocation, log: consuming ObservationLog) throws(OutputError)
         -> RunDirectory
     {
-        try Self.create(place, log: log, eventBytesMax: Self.eventBytesMax)
+        try Self.create(location, log: log, eventBytesMax: Self.eventBytesMax)
     }
 
-    static func create(_ place: RunPlace, log: consuming ObservationLog, eventBytesMax: Int)
+    static func create(_ location: RunLocation, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError) -> RunDirectory
     {
         do {
-            switch place {
+            switch location {
             case .exactly(let path):
                 try Self.makeFolder(path, mayExist: true)
                 let lock = try Self.lock(path)
@@ -104,7 +104,7 @@ package final class RunDirectory {
                 return try RunDirectory(path: path, lock, log: log, eventBytesMax: eventBytesMax)
             case .dated(let reports, let started, let scenario, let seed):
                 try Self.makeFolder(reports, mayExist: true)
-                let name = RunPlace.name(started: started, scenario: scenario, seed: seed)
+                let name = RunLocation.name(started: started, scenario: scenario, seed: seed)
                 let path = try Self.makeNewFolder(in: reports, named: name)
                 let directory = try RunDirectory(
                     path: path, try Self.lock(path), log: log, eventBytesMax: eventBytesMax)
@@ -116,7 +116,7 @@ package final class RunDirectory {
         } catch let error as OutputError {
             throw error
         } catch {
-            throw OutputError(failures: [.init(path: "\(place)", reason: "\(error)")], saved: [])
+            throw OutputError(failures: [.init(path: "\(location)", reason: "\(error)")], saved: [])
         }
     }
 

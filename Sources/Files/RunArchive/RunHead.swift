@@ -25,7 +25,7 @@ package struct RunHead: Equatable, Sendable {
     package var groups: [Group]
     /// Ids, in the order of the scenario.
     package var faults: [String]
-    /// Without secrets.
+    /// The words of the command without secrets.
     package var command: [String]
     package var labels: RunLabels
 

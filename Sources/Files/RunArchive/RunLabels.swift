@@ -3,7 +3,7 @@
 package struct RunLabels: Equatable, Sendable {
     /// The URL of `--target` without user, password and query; nil for the simulated backend.
     package let target: String?
-    /// In the order of their keys.
+    /// The tags in the order of their keys.
     package let tags: [RunTag]
 
     package init(target: String? = nil, tags: [RunTag] = []) {
@@ -57,8 +57,8 @@ extension RunLabels {
 
     /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
     init(reading head: JSONValue, command: [String]) {
-        let commanded = command.firstIndex(of: "--target").flatMap { place in
-            command.dropFirst(place + 1).first
+        let commanded = command.firstIndex(of: "--target").flatMap { index in
+            command.dropFirst(index + 1).first
         }
         self.init(
             target: head["target"]?.text ?? commanded,

@@ -82,7 +82,7 @@ package struct RunRecorder {
         self.ledger.saw(consume observation)
     }
 
-    /// Of the run so far.
+    /// The metrics of the run so far.
     package var table: MetricTable {
         var table = self.past.table
         table.add(self.tally.measured.table)

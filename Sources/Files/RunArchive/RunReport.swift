@@ -4,11 +4,11 @@ package import Metrics
 package import SimBase
 import Talaria
 
-/// A run as its reports show it: what was found, and what happened when. Made from a result and from the files that were
-/// written as the run went, so that `report` shows what `run` showed.
+/// The input of all renderers: the result of a run and what its files hold. `run` and `report` make it from the same files, so
+/// that both show the same.
 package struct RunReport: Sendable {
-    /// Phones whose story is told.
-    package static let storiesMax = 6
+    /// The number of phones with a timeline.
+    package static let timelinesMax = 6
     /// Windows of a chart.
     package static let trackWindowsMax = 240
 
@@ -16,18 +16,18 @@ package struct RunReport: Sendable {
     package var chronicle: Chronicle
     /// How long a window of the tracks is.
     package var trackWidth = Interval.seconds(1)
-    /// In the order of the metrics; without those that have no samples.
+    /// The latencies over time in the order of the metrics, without empty ones.
     package var tracks: [LatencyTrack] = []
-    /// By the place of the objective; nil where no window says anything.
+    /// The worst window of each objective; nil if no window can be judged.
     package var worstWindows: [SLOWindow?] = []
-    package var stories: [PhoneStory] = []
+    package var timelines: [PhoneTimeline] = []
     /// `scenario.resolved`.
     package var scenarioText = ""
     /// Lines of `events.ndjson`.
     package var logLines = 0
     /// Lines of the logs that were not whole.
     package var skippedLines = 0
-    /// Of a run that goes on: how late any timer ran; its percentiles are known at the end.
+    /// The maximum timer lag of a run in progress; percentiles are known at its end.
     package var latenessMost: Interval?
 
     /// `folders`: one, or those of the shards.
@@ -40,10 +40,10 @@ package struct RunReport: Sendable {
             head.map { IntervalReader(folder: folder, head: $0) }
         }
         self.readTracks(readers)
-        self.stories = chronicle.worstPhones(Self.storiesMax).map { PhoneStory(mark: $0) }
+        self.timelines = chronicle.worstPhones(Self.timelinesMax).map { PhoneTimeline(mark: $0) }
         for (folder, head) in heads {
             guard let head else { continue }
-            let size = PhoneStory.read(&self.stories, folder: folder, faults: head.faults)
+            let size = PhoneTimeline.read(&self.timelines, folder: folder, faults: head.faults)
             self.logLines += size.lines
             self.skippedLines += size.skipped
         }
@@ -59,7 +59,7 @@ package struct RunReport: Sendable {
         return String(decoding: bytes.prefix(Self.scenarioBytesMax), as: UTF8.self)
     }
 
-    /// Of a run that goes on: `tracks` and objectives as far as they are known, and no stories.
+    /// A report of a run in progress: without timelines, with `tracks` and objectives as far as they are known.
     package init(live result: RunResult, _ chronicle: Chronicle, tracks: [LatencyTrack], width: Interval) {
         self.result = result
         self.chronicle = chronicle
@@ -119,12 +119,12 @@ package struct RunReport: Sendable {
     }
 
     private mutating func note(_ window: WindowFold.Window) {
-        for place in self.result.slos.indices {
-            let found = self.result.slos[place].slo.evaluate(against: window.table)
+        for index in self.result.slos.indices {
+            let found = self.result.slos[index].slo.evaluate(against: window.table)
             guard !found.noData, let value = found.value, SLOWindow.isJudged(found.slo) else { continue }
             let candidate = SLOWindow(from: window.from, length: window.length, value: value, result: found)
-            if let worst = self.worstWindows[place], !candidate.isWorse(than: worst) { continue }
-            self.worstWindows[place] = candidate
+            if let worst = self.worstWindows[index], !candidate.isWorse(than: worst) { continue }
+            self.worstWindows[index] = candidate
         }
     }
 }
@@ -142,7 +142,7 @@ package struct LatencyTrack: Equatable, Sendable {
     }
 
     package let metric: LatencyMetric
-    /// Those with samples.
+    /// The windows with samples.
     package var windows: [Window]
 
     package init(metric: LatencyMetric, windows: [Window] = []) {
@@ -172,7 +172,7 @@ package struct SLOWindow: Equatable, Sendable {
     }
 
     /// A window without a failure, or without any of what is counted, has nothing to tell.
-    package var isTelling: Bool {
+    package var isMeaningful: Bool {
         switch self.value {
         case .time: true
         case .share(let rate): rate.failed > 0

@@ -15,9 +15,9 @@ package struct RunResult: Sendable {
     package var world: World
     /// The wall clock at the start: milliseconds since 1970, UTC.
     package var started: Int64
-    /// From the start to the end of the last phone.
+    /// The time from the start to the end of the last phone.
     package var length: Interval
-    /// In the order of the scenario.
+    /// The groups in the order of the scenario.
     package var groups: [GroupResult]
     package var labels = RunLabels()
 
@@ -35,7 +35,7 @@ package struct RunResult: Sendable {
 
     /// Whether the simulated backend's own observations were heard. Without them what only it can know is `n/a`.
     package var hasBackendView: Bool
-    /// Of the whole fleet, and of phones that belong to no group.
+    /// The totals of the whole fleet, including phones without a group.
     package var totals: LedgerTotals
     package var verdicts: [Verdict]
     package var slos: [SLOResult]
@@ -109,7 +109,7 @@ package struct RunResult: Sendable {
         self.command = RerunCommand.words(command)
     }
 
-    /// Some output could not be written. What cut the run short before goes first.
+    /// Records an output failure. An earlier failure stays.
     package mutating func fail(_ error: OutputError, _ exit: RunExit) {
         self.exit = exit
         self.failure = self.failure ?? error.description
@@ -145,7 +145,7 @@ package enum World: String, Hashable, Sendable {
 package struct ScenarioIdentity: Hashable, Sendable {
     package var name: String
     package var description: String
-    /// Of the file's bytes, in lowercase hexadecimal.
+    /// The SHA-256 of the file in lowercase hexadecimal.
     package var sha256: String
 
     package init(name: String, description: String, file: [UInt8]) {

@@ -41,25 +41,25 @@ package enum SHA256 {
     }
 
     private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var schedule = stride(from: block.startIndex, to: block.endIndex, by: 4).map { place in
-            block[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        var schedule = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
+            block[index..<index + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         }
-        for place in 16..<64 {
-            let (early, late) = (schedule[place - 15], schedule[place - 2])
+        for index in 16..<64 {
+            let (early, late) = (schedule[index - 15], schedule[index - 2])
             let first = Self.rotated(early, 7) ^ Self.rotated(early, 18) ^ early >> 3
             let second = Self.rotated(late, 17) ^ Self.rotated(late, 19) ^ late >> 10
-            schedule.append(schedule[place - 16] &+ first &+ schedule[place - 7] &+ second)
+            schedule.append(schedule[index - 16] &+ first &+ schedule[index - 7] &+ second)
         }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for place in 0..<64 {
+        for index in 0..<64 {
             let mixed = Self.rotated(e, 6) ^ Self.rotated(e, 11) ^ Self.rotated(e, 25)
-            let one = h &+ mixed &+ (e & f ^ ~e & g) &+ Self.rounds[place] &+ schedule[place]
+            let one = h &+ mixed &+ (e & f ^ ~e & g) &+ Self.rounds[index] &+ schedule[index]
             let turned = Self.rotated(a, 2) ^ Self.rotated(a, 13) ^ Self.rotated(a, 22)
             let two = turned &+ (a & b ^ a & c ^ b & c)
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
         }
-        for (place, word) in [a, b, c, d, e, f, g, h].enumerated() { state[place] &+= word }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
     }
 
     private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {

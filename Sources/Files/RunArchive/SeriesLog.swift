@@ -12,9 +12,9 @@ import SimBase
 enum SeriesLog {
     static func lines(_ table: MetricTable, from: Instant, length: Interval) -> String {
         var lines = ""
-        for place in -1..<table.groups.count {
-            let group = place < 0 ? nil : table.groups[place]
-            let set = table.set(in: place < 0 ? .none : MetricGroup(index: place))
+        for index in -1..<table.groups.count {
+            let group = index < 0 ? nil : table.groups[index]
+            let set = table.set(in: index < 0 ? .none : MetricGroup(index: index))
             guard let line = Self.line(set, group: group, from: from, length: length) else { continue }
             lines += line
         }
@@ -37,21 +37,21 @@ enum SeriesLog {
         line.raw("{\"t\":\(from.nanoseconds),\"for_ns\":\(length.nanoseconds),\"group\":")
         if let group { line.string(group) } else { line.raw("null") }
         line.raw(",\"counts\":{")
-        for (place, count) in counts.enumerated() {
-            if place > 0 { line.raw(",") }
+        for (index, count) in counts.enumerated() {
+            if index > 0 { line.raw(",") }
             line.string(count.0)
             line.raw(":\(count.1)")
         }
         line.raw("},\"rates\":{")
-        for (place, metric) in rates.enumerated() {
+        for (index, metric) in rates.enumerated() {
             let rate = set.rate(metric)
-            line.raw("\(place > 0 ? "," : "")\"\(metric.rawValue)\":[\(rate.failed),\(rate.total)]")
+            line.raw("\(index > 0 ? "," : "")\"\(metric.rawValue)\":[\(rate.failed),\(rate.total)]")
         }
         line.raw("},\"latencies\":{")
-        for (place, metric) in latencies.enumerated() {
+        for (index, metric) in latencies.enumerated() {
             let histogram = set.histogram(metric)
             line.raw(
-                "\(place > 0 ? "," : "")\"\(metric.rawValue)\":[\(histogram.total),\(histogram.minimum ?? 0),"
+                "\(index > 0 ? "," : "")\"\(metric.rawValue)\":[\(histogram.total),\(histogram.minimum ?? 0),"
                     + "\(histogram.maximum ?? 0),\(histogram.sum)]")
         }
         line.raw("}}\n")

@@ -1,7 +1,7 @@
 package import Metrics
 package import SimBase
 
-/// Adds moments up to windows.
+/// Adds intervals up to windows.
 package struct WindowFold {
     package struct Window {
         package var from: Instant
@@ -18,7 +18,7 @@ package struct WindowFold {
         self.empty = empty
     }
 
-    /// The window that this moment ends, being behind it.
+    /// Adds an interval. Returns the window before it if the interval begins a new one.
     package mutating func add(_ moment: IntervalReader.Moment) -> Window? {
         let from = Instant(
             nanoseconds: moment.from.nanoseconds / self.width.nanoseconds * self.width.nanoseconds)

@@ -5,7 +5,7 @@ package import RunArchive
 import SimBase
 import Wire
 
-/// The page of a run, held open before the run begins, so that a port that is taken is told in time.
+/// The listening socket of the dashboard. It is opened before the run begins, so that a port in use is reported in time.
 package final class DashboardListener {
     private var descriptor: Descriptor?
     package let url: String
@@ -25,8 +25,8 @@ package final class DashboardListener {
     }
 }
 
-/// Shows a run to whoever looks on, on a thread of its own that goes after all others. The run tells it how things stand
-/// and goes on: nothing that a viewer does or leaves undone is waited for, but for a moment at the very end.
+/// Shows a run in progress to browsers. It has a thread of its own with the lowest priority. The run posts its state and goes
+/// on; it never waits for a client, except briefly at its end.
 package final class Dashboard {
     private enum Message: Sendable {
         case begin(folder: String, RunHead, SLOParts)
@@ -39,7 +39,7 @@ package final class Dashboard {
     private let messages: Mailbox<Message>
     private let over: Mailbox<Bool>
     private var thread: LoopThread<Void>?
-    private var isToldTheEnd = false
+    private var hasEnd = false
     package let url: String
 
     /// `run`: tells this run from others; letters and digits.
@@ -54,15 +54,15 @@ package final class Dashboard {
         self.messages = messages
         self.over = over
         let socket = listener.release()
-        let desk = PageDesk(
+        let router = DashboardRouter(
             page: LivePage.document(scenario: scenario, description: description), policy: LivePage.policy)
         self.thread = try LoopThread.start(name: "dashboard") {
             CurrentThread.standBack()
             if let loop = try? Loop(clock: clock) {
-                let office = Office(Descriptor(owning: socket), desk: desk, run: run, loop: loop)
-                let reader = messages.read(on: loop) { office.heard($0) }
+                let handler = DashboardLoop(Descriptor(owning: socket), router: router, run: run, loop: loop)
+                let reader = messages.read(on: loop) { handler.handle($0) }
                 withExtendedLifetime(reader) { loop.run() }
-                office.close()
+                handler.close()
             } else {
                 StreamSocket.close(socket)
             }
@@ -70,35 +70,35 @@ package final class Dashboard {
         }
     }
 
-    // MARK: What the run tells
+    // MARK: Calls of the run
 
-    /// The run's folder is there. `objectives`: before anything was measured.
+    /// Begins with the run's folder. `objectives` have no measurements yet.
     package func begin(folder: String, head: RunHead, objectives: SLOParts) {
         self.messages.post(.begin(folder: folder, head, objectives))
     }
 
     package func show(_ moment: LiveMoment) { self.messages.post(.moment(moment)) }
 
-    /// It has run and is judged: time to draw all of it, while its reports are written.
+    /// Renders the whole run after its verdict, while its reports are written.
     package func judged(_ result: RunResult, _ chronicle: Chronicle) {
         self.messages.post(.judged(result, chronicle))
     }
 
-    /// How it ended. To be followed by `close`.
+    /// Shows the end of the run. `close` follows.
     package func finish(_ result: RunResult) {
-        self.isToldTheEnd = true
+        self.hasEnd = true
         self.messages.post(.finish(result))
     }
 
-    /// It came to no verdict. To be followed by `close`.
+    /// Shows that the run has no verdict. `close` follows.
     package func fail(_ text: String) {
-        self.isToldTheEnd = true
+        self.hasEnd = true
         self.messages.post(.fail(text))
     }
 
-    /// Waits until those who are reading have got the last word, and never longer than `closingMax`.
+    /// Waits until the clients have received the last event, at most `closingMax`.
     package func close(on loop: Loop) {
-        if !self.isToldTheEnd { self.fail("the run ended before it began") }
+        if !self.hasEnd { self.fail("the run ended before it began") }
         var isOver = false
         let reader = self.over.read(on: loop) { _ in isOver = true }
         let deadline = LoopTimer(loop: loop) { _ in isOver = true }
@@ -111,22 +111,22 @@ package final class Dashboard {
 
     // MARK: Its thread
 
-    /// What the thread does with what it is told.
-    private final class Office {
+    /// The state of the thread: it handles the messages of the run.
+    private final class DashboardLoop {
         private let loop: Loop
         private var server: DashboardServer?
         private var page: LivePage?
-        /// Not drawn yet, for want of somebody who looks.
+        /// The newest moment if it was not rendered, because nobody follows.
         private var undrawn: LiveMoment?
-        private var farewell: LoopTimer?
-        private var farewellEnd: Instant?
+        private var flushTimer: LoopTimer?
+        private var flushDeadline: Instant?
 
-        init(_ listener: consuming Descriptor, desk: PageDesk, run: String, loop: Loop) {
+        init(_ listener: consuming Descriptor, router: DashboardRouter, run: String, loop: Loop) {
             self.loop = loop
-            self.server = DashboardServer(listener, desk: desk, run: run, loop: loop) { [unowned self] in
+            self.server = DashboardServer(listener, router: router, run: run, loop: loop) { [unowned self] in
                 self.draw()
             }
-            self.farewell = LoopTimer(loop: loop) { [unowned self] _ in self.endIfSaid() }
+            self.flushTimer = LoopTimer(loop: loop) { [unowned self] _ in self.stopIfFlushed() }
         }
 
         func close() {
@@ -134,29 +134,29 @@ package final class Dashboard {
             self.server = nil
         }
 
-        func heard(_ messages: [Message]) {
-            for (place, message) in messages.enumerated() {
+        func handle(_ messages: [Message]) {
+            for (index, message) in messages.enumerated() {
                 switch message {
                 case .begin(let folder, let head, let objectives):
                     self.page = LivePage(folder: folder, head: head, objectives: objectives)
                 case .moment(let moment):
-                    // Only the newest is worth drawing.
-                    let isNewest = !messages[(place + 1)...].contains {
+                    // Only the newest moment is rendered.
+                    let isNewest = !messages[(index + 1)...].contains {
                         if case .moment = $0 { true } else { false }
                     }
                     if isNewest { self.take(moment) }
                 case .judged(let result, let chronicle):
                     self.undrawn = nil
-                    // Nobody looks: then nothing is drawn either.
-                    guard self.server?.hasViewers == true,
+                    // Nothing is rendered while nobody follows.
+                    guard self.server?.hasFollowers == true,
                         let frame = self.page?.lastFrame(result, chronicle)
                     else { continue }
                     self.server?.show(frame)
                 case .finish(let result):
-                    self.say(LivePage.lastHead(result), LivePage.lastWord(result))
+                    self.finish(LivePage.lastHead(result), LivePage.lastLine(result))
                 case .fail(let text):
                     self.undrawn = nil
-                    self.say(LivePage.frame(failure: text), "no verdict")
+                    self.finish(LivePage.frame(failure: text), "no verdict")
                 }
             }
         }
@@ -164,7 +164,7 @@ package final class Dashboard {
         private func take(_ moment: LiveMoment) {
             self.page?.read(moment)
             self.undrawn = moment
-            guard self.server?.hasViewers == true, let frame = self.draw() else { return }
+            guard self.server?.hasFollowers == true, let frame = self.draw() else { return }
             self.server?.show(frame)
         }
 
@@ -174,19 +174,19 @@ package final class Dashboard {
             return self.page?.frame(moment)
         }
 
-        private func say(_ frame: LiveFrame?, _ word: String) {
+        private func finish(_ frame: LiveFrame?, _ line: String) {
             var last: [UInt8] = []
-            SSEWriter.event(id: nil, type: "finished", data: word, into: &last)
+            SSEWriter.event(id: nil, type: "finished", data: line, into: &last)
             self.server?.finish(frame, last)
-            self.endIfSaid()
+            self.stopIfFlushed()
         }
 
-        /// Looked at again and again: it is a matter of milliseconds.
-        private func endIfSaid() {
-            let end = self.farewellEnd ?? self.loop.now() + DashboardLimits.farewellMax
-            self.farewellEnd = end
-            guard self.server?.isSaid == false, self.loop.now() < end else { return self.loop.stop() }
-            self.farewell?.arm(after: .milliseconds(2))
+        /// Polls every 2 ms until all is sent or the time is over.
+        private func stopIfFlushed() {
+            let end = self.flushDeadline ?? self.loop.now() + DashboardLimits.flushMax
+            self.flushDeadline = end
+            guard self.server?.isFlushed == false, self.loop.now() < end else { return self.loop.stop() }
+            self.flushTimer?.arm(after: .milliseconds(2))
         }
     }
 }

@@ -1,6 +1,6 @@
 import SimBase
 
-/// Where the page listens: `HOST:PORT` or `PORT`.
+/// The address of the dashboard: `HOST:PORT` or `PORT`.
 package struct DashboardAddress: Equatable, Sendable {
     package enum Problem: Error, Equatable {
         case unreadable

@@ -1,91 +1,91 @@
 import EventLoop
 import SimBase
 
-/// The page's server: one loop, its listener, and those who look on. Belongs to its loop's thread.
+/// The dashboard's server: a listener and its connections on one loop. Confined to the loop's thread.
 final class DashboardServer {
     let loop: Loop
-    let desk: PageDesk
+    let router: DashboardRouter
     private let listener: Descriptor
     private var watch: Watch?
-    private var watchman: LoopTimer?
-    private var burial: LoopTimer?
-    private(set) var viewers: [Viewer] = []
-    private var closedViewers: [Viewer] = []
-    private var book: FrameBook
-    /// Of the last question: most viewers are at the same version.
+    private var pollTimer: LoopTimer?
+    private var releaseTimer: LoopTimer?
+    private(set) var connections: [DashboardConnection] = []
+    private var closedConnections: [DashboardConnection] = []
+    private var cache: FrameCache
+    /// The last result of `events(after:)`. Most connections are at the same version.
     private var answer: (after: Int, version: Int, events: [UInt8])?
-    /// Asked for the present state when somebody follows who may not have it.
+    /// Returns the newest frame that was not rendered yet.
     private let renew: () -> LiveFrame?
     private var isOver = false
 
     init(
-        _ listener: consuming Descriptor, desk: PageDesk, run: String, loop: Loop,
+        _ listener: consuming Descriptor, router: DashboardRouter, run: String, loop: Loop,
         renew: @escaping () -> LiveFrame?
     ) {
         self.loop = loop
-        self.desk = desk
+        self.router = router
         self.listener = listener
-        self.book = FrameBook(run: run)
+        self.cache = FrameCache(run: run)
         self.renew = renew
         self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
-        self.watchman = LoopTimer(loop: loop) { [unowned self] _ in
+        self.pollTimer = LoopTimer(loop: loop) { [unowned self] _ in
             self.check(at: self.now)
-            self.watchman?.arm(after: DashboardLimits.watchEvery)
+            self.pollTimer?.arm(after: DashboardLimits.pollEvery)
         }
-        self.burial = LoopTimer(loop: loop) { [unowned self] _ in self.closedViewers.removeAll() }
-        self.watchman?.arm(after: DashboardLimits.watchEvery)
+        self.releaseTimer = LoopTimer(loop: loop) { [unowned self] _ in self.closedConnections.removeAll() }
+        self.pollTimer?.arm(after: DashboardLimits.pollEvery)
     }
 
     var now: Instant { self.loop.now() }
 
-    /// Whether anybody sees what is shown.
-    var hasViewers: Bool { self.viewers.contains(where: \.isFollowing) }
+    /// Whether any connection follows the run.
+    var hasFollowers: Bool { self.connections.contains(where: \.isFollowing) }
 
-    var hasRoom: Bool { self.viewers.count(where: \.isFollowing) < DashboardLimits.viewersMax }
+    var hasRoom: Bool { self.connections.count(where: \.isFollowing) < DashboardLimits.followersMax }
 
     // MARK: Frames
 
     func show(_ frame: LiveFrame) {
-        self.book.take(frame)
+        self.cache.take(frame)
         self.answer = nil
-        for viewer in self.viewers { viewer.bringUpToDate() }
+        for connection in self.connections { connection.sendNewest() }
     }
 
-    /// Somebody has come: what was not drawn because nobody looked is drawn now.
-    func someoneFollows() {
+    /// Renders the newest moment, which was not rendered while nobody followed.
+    func followerJoined() {
         guard !self.isOver, let frame = self.renew() else { return }
         self.show(frame)
     }
 
     func events(after version: Int) -> (events: [UInt8], version: Int) {
-        if let answer, answer.after == version, answer.version == self.book.version {
+        if let answer, answer.after == version, answer.version == self.cache.version {
             return (answer.events, answer.version)
         }
-        let events = self.book.events(after: version)
-        self.answer = (version, self.book.version, events)
-        return (events, self.book.version)
+        let events = self.cache.events(after: version)
+        self.answer = (version, self.cache.version, events)
+        return (events, self.cache.version)
     }
 
-    func version(ofLast id: String?) -> Int { self.book.version(ofLast: id) }
+    func version(ofLast id: String?) -> Int { self.cache.version(ofLast: id) }
 
-    /// Says goodbye to everybody. What they do not take by the end of their time is thrown away.
+    /// Sends the last frame to all followers and ends their streams.
     func finish(_ frame: LiveFrame?, _ last: [UInt8]) {
         self.isOver = true
         self.watch?.cancel()
         if let frame {
-            self.book.take(frame)
+            self.cache.take(frame)
             self.answer = nil
         }
-        for viewer in self.viewers { viewer.finish(last) }
+        for connection in self.connections { connection.finish(last) }
     }
 
-    /// Whether everybody who is still there has taken all there was.
-    var isSaid: Bool { !self.viewers.contains(where: \.isBehind) }
+    /// Whether all connections have sent everything.
+    var isFlushed: Bool { !self.connections.contains(where: \.isBehind) }
 
     func shutDown() {
         self.watch?.cancel()
-        self.watchman?.disarm()
-        for viewer in self.viewers { viewer.close() }
+        self.pollTimer?.disarm()
+        for connection in self.connections { connection.close() }
     }
 
     // MARK: Connections
@@ -101,25 +101,25 @@ final class DashboardServer {
                 self.watch?.interest = []
                 return
             case .connection(let socket):
-                guard self.viewers.count < DashboardLimits.connectionsMax else {
+                guard self.connections.count < DashboardLimits.connectionsMax else {
                     StreamSocket.close(socket)
                     continue
                 }
-                self.viewers.append(Viewer(socket: socket, server: self))
+                self.connections.append(DashboardConnection(socket: socket, server: self))
             }
         }
     }
 
-    func closed(_ viewer: Viewer) {
-        // Let go in a turn of its own: the viewer is still on the stack.
-        self.closedViewers.append(viewer)
-        self.viewers.removeAll { $0 === viewer }
-        self.burial?.arm(at: self.now)
+    func closed(_ connection: DashboardConnection) {
+        // Released in a later turn of the loop, because the connection is still on the stack.
+        self.closedConnections.append(connection)
+        self.connections.removeAll { $0 === connection }
+        self.releaseTimer?.arm(at: self.now)
     }
 
-    /// Drops whoever has had his time.
+    /// Closes connections that exceeded a time limit.
     func check(at now: Instant) {
-        for viewer in self.viewers { viewer.check(at: now) }
+        for connection in self.connections { connection.check(at: now) }
         if !self.isOver, self.watch?.interest == [] { self.watch?.interest = .read }
     }
 }

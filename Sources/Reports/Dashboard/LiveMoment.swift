@@ -3,15 +3,15 @@ import Reports
 package import RunArchive
 package import SimBase
 
-/// How a run stands at one moment, for those who look on. Taken once a second, it must cost next to nothing: what was
-/// measured is read from the run's files, by whoever shows it.
+/// The state of a run in progress. It is taken once a second and must be cheap: measurements are read from the run's files
+/// on the dashboard's thread.
 package struct LiveMoment: Sendable {
     package var at: Instant
     /// All intervals that begin before this are in the files.
     package var measured: Instant
     /// As far as it goes. Its metrics are those that the files do not hold, and it has no objectives.
     package var result: RunResult
-    /// Without its phones.
+    /// The timeline of the run, without the phones.
     package var chronicle: Chronicle
     /// Captures that the scenario plans; nil where that depends on the backend.
     package var scansPlanned: Int?

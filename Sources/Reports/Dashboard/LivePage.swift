@@ -4,12 +4,12 @@ import Reports
 package import RunArchive
 import SimBase
 
-/// The page of a run that goes on: what `report.html` shows, as far as it is known, by the same renderer.
+/// The page of a run in progress. It shows what is known of `report.html`, with the same renderer.
 package struct LivePage {
     /// Longer runs are shown in wider windows.
     private static let windowsMax = LiveSeries.windowsMax
-    /// What the phones saw comes to be judged this much later at most; what is older has come.
-    private static let hearingLag = Interval.seconds(2)
+    /// Observations reach the judge at most this much later.
+    private static let observationLag = Interval.seconds(2)
 
     private var series: LiveSeries
     private var processorBefore: (at: Instant, used: Interval)?
@@ -20,7 +20,7 @@ package struct LivePage {
         self.series = LiveSeries(folder: folder, head: head, objectives: objectives)
     }
 
-    /// To be called for every moment, also while nobody looks: what was measured is read little by little.
+    /// Reads new measurements. Called for every moment, also while nobody follows, so that each call reads little.
     package mutating func read(_ moment: LiveMoment) {
         self.series.read(before: moment.measured)
         guard let used = moment.result.resources.client?.processor else { return }
@@ -35,7 +35,7 @@ package struct LivePage {
         var result = moment.result
         result.metrics.add(self.series.table)
         result.slos = self.series.results(result.metrics).map(\.soFar)
-        let told = max(moment.chronicle.until, moment.at - Self.hearingLag)
+        let told = max(moment.chronicle.until, moment.at - Self.observationLag)
         var report = RunReport(
             live: result, moment.chronicle.shown(at: told, windowsMax: Self.windowsMax),
             tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width)
@@ -48,7 +48,7 @@ package struct LivePage {
                 + page.liveParts)
     }
 
-    /// All of a run that is judged.
+    /// The whole run after its verdict.
     package mutating func lastFrame(_ result: RunResult, _ chronicle: Chronicle) -> LiveFrame {
         self.series.read(before: .distantFuture)
         let page = HTMLPage(
@@ -59,7 +59,7 @@ package struct LivePage {
         return LiveFrame(title: head.title, parts: head.parts + page.liveParts)
     }
 
-    /// How a run ended, which may hang on whether its reports could be written.
+    /// The head of the page after the end of the run, which may depend on whether its reports could be written.
     package static func lastHead(_ result: RunResult) -> LiveFrame {
         let report = RunReport(
             live: result, Chronicle(faults: 0), tracks: [], width: Chronicle.widthFirst)
@@ -70,7 +70,7 @@ package struct LivePage {
             parts: [.init(id: Self.head, html: page.header + page.whereItLies)])
     }
 
-    /// What there is to say where a run came to no verdict.
+    /// The page of a run without a verdict.
     package static func frame(failure: String) -> LiveFrame {
         LiveFrame(
             title: "✗ The run did not complete",
@@ -82,8 +82,8 @@ package struct LivePage {
             ])
     }
 
-    /// The same in one line.
-    package static func lastWord(_ result: RunResult) -> String {
+    /// The end of the run in one line.
+    package static func lastLine(_ result: RunResult) -> String {
         Printable.line(
             "\(result.headline), exit code \(result.exit.rawValue)"
                 + (result.directory.map { "; report in \($0)" } ?? ""), bytesMax: 1_200)
@@ -146,7 +146,7 @@ package struct LivePage {
 }
 
 extension HTMLPage {
-    /// In the order of the page.
+    /// The sections in the order of the page.
     static let liveSections = [
         (id: "objectives", title: "Objectives"), (id: "conservation", title: "Scans and books"),
         (id: "time", title: "Over time"), (id: "latency", title: "Latency"),
@@ -155,7 +155,7 @@ extension HTMLPage {
         (id: "errors", title: "Errors"), (id: "generator", title: "Load generator"),
     ]
 
-    /// Empty where there is nothing to show yet.
+    /// The parts of the page. A part without data is empty.
     var liveParts: [LiveFrame.Part] {
         [
             self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
@@ -204,7 +204,7 @@ extension HTMLPage {
             + "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) hold."
     }
 
-    /// How much of what is planned has been captured, and how much of that is settled.
+    /// The progress bar: planned, captured and settled scans.
     private func progress(_ moment: LiveMoment) -> String {
         guard let planned = moment.scansPlanned, planned > 0 else { return "" }
         let scans = self.result.totals.scans
@@ -261,8 +261,7 @@ extension HTMLPage {
 }
 
 extension SLOResult {
-    /// As it can be told while the run goes on: what has no data may still get some, and a count that is too low may
-    /// still grow.
+    /// The result while the run is in progress. An objective without data, or with a count that may still grow, is not judged.
     var soFar: SLOResult {
         guard !self.noData else { return self.told(actual: "–", passed: nil) }
         guard self.passed == false, case .number(let value) = self.value,

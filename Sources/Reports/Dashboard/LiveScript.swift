@@ -1,4 +1,4 @@
-/// Takes the parts of the page as they come. What somebody points at, has switched off, scrolled or selected stays so.
+/// Replaces the parts of the page as they arrive. Hover, hidden series, scroll positions and selections are kept.
 enum LiveScript {
     static let text = """
         "use strict";(function(){

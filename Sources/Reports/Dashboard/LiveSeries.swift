@@ -4,14 +4,14 @@ import Reports
 import RunArchive
 import SimBase
 
-/// What a run has measured so far, read from the files that it writes anyway: whoever looks on costs the run nothing but
-/// the reading. Its memory is bounded however long the run is.
+/// The measurements of a run in progress, read from the files that it writes anyway. The memory is bounded for runs of any
+/// length.
 struct LiveSeries {
     /// Windows of a chart; when there are more, each two become one.
     static let windowsMax = RunReport.trackWindowsMax
 
     private struct Window {
-        /// By the ordinal of the metric.
+        /// The histograms by the ordinal of the metric.
         var latencies: [SparseHistogram?]
         var summaries: [LatencySummary?]
         /// Whether the summaries are of all that is there.
@@ -24,9 +24,9 @@ struct LiveSeries {
         }
 
         mutating func add(_ other: Window) {
-            for place in self.latencies.indices {
-                guard let more = other.latencies[place] else { continue }
-                if self.latencies[place]?.add(more) == nil { self.latencies[place] = more }
+            for index in self.latencies.indices {
+                guard let more = other.latencies[index] else { continue }
+                if self.latencies[index]?.add(more) == nil { self.latencies[index] = more }
             }
             self.isSummedUp = false
         }
@@ -42,7 +42,7 @@ struct LiveSeries {
     private var objectives: SLOParts
     private var windows: [Window] = []
     private(set) var width = Chronicle.widthFirst
-    /// Of all intervals that were read.
+    /// The sum of all intervals that were read.
     private(set) var table: MetricTable
 
     /// `objectives`: of a run that has not begun.
@@ -69,12 +69,12 @@ struct LiveSeries {
     /// The latencies over time, up to the last window that is over.
     mutating func tracks(until moment: Instant) -> [LatencyTrack] {
         let over = min(Int(max(0, moment.nanoseconds) / self.width.nanoseconds), self.windows.count)
-        for place in 0..<over { self.windows[place].sumUp() }
+        for index in 0..<over { self.windows[index].sumUp() }
         return LatencyMetric.allCases.compactMap { metric in
-            let told = (0..<over).compactMap { place -> LatencyTrack.Window? in
-                guard let summary = self.windows[place].summaries[metric.ordinal] else { return nil }
+            let told = (0..<over).compactMap { index -> LatencyTrack.Window? in
+                guard let summary = self.windows[index].summaries[metric.ordinal] else { return nil }
                 return .init(
-                    from: Instant(nanoseconds: Int64(place) * self.width.nanoseconds), summary: summary)
+                    from: Instant(nanoseconds: Int64(index) * self.width.nanoseconds), summary: summary)
             }
             return told.isEmpty ? nil : LatencyTrack(metric: metric, windows: told)
         }

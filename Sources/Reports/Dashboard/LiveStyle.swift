@@ -1,4 +1,4 @@
-/// What the live page needs beside the looks of a report.
+/// The styles of the dashboard beside those of the report.
 enum LiveStyle {
     static let text = """
 

@@ -1,10 +1,10 @@
 import Metrics
 
-/// A histogram of one short window, kept small: only the places that hold something. 240 windows of every latency are a
+/// A histogram of one short window, kept small: only the indices that hold something. 240 windows of every latency are a
 /// few megabytes this way, and hundreds as they are recorded.
 struct SparseHistogram: Equatable, Sendable {
     /// Ascending; no count is 0.
-    private var places: [UInt16]
+    private var indices: [UInt16]
     private var counts: [Int64]
     private var minimum: Int64
     private var maximum: Int64
@@ -16,47 +16,47 @@ struct SparseHistogram: Equatable, Sendable {
             let occupied = histogram.occupied
         else { return nil }
         (self.minimum, self.maximum, self.sum) = (minimum, maximum, histogram.sum)
-        self.places = []
+        self.indices = []
         self.counts = []
-        for place in occupied {
-            let count = histogram.count(at: place)
+        for index in occupied {
+            let count = histogram.count(at: index)
             guard count > 0 else { continue }
-            self.places.append(UInt16(place))
+            self.indices.append(UInt16(index))
             self.counts.append(count)
         }
     }
 
-    /// As if all had been recorded in one.
+    /// Adds the counts of another histogram.
     mutating func add(_ other: SparseHistogram) {
-        var places: [UInt16] = []
+        var indices: [UInt16] = []
         var counts: [Int64] = []
         var (mine, others) = (0, 0)
-        while mine < self.places.count || others < other.places.count {
-            let left = mine < self.places.count ? self.places[mine] : .max
-            let right = others < other.places.count ? other.places[others] : .max
-            let place = min(left, right)
+        while mine < self.indices.count || others < other.indices.count {
+            let left = mine < self.indices.count ? self.indices[mine] : .max
+            let right = others < other.indices.count ? other.indices[others] : .max
+            let index = min(left, right)
             var count: Int64 = 0
-            if left == place {
+            if left == index {
                 count += self.counts[mine]
                 mine += 1
             }
-            if right == place {
+            if right == index {
                 count += other.counts[others]
                 others += 1
             }
-            places.append(place)
+            indices.append(index)
             counts.append(count)
         }
-        (self.places, self.counts) = (places, counts)
+        (self.indices, self.counts) = (indices, counts)
         self.minimum = min(self.minimum, other.minimum)
         self.maximum = max(self.maximum, other.maximum)
         self.sum += other.sum
     }
 
     var summary: LatencySummary? {
-        guard let last = self.places.last else { return nil }
+        guard let last = self.indices.last else { return nil }
         var all = [Int64](repeating: 0, count: Int(last) + 1)
-        for (place, count) in zip(self.places, self.counts) { all[Int(place)] = count }
+        for (index, count) in zip(self.indices, self.counts) { all[Int(index)] = count }
         let exact = HDRHistogram(counts: all, minimum: self.minimum, maximum: self.maximum, sum: self.sum)
         return (exact ?? HDRHistogram(counts: all)).flatMap { LatencySummary($0) }
     }

@@ -46,7 +46,7 @@ package enum Figures {
         }
     }
 
-    /// `10 s`, `5 min`: of round lengths.
+    /// `10 s`, `5 min` for lengths of whole seconds.
     package static func length(_ interval: Interval, short: Bool) -> String {
         let seconds = interval.nanoseconds / 1_000_000_000
         guard short, interval.nanoseconds % 1_000_000_000 == 0 else { return Self.length(interval) }
@@ -57,8 +57,8 @@ package enum Figures {
     package static func count(_ count: some BinaryInteger) -> String {
         let digits = Array(String(count.magnitude).utf8)
         var text = count < 0 ? "-" : ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
             text.unicodeScalars.append(Unicode.Scalar(digit))
         }
         return text
@@ -69,7 +69,7 @@ package enum Figures {
         "\(Self.count(count)) \(count == 1 ? one : many)"
     }
 
-    /// Of all operations, in percent: `0.83%`.
+    /// The share of failed operations in percent: `0.83%`.
     package static func share(_ rate: FailureRate) -> String {
         guard rate.total > 0 else { return "0%" }
         let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))

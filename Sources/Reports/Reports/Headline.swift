@@ -4,49 +4,51 @@ import RunArchive
 import SimBase
 import Talaria
 
-// What a user of the app would have felt, in a sentence: it stands before everything else that a report says.
+// The outcome for a user of the app in one sentence, the first line of every report.
 extension RunResult {
     /// Nil where nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
-        guard !self.isInterrupted else { return self.lossWords }
+        guard !self.isInterrupted else { return self.lossSentence }
         if self.totals.scans.begun == 0 { return "no scan was captured, so nothing was measured" }
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
             return "no scan was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
         }
-        return self.lossWords
-            ?? ImplicitWords.metrics.lazy.compactMap { self.isMissed($0) ? self.words(on: $0) : nil }.first
+        return self.lossSentence
+            ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
     }
 
-    /// What an objective on this metric means for the people who scan; nil for what has no such words.
-    func words(on metric: CountMetric) -> String? {
+    /// The consequence of a failed objective for the users; nil for metrics without one.
+    func impact(of metric: CountMetric) -> String? {
+        UserImpact.allCases.first { $0.metric == metric }.flatMap(self.sentence)
+    }
+
+    /// Nil if there was no such impact.
+    private func sentence(_ impact: UserImpact) -> String? {
         let (scans, books, jobs) = (self.totals.scans, self.totals.books, self.totals.jobs)
-        switch metric {
+        switch impact {
         case .scansLost: return scans.lost > 0 ? Self.were(scans.lost, "scan", "lost") : nil
         case .booksMissing:
             guard books.missing > 0 else { return nil }
-            let (number, verb) = (
-                Figures.count(books.missing, "book", "books"), books.missing == 1 ? "is" : "are"
-            )
+            let number = Figures.count(books.missing, "book is", "books are")
             let from = scans.lost > 0 ? " from \(Figures.count(scans.lost, "scan", "scans"))" : ""
-            return "\(number) \(verb) missing\(from)"
+            return "\(number) missing\(from)"
         case .booksDuplicated:
             return books.duplicated > 0
-                ? "\(Figures.count(books.duplicated, "book", "books")) \(books.duplicated == 1 ? "was" : "were") added to a library twice" : nil
-        case .scansWaiting: return self.unfinishedWords
-        case .scansRefusedUnexplained:
+                ? Self.were(books.duplicated, "book", "added to a library twice") : nil
+        case .scansWaiting: return self.unfinishedSentence
+        case .scansRefused:
             guard scans.refusedUnexplained > 0 else { return nil }
             return "\(self.share(scans.refusedUnexplained)) refused, and no fault explains it"
                 + (self.commonestRefusal.map { ": \($0)" } ?? "")
         case .cleanupUnfinished:
             guard jobs.unfinishedCleanups > 0 else { return nil }
             return Self.were(jobs.unfinishedCleanups, "job", "not deleted after the scan was completed")
-        default: return nil
         }
     }
 
-    /// The gravest of what no run may do to its users.
-    private var lossWords: String? {
-        [CountMetric.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap { self.words(on: $0) }.first
+    /// The most severe loss or duplicate.
+    private var lossSentence: String? {
+        [UserImpact.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap(self.sentence).first
     }
 
     private func isMissed(_ metric: CountMetric) -> Bool {
@@ -54,7 +56,7 @@ extension RunResult {
     }
 
     /// `13 of 60 scans had not finished after 30 s: 13 still running at the end`
-    private var unfinishedWords: String? {
+    private var unfinishedSentence: String? {
         let scans = self.totals.scans
         let unfinished = scans.waiting + scans.open
         guard unfinished > 0 else { return nil }
@@ -134,16 +136,24 @@ extension RunResult {
     ]
 }
 
-/// The metrics whose failure has words for people, the gravest first.
-enum ImplicitWords {
-    static let metrics: [CountMetric] = [
-        .booksMissing, .scansLost, .booksDuplicated, .scansWaiting, .scansRefusedUnexplained,
-        .cleanupUnfinished,
-    ]
+/// The failures that users notice, the most severe first.
+private enum UserImpact: CaseIterable {
+    case booksMissing, scansLost, booksDuplicated, scansWaiting, scansRefused, cleanupUnfinished
+
+    var metric: CountMetric {
+        switch self {
+        case .booksMissing: .booksMissing
+        case .scansLost: .scansLost
+        case .booksDuplicated: .booksDuplicated
+        case .scansWaiting: .scansWaiting
+        case .scansRefused: .scansRefusedUnexplained
+        case .cleanupUnfinished: .cleanupUnfinished
+        }
+    }
 }
 
 extension WaitingCause {
-    /// For people: of scans that wait at the end of a run.
+    /// The cause in a phrase, after a number of scans that wait at the end of a run.
     package var words: String {
         switch self {
         case .captured: "not uploaded yet"

@@ -86,7 +86,7 @@ enum JUnitReport {
                 name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.actual)")
         case (false, .error):
             var message = "observed \(slo.actual)"
-            if case .count(let metric) = slo.slo.selector.metric, let words = result.words(on: metric) {
+            if case .count(let metric) = slo.slo.selector.metric, let words = result.impact(of: metric) {
                 message = "\(words) (\(message))"
             }
             return Self.testcase(
@@ -130,7 +130,7 @@ enum JUnitReport {
         }
     }
 
-    /// What no objective and no invariant says: that it ran to its end and can be believed.
+    /// The case that fails if the run did not complete or the load generator did not keep up.
     private static func run(_ result: RunResult) -> Case {
         let problem: String? =
             result.failure ?? result.endedEarly
@@ -140,15 +140,17 @@ enum JUnitReport {
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
         guard let problem else {
             return Self.testcase(
-                "run completed, load generator kept up", suite: Self.runSuite, of: result, .passed, message: "",
+                "run completed, load generator kept up", suite: Self.runSuite, of: result, .passed,
+                message: "",
                 detail: "")
         }
         return Self.testcase(
-            "run completed, load generator kept up", suite: Self.runSuite, of: result, .error, message: problem,
+            "run completed, load generator kept up", suite: Self.runSuite, of: result, .error,
+            message: problem,
             detail: "")
     }
 
-    /// That it measured anything at all (Docs/design.md section 11.2).
+    /// The case that fails if no scan was completed (Docs/design.md section 11.2).
     private static func completion(_ result: RunResult) -> Case {
         let name = "completed at least one scan"
         let scans = result.totals.scans

@@ -6,12 +6,12 @@ import Talaria
 
 /// `report.md`: the same numbers as the terminal's, for a pull request.
 package enum MarkdownReport {
-    /// Of the numbers alone.
+    /// The report of a result without its files: no worst windows and no errors.
     package static func text(_ result: RunResult) -> String {
         Self.text(result, worst: result.slos.map { _ in nil }, errors: "")
     }
 
-    /// With what happened when.
+    /// The report of a run with its files.
     static func text(_ report: RunReport) -> String {
         Self.text(report.result, worst: report.worstWindows, errors: Self.errors(report))
     }
@@ -81,8 +81,8 @@ package enum MarkdownReport {
 
     private static func objectives(_ result: RunResult, _ worst: [SLOWindow?]) -> String {
         guard !result.slos.isEmpty else { return "" }
-        let tellsWorst = worst.contains { $0?.isTelling == true }
-        let rows = result.slos.enumerated().map { place, slo in
+        let hasWorst = worst.contains { $0?.isMeaningful == true }
+        let rows = result.slos.enumerated().map { index, slo in
             let sign =
                 switch (slo.passed, slo.slo.severity) {
                 case (true, _): "✅"
@@ -94,14 +94,14 @@ package enum MarkdownReport {
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),
                 MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.actual),
-            ] + (tellsWorst ? [Self.window(worst.indices.contains(place) ? worst[place] : nil)] : [])
+            ] + (hasWorst ? [Self.window(worst.indices.contains(index) ? worst[index] : nil)] : [])
         }
-        let header = ["", "metric", "limit", "actual"] + (tellsWorst ? ["worst window"] : [])
+        let header = ["", "metric", "limit", "actual"] + (hasWorst ? ["worst window"] : [])
         return "### SLOs\n\n" + MarkdownText.table(header, rows, textColumns: 5)
     }
 
     private static func window(_ window: SLOWindow?) -> String {
-        guard let window, window.isTelling else { return "" }
+        guard let window, window.isMeaningful else { return "" }
         return MarkdownText.code(window.result.actual)
             + " at \(HTMLText.clock(window.from.nanoseconds)), \(Figures.length(window.length, short: true))"
     }
@@ -121,7 +121,8 @@ package enum MarkdownReport {
                 ]
             }
             text +=
-                MarkdownText.table(["", "invariant", "violations", "first", "description"], rows, textColumns: 5)
+                MarkdownText.table(
+                    ["", "invariant", "violations", "first", "description"], rows, textColumns: 5)
                 + "\n"
         }
         for (standing, sign) in [(Verdict.Standing.held, "✅"), (.notAvailable, "n/a")] {

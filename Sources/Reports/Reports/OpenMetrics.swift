@@ -164,7 +164,7 @@ enum OpenMetrics {
             })
     }
 
-    /// Of a label or of a help text.
+    /// The text as it stands in a label and in a help text.
     private static func escaped(_ text: String) -> String {
         Printable.line(text).map { sign in
             switch sign {

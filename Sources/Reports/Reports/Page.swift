@@ -1,6 +1,6 @@
 import RunArchive
 
-/// How a piece of text is to stand out.
+/// The emphasis of a piece of text.
 package enum Ink {
     case plain, bold, dim, good, bad, warning
 
@@ -28,7 +28,7 @@ package struct Piece {
     }
 }
 
-/// A text of lines that are never wider than the terminal. Whatever is put on it is made printable first.
+/// Lines that are never wider than the terminal. All text is made printable first.
 package struct Page {
     package let style: TerminalStyle
     private var lines: [String] = []
@@ -67,10 +67,10 @@ package struct Page {
                 lines.append(word)
             }
         }
-        for (place, line) in lines.enumerated() {
-            let lead = place == 0 ? self.shown(first) : Piece("")
+        for (index, line) in lines.enumerated() {
+            let lead = index == 0 ? self.shown(first) : Piece("")
             let padding = String(repeating: " ", count: max(0, indent - Printable.width(lead.text)))
-            let text = place < lines.count - 1 ? line + " \\" : line
+            let text = index < lines.count - 1 ? line + " \\" : line
             // A word that is too long for a line stays whole: cut, it would be another command.
             self.add([lead, Piece(padding), self.shown(Piece(text))])
         }
@@ -185,8 +185,8 @@ package struct Page {
         var words: [[Piece]] = [[]]
         for piece in pieces {
             let parts = piece.text.split(separator: " ", omittingEmptySubsequences: false)
-            for (place, part) in parts.enumerated() {
-                if place > 0 { words.append([]) }
+            for (index, part) in parts.enumerated() {
+                if index > 0 { words.append([]) }
                 if !part.isEmpty { words[words.count - 1].append(Piece(String(part), piece.ink)) }
             }
         }
@@ -241,7 +241,7 @@ package struct Table {
 
     package var header: [Piece]
     package var rows: [[Piece]] = []
-    /// Where more of its first column is to be read than usual.
+    /// The least width of the first column of this table.
     package var firstColumnMin = Table.firstColumnMin
 
     /// A bold title, and the names of the other columns.

@@ -8,7 +8,7 @@ import Talaria
 extension RunResult {
     package var startedText: String { Timestamp.iso8601(unixMilliseconds: self.started) }
 
-    /// One word or two on the run's end.
+    /// The verdict in one or two words.
     package var headline: String {
         switch self.exit {
         case .success: "PASSED"
@@ -19,7 +19,7 @@ extension RunResult {
         }
     }
 
-    /// What the exit code means (Docs/design.md section 4).
+    /// The meaning of the exit code (Docs/design.md section 4).
     var meaning: String {
         switch self.exit {
         case .success:
@@ -43,7 +43,7 @@ extension RunResult {
     /// Objectives that failed, and that the scenario does not expect to fail.
     package var breaches: [SLOResult] { self.slos.filter { $0.isBreach && !self.expectations.covers($0) } }
 
-    /// What the scenario expects to break, and whether it did.
+    /// The checks that the scenario expects to break, and whether they broke.
     var expected: [Expectations.Outcome] {
         self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
     }
@@ -51,7 +51,7 @@ extension RunResult {
     /// Why the value of an objective is not known.
     var whyUnknown: String { self.hasBackendView ? "not judged" : "unknown with this target" }
 
-    /// Everything that speaks against the run, the worst first; the exit code names only one.
+    /// All reasons against the run, the worst first. The exit code names only one.
     package var reasons: [String] {
         var reasons: [String] = []
         let broken = self.brokenInvariants
@@ -84,13 +84,13 @@ extension RunResult {
         return reasons
     }
 
-    /// By cause, in the order of `WaitingCause`, without those that no scan waits for.
+    /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.
     package static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
         WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }
             .filter { $0.count > 0 }
     }
 
-    /// By cause, without those that took no scan.
+    /// The discarded scans by cause, without empty causes.
     package static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
         DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discarded($0)) }.filter { $0.count > 0 }
     }
@@ -154,7 +154,7 @@ extension RunResult {
         }
     }
 
-    /// By more than a tenth, in the middle or at the edge.
+    /// Whether p50 or p95 differ by more than a tenth.
     private var serviceTimeDiffers: Bool {
         guard let response = self.latency(.uploadTime), let service = self.latency(.uploadServiceTime)
         else { return false }

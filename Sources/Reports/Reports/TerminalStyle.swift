@@ -1,6 +1,6 @@
 import RunArchive
 
-/// What the terminal can show.
+/// The capabilities of a terminal.
 package struct TerminalStyle: Hashable, Sendable {
     /// No line is wider.
     package var columns: Int
@@ -9,7 +9,7 @@ package struct TerminalStyle: Hashable, Sendable {
     /// ASCII only: `ok`, `FAIL` and `warn` instead of signs.
     package var isASCII: Bool
 
-    /// What is narrower is taken for this wide: nothing can be read in less.
+    /// The least width. A narrower terminal is treated as this wide.
     package static let columnsMin = 40
 
     package init(columns: Int, isColored: Bool, isASCII: Bool) {
@@ -18,6 +18,6 @@ package struct TerminalStyle: Hashable, Sendable {
         self.isASCII = isASCII
     }
 
-    /// For a file, or where nothing is known.
+    /// The style for a file and for an unknown terminal.
     package static let plain = TerminalStyle(columns: 80, isColored: false, isASCII: false)
 }

@@ -9,7 +9,8 @@ extension SummaryWriter {
         let findings = self.result.findings
         guard !findings.isEmpty else { return }
         let kinds = Figures.count(findings.kinds, "kind", "kinds")
-        self.section("Findings", "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract")
+        self.section(
+            "Findings", "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract")
         for text in findings.shown(Self.findingsMax) {
             self.marked(
                 text.isDecisive ? .bad : .warn,

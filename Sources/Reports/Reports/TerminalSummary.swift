@@ -3,7 +3,7 @@ import Metrics
 package import RunArchive
 import SimBase
 
-/// A run's result for the terminal: the verdict first, then what it stands on, then what else was seen.
+/// A run's result for the terminal: the verdict, the checks behind it, then the figures.
 package enum TerminalSummary {
     /// Ends with a line feed; no line is wider than the style's columns, but for a word of the last command that is.
     package static func text(_ result: RunResult, style: TerminalStyle) -> String {
@@ -25,7 +25,7 @@ package enum TerminalSummary {
 
 /// Writes the sections one after the other.
 struct SummaryWriter {
-    /// Where the text of a labeled line begins.
+    /// The column in which the text of a labeled line begins.
     static let labelColumns = 16
     /// Violations of one invariant that are shown.
     static let examplesMax = 2
@@ -113,12 +113,12 @@ struct SummaryWriter {
         }
     }
 
-    /// `4 held, 1 failed`, without what there is none of.
+    /// `4 held, 1 failed`, without zero counts.
     static func tally(_ counts: [(count: Int, word: String)]) -> String {
         counts.filter { $0.count > 0 }.map { "\(Figures.count($0.count)) \($0.word)" }.joined(separator: ", ")
     }
 
-    // MARK: What it stands on
+    // MARK: Checks
 
     mutating func objectives() {
         let slos = self.result.slos

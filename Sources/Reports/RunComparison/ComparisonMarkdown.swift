@@ -15,7 +15,7 @@ package enum ComparisonMarkdown {
             comparison.isIdentical
             ? []
             : [
-                Self.objectives(comparison), Self.promises(comparison), Self.latencies(comparison),
+                Self.objectives(comparison), Self.invariants(comparison), Self.latencies(comparison),
                 Self.shares(comparison), Self.counts(comparison),
             ]
         return (parts + tables).filter { !$0.isEmpty }.joined(separator: "\n")
@@ -93,22 +93,22 @@ package enum ComparisonMarkdown {
                 ["", "metric", "limit", "BASE", "", "NEW", ""], rows, textColumns: 7)
     }
 
-    private static func promises(_ comparison: RunComparison) -> String {
+    private static func invariants(_ comparison: RunComparison) -> String {
         var rows = comparison.losses.map { row in
             [
                 Self.word(row.change), MarkdownText.code(row.name), row.text(row.base), row.text(row.new), "",
             ]
         }
-        rows += comparison.promises.filter(\.isTelling).map { row in
+        rows += comparison.invariants.filter(\.isShown).map { row in
             let first = row.new?.examples.first ?? row.base?.examples.first
             return [
                 Self.word(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
-                MarkdownText.code(row.invariant.rawValue), RunComparison.Promise.text(row.base),
-                RunComparison.Promise.text(row.new),
+                MarkdownText.code(row.invariant.rawValue), RunComparison.InvariantComparison.text(row.base),
+                RunComparison.InvariantComparison.text(row.new),
                 first.map { MarkdownText.code("\($0.location): \($0.text)") } ?? "",
             ]
         }
-        let held = comparison.promises.count { $0.base?.standing == .held && $0.new?.standing == .held }
+        let held = comparison.invariants.count { $0.base?.standing == .held && $0.new?.standing == .held }
         return "### Losses and invariants\n\n"
             + MarkdownText.table(["", "what", "BASE", "NEW", "first"], rows, textColumns: 5)
             + "\n\(Figures.count(held, "invariant", "invariants")) held in both runs.\n"
@@ -129,7 +129,8 @@ package enum ComparisonMarkdown {
         guard !rows.isEmpty else { return "" }
         let more = comparison.latenciesLeftOut
         let rest =
-            more > 0 ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
+            more > 0
+            ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
         return "### Latencies\n\n"
             + MarkdownText.table(
                 [

@@ -4,7 +4,7 @@ import Reports
 import RunArchive
 import SimBase
 
-/// A comparison as one page: what got worse, and the curves of both runs over each other.
+/// A comparison as one page: the regressions, and the curves of both runs in the same charts.
 package struct ComparisonPage {
     private let comparison: RunComparison
     private let axis: TimeAxis
@@ -26,7 +26,7 @@ package struct ComparisonPage {
         var sections = [self.scenarios]
         if !comparison.isIdentical {
             sections = [
-                self.objectives, self.promises, self.latencies, self.shares, self.counts, self.scenarios,
+                self.objectives, self.invariants, self.latencies, self.shares, self.counts, self.scenarios,
             ]
         }
         let name = HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)
@@ -101,7 +101,7 @@ package struct ComparisonPage {
         return "\(HTMLText.sign(tone, RunComparison.sign(change), isHidden: true)) \(change.rawValue)"
     }
 
-    // MARK: Objectives and promises
+    // MARK: Objectives and invariants
 
     private var objectives: Section {
         let rows = self.comparison.objectives.map { row -> [String] in
@@ -125,23 +125,24 @@ package struct ComparisonPage {
                     ["", "metric", "limit", "BASE", "NEW"], rows, numbers: [], id: "objective-table"))
     }
 
-    private var promises: Section {
+    private var invariants: Section {
         var rows = self.comparison.losses.map { row in
             [
                 Self.sign(row.change), "<span class=\"mono\">\(HTMLText.escaped(row.name))</span>",
                 row.text(row.base), row.text(row.new), "",
             ]
         }
-        rows += self.comparison.promises.filter(\.isTelling).map { row in
+        rows += self.comparison.invariants.filter(\.isShown).map { row in
             let first = row.new?.examples.first ?? row.base?.examples.first
             return [
                 Self.sign(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
                 "<span class=\"mono\">\(row.invariant.rawValue)</span>",
-                RunComparison.Promise.text(row.base), RunComparison.Promise.text(row.new),
+                RunComparison.InvariantComparison.text(row.base),
+                RunComparison.InvariantComparison.text(row.new),
                 first.map { HTMLText.escaped("\($0.location): \($0.text)") } ?? "",
             ]
         }
-        let held = self.comparison.promises.count {
+        let held = self.comparison.invariants.count {
             $0.base?.standing == .held && $0.new?.standing == .held
         }
         return Section(
@@ -178,7 +179,8 @@ package struct ComparisonPage {
         }
         let more = self.comparison.latenciesLeftOut
         let rest =
-            more > 0 ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
+            more > 0
+            ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
         return Section(
             id: "latency", title: "Latency",
             lead: "p50 and p95 are judged; \(HTMLText.escaped(self.comparison.rule)).\(rest)",
@@ -228,8 +230,8 @@ package struct ComparisonPage {
         {
             var values = [Double?](repeating: nil, count: count)
             for window in windows {
-                let place = Int(clamping: max(0, window.from.nanoseconds / width))
-                if place < count { values[place] = Double(window.summary.p95) }
+                let index = Int(clamping: max(0, window.from.nanoseconds / width))
+                if index < count { values[index] = Double(window.summary.p95) }
             }
             return TimeChart.Series(
                 name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
@@ -293,8 +295,8 @@ package struct ComparisonPage {
     }
 }
 
-/// What a verdict hangs on: where each percentile lies, and where it wandered while the runs went on. Worse is what
-/// lies apart.
+/// The values behind a verdict: each percentile, and its range over the windows of each run. Ranges that do not overlap are a
+/// change.
 struct SpreadChart {
     var id: String
     var findings: [LatencyFinding]

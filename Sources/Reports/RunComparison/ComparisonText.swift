@@ -4,7 +4,7 @@ package import Reports
 import RunArchive
 import SimBase
 
-/// A comparison for the terminal: the verdict first, then what it stands on.
+/// A comparison for the terminal: the verdict, then the rows behind it.
 package enum ComparisonText {
     /// Ends with a line feed; no line is wider than the style's columns.
     package static func text(_ comparison: RunComparison, style: TerminalStyle) -> String {
@@ -12,7 +12,7 @@ package enum ComparisonText {
         writer.verdict()
         if !comparison.isIdentical {
             writer.objectives()
-            writer.promises()
+            writer.invariants()
             writer.latencies()
             writer.shares()
             writer.counts()
@@ -53,7 +53,11 @@ private struct ComparisonWriter {
         self.page.row([Piece(word, ink)], indent: indent, [(Piece(name, .bold), 0)])
         self.page.paragraph(
             Piece(""), indent: 2,
-            [Piece("\(comparison.sentence) (exit\u{A0}code\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain)])
+            [
+                Piece(
+                    "\(comparison.sentence) (exit\u{A0}code\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain
+                )
+            ])
         for reason in comparison.regressions {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
         }
@@ -130,7 +134,8 @@ private struct ComparisonWriter {
         var table = Table("SLOs", ["BASE", "", "NEW", ""])
         for row in self.comparison.objectives {
             table.rows.append([
-                self.name(row.change, row.name + (row.change == .worse && !row.decides ? " (warning only)" : "")),
+                self.name(
+                    row.change, row.name + (row.change == .worse && !row.decides ? " (warning only)" : "")),
                 Piece(RunComparison.Objective.text(row.base)),
                 Piece(RunComparison.Objective.word(row.base), .dim),
                 Piece(RunComparison.Objective.text(row.new), self.ink(row.change)),
@@ -140,9 +145,9 @@ private struct ComparisonWriter {
         self.page.table(table)
     }
 
-    mutating func promises() {
-        let all = self.comparison.promises
-        let told = all.filter(\.isTelling)
+    mutating func invariants() {
+        let all = self.comparison.invariants
+        let shown = all.filter(\.isShown)
         let held = all.count { $0.base?.standing == .held && $0.new?.standing == .held }
         self.page.gap()
         var table = Table("Losses, invariants", ["BASE", "NEW"])
@@ -152,10 +157,11 @@ private struct ComparisonWriter {
                 Piece(row.text(row.new), self.ink(row.change)),
             ])
         }
-        for row in told {
+        for row in shown {
             table.rows.append([
-                self.name(row.change, row.invariant.rawValue), Piece(RunComparison.Promise.text(row.base)),
-                Piece(RunComparison.Promise.text(row.new), self.ink(row.change)),
+                self.name(row.change, row.invariant.rawValue),
+                Piece(RunComparison.InvariantComparison.text(row.base)),
+                Piece(RunComparison.InvariantComparison.text(row.new), self.ink(row.change)),
             ])
         }
         if held > 0 {
@@ -201,7 +207,8 @@ private struct ComparisonWriter {
         if more > 0 {
             self.page.paragraph(
                 Piece(""), indent: 2,
-                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, same as the fleet", .dim)])
+                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, same as the fleet", .dim)]
+            )
         }
     }
 

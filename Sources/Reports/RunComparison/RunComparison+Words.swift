@@ -4,7 +4,7 @@ import Reports
 import RunArchive
 import SimBase
 
-// What every format says in the same words.
+// The sentences that all formats share.
 extension RunComparison {
     /// Whether the process ends with 99.
     package var isRegression: Bool { !self.regressions.isEmpty }
@@ -164,11 +164,11 @@ extension RunComparison {
         guard base != new else { return [] }
         return new.difference(from: base).map { change in
             switch change {
-            case .remove(let place, let line, _): (place: place, text: "- " + line)
-            case .insert(let place, let line, _): (place: place, text: "+ " + line)
+            case .remove(let index, let line, _): (index: index, text: "- " + line)
+            case .insert(let index, let line, _): (index: index, text: "+ " + line)
             }
         }.enumerated().sorted {
-            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
+            ($0.element.index, $0.offset) < ($1.element.index, $1.offset)
         }.map(\.element.text)
     }
 
@@ -211,7 +211,7 @@ extension RunComparison.Share {
         }
     }
 
-    /// In points of a percent, or as a ratio grew.
+    /// The difference in percentage points, or of the ratios.
     var difference: String {
         guard let base = self.base, let new = self.new, base.whole > 0, new.whole > 0 else { return "" }
         let perMillion = Int64(nearest: (new.share - base.share) * 1_000_000)
@@ -265,7 +265,7 @@ extension RunComparison.Objective {
     }
 }
 
-extension RunComparison.Promise {
+extension RunComparison.InvariantComparison {
     static func text(_ verdict: Verdict?) -> String {
         switch verdict?.standing {
         case .held?: "held"
@@ -276,8 +276,8 @@ extension RunComparison.Promise {
         }
     }
 
-    /// What tells something: all that is not held in both.
-    var isTelling: Bool {
+    /// Whether a table shows it: invariants that held in both runs, or are n/a in both, are only counted.
+    var isShown: Bool {
         !(self.base?.standing == .held && self.new?.standing == .held)
             && !(self.base?.standing == .notAvailable && self.new?.standing == .notAvailable)
     }

@@ -4,7 +4,7 @@ import Reports
 package import RunArchive
 package import SimBase
 
-/// Two runs side by side: what got worse from BASE to NEW, what got better, and what cannot be told.
+/// A comparison of two runs: what got worse from BASE to NEW, what got better, and what cannot be judged.
 package struct RunComparison: Sendable {
     package struct Latency: Sendable {
         package var name: LatencyScope
@@ -44,7 +44,7 @@ package struct RunComparison: Sendable {
         package var decides: Bool
     }
 
-    package struct Promise: Sendable {
+    package struct InvariantComparison: Sendable {
         package var invariant: Invariant
         package var base: Verdict?
         package var new: Verdict?
@@ -65,7 +65,7 @@ package struct RunComparison: Sendable {
     package private(set) var shares: [Share] = []
     package private(set) var losses: [Count] = []
     package private(set) var objectives: [Objective] = []
-    package private(set) var promises: [Promise] = []
+    package private(set) var invariants: [InvariantComparison] = []
     /// Shown and not judged.
     package private(set) var counts: [Count] = []
 
@@ -80,7 +80,7 @@ package struct RunComparison: Sendable {
         self.compareShares()
         self.compareLosses()
         self.compareObjectives()
-        self.comparePromises()
+        self.compareInvariants()
         self.compareCounts()
     }
 
@@ -103,7 +103,7 @@ package struct RunComparison: Sendable {
     /// Everything that got worse and counts, in one sentence each; the exit code hangs on it.
     package var regressions: [String] {
         (self.endedWorse ? [self.endSentence] : [])
-            + self.promises.filter { $0.change == .worse && $0.decides }.map(\.sentence)
+            + self.invariants.filter { $0.change == .worse && $0.decides }.map(\.sentence)
             + self.losses.filter { $0.change == .worse }.map(\.sentence)
             + self.objectives.filter { $0.change == .worse && $0.decides }.map(\.sentence)
             + self.latenciesShown.filter { $0.change == .worse }.map(\.sentence)
@@ -117,14 +117,14 @@ package struct RunComparison: Sendable {
 
     /// How many invariants, objectives and metrics changed so, as a phrase; nil where none did.
     func count(of change: Change) -> String? {
-        let promises = self.promises.count { $0.change == change && $0.decides }
+        let invariants = self.invariants.count { $0.change == change && $0.decides }
         let objectives = self.objectives.count { $0.change == change && $0.decides }
         let metrics =
             self.losses.count { $0.change == change }
             + Set(self.latenciesShown.filter { $0.change == change }.map(\.name.metric)).count
             + self.shares.count { $0.change == change }
         let parts = [
-            promises > 0 ? Figures.count(promises, "invariant", "invariants") : nil,
+            invariants > 0 ? Figures.count(invariants, "invariant", "invariants") : nil,
             objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
             metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
             change == .worse && self.endedWorse ? "the run itself" : nil,
@@ -280,10 +280,10 @@ package struct RunComparison: Sendable {
         var rest = self.new.result.slos
         for before in self.base.result.slos {
             // With its limit: the same metric with another limit is another objective.
-            let place = rest.firstIndex {
+            let index = rest.firstIndex {
                 $0.slo.selector == before.slo.selector && $0.slo.condition == before.slo.condition
             }
-            let after = place.map { rest.remove(at: $0) }
+            let after = index.map { rest.remove(at: $0) }
             var row = Objective(slo: before.slo, base: before, new: after, change: .onlyBase, decides: false)
             if let after {
                 row.decides = after.slo.severity == .error
@@ -328,7 +328,7 @@ package struct RunComparison: Sendable {
         }
     }
 
-    private mutating func comparePromises() {
+    private mutating func compareInvariants() {
         for invariant in Invariant.allCases {
             let base = self.base.result.verdicts.first { $0.invariant == invariant }
             let new = self.new.result.verdicts.first { $0.invariant == invariant }
@@ -347,8 +347,8 @@ package struct RunComparison: Sendable {
             case (_, nil): change = .onlyBase
             case (.notAvailable?, _), (_, .notAvailable?): change = .shown
             }
-            self.promises.append(
-                Promise(
+            self.invariants.append(
+                InvariantComparison(
                     invariant: invariant, base: base, new: new, change: change,
                     decides: after != .brokenAsExpected))
         }
@@ -401,7 +401,7 @@ package struct RunComparison: Sendable {
 }
 
 extension LatencyMetric {
-    /// What the phones' own side did is no regression of what it measures.
+    /// Whether a change counts. The lateness of the load generator is not a property of the backend.
     fileprivate var isJudged: Bool { self.better != .neither && self != .generatorLateness }
 }
 
@@ -417,7 +417,7 @@ extension SLOCondition {
 }
 
 extension Part {
-    /// Of files that others may have written.
+    /// The part of a whole, for counts from files that may have been edited.
     fileprivate init(clamping count: some BinaryInteger, of whole: some BinaryInteger) {
         self.init(max(0, Int64(clamping: count)), of: max(0, Int64(clamping: whole)))
     }

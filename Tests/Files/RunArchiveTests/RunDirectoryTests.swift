@@ -15,7 +15,7 @@ import Testing
 
     private static var log: ObservationLog { ObservationLog(isTracing: false, faults: []) }
 
-    private func dated(_ seed: UInt64) -> RunPlace {
+    private func dated(_ seed: UInt64) -> RunLocation {
         .dated(
             reports: self.scratch.at("Reports"), started: Samples.started, scenario: "flaky-network",
             seed: seed)
@@ -52,7 +52,7 @@ import Testing
         (String(repeating: "x", count: 300), String(repeating: "x", count: 64)),
     ]) func `no name of a scenario leads out of the reports`(scenario: String, safe: String) {
         #expect(
-            RunPlace.name(started: Samples.started, scenario: scenario, seed: .max)
+            RunLocation.name(started: Samples.started, scenario: scenario, seed: .max)
                 == "2026-11-21T093000Z-\(safe)-18446744073709551615")
     }
 
@@ -69,13 +69,13 @@ import Testing
     }
 
     @Test func `a named folder is made with its parents and holds only the newest run`() throws {
-        let place = RunPlace.exactly(self.scratch.at("a/b"))
-        let first = try RunDirectory.create(place, log: Self.log)
+        let location = RunLocation.exactly(self.scratch.at("a/b"))
+        let first = try RunDirectory.create(location, log: Self.log)
         first.write(scenarioResolved: "first")
         first.log(Self.observation(at: 1))
         _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
         try Data("mine".utf8).write(to: URL(fileURLWithPath: self.scratch.at("a/b/notes.txt")))
-        let second = try RunDirectory.create(place, log: Self.log)
+        let second = try RunDirectory.create(location, log: Self.log)
         #expect(second.path == self.scratch.at("a/b"))
         #expect(self.scratch.names("a/b") == (RunDirectory.FileName.growing + ["notes.txt"]).sorted())
         #expect(self.scratch.text("a/b/events.ndjson") == "")
@@ -83,17 +83,17 @@ import Testing
     }
 
     @Test func `a folder is one run's until its reports are written`() throws {
-        let place = RunPlace.exactly(self.scratch.at("run"))
-        let first = try RunDirectory.create(place, log: Self.log)
+        let location = RunLocation.exactly(self.scratch.at("run"))
+        let first = try RunDirectory.create(location, log: Self.log)
         first.log(Self.observation(at: 1))
         first.flush()
         #expect(FolderLock.isHeld(self.scratch.at("run")))
-        let error = #expect(throws: OutputError.self) { try RunDirectory.create(place, log: Self.log) }
+        let error = #expect(throws: OutputError.self) { try RunDirectory.create(location, log: Self.log) }
         #expect(error?.failures.map(\.reason) == ["another run is writing to this folder"])
         #expect(self.scratch.text("run/events.ndjson")?.isEmpty == false)
         _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
         #expect(!FolderLock.isHeld(self.scratch.at("run")))
-        _ = try RunDirectory.create(place, log: Self.log)
+        _ = try RunDirectory.create(location, log: Self.log)
     }
 
     // MARK: The link
@@ -186,11 +186,11 @@ import Testing
 
     @Test func `a folder that cannot be made is an error with the system's words`() throws {
         try Data().write(to: URL(fileURLWithPath: self.scratch.at("file")))
-        for place in [
-            RunPlace.exactly(self.scratch.at("file/below")),
+        for location in [
+            RunLocation.exactly(self.scratch.at("file/below")),
             .dated(reports: self.scratch.at("file"), started: 0, scenario: "x", seed: 1),
         ] {
-            let error = #expect(throws: OutputError.self) { try RunDirectory.create(place, log: Self.log) }
+            let error = #expect(throws: OutputError.self) { try RunDirectory.create(location, log: Self.log) }
             #expect(error?.saved == [])
             #expect(error?.failures.count == 1)
             #expect(error?.description.hasPrefix("cannot write to \(self.scratch.at("file"))") == true)

@@ -180,7 +180,7 @@ import Testing
         #expect(frame.parts[0].html.contains("<dt>exit code</dt><dd>99</dd>"))
         #expect(frame.parts[0].html.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
         #expect(
-            LivePage.lastWord(Samples.failedSLO())
+            LivePage.lastLine(Samples.failedSLO())
                 == "FAILED, exit code 99; report in Reports/2026-11-21T093000Z-flaky-network-42")
     }
 
@@ -218,7 +218,7 @@ import Testing
             #expect(!text.utf8.contains(13))
         }
         // The last word is shown as text; it must not end its event before its time.
-        #expect(LivePage.lastWord(result).utf8.allSatisfy { $0 >= 0x20 })
+        #expect(LivePage.lastLine(result).utf8.allSatisfy { $0 >= 0x20 })
     }
 
     @Test func `the page may load its own events and nothing else`() {

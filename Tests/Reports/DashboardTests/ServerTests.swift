@@ -24,7 +24,7 @@ import Testing
     @Test func `nothing is drawn before somebody looks, and then at once`() throws {
         let bench = try Bench()
         bench.undrawn = Bench.frame("9", "z")
-        let isSeen = bench.server.hasViewers
+        let isSeen = bench.server.hasFollowers
         #expect(!isSeen)
         let reader = try bench.follow()
         bench.run { reader.text.contains("data: title 9\n") }
@@ -68,7 +68,7 @@ import Testing
         bench.server.finish(Bench.frame("end", "end"), Array("event: finished\ndata: PASSED\n\n".utf8))
         let left = bench.server.connectionsCount
         #expect(left == 10, "who does not read is not waited for")
-        bench.run { bench.server.isSaid && readers.allSatisfy(\.isEnded) }
+        bench.run { bench.server.isFlushed && readers.allSatisfy(\.isEnded) }
         for reader in readers {
             #expect(reader.text.contains("data: title end\n"))
             #expect(reader.text.hasSuffix("event: finished\ndata: PASSED\n\n\r\n0\r\n\r\n"))
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `there is room for so many, and no more`() throws {
         let bench = try Bench()
-        let readers = try (0..<DashboardLimits.viewersMax).map { _ in try bench.follow() }
+        let readers = try (0..<DashboardLimits.followersMax).map { _ in try bench.follow() }
         bench.run { bench.server.viewersCount == readers.count }
         let late = try bench.follow()
         bench.run { late.isEnded }
@@ -148,7 +148,8 @@ final class Bench {
         self.port = try StreamSocket.localPort(of: listener.number)
         let box = Box()
         self.server = DashboardServer(
-            listener, desk: PageDesk(page: "page", policy: "default-src 'none'"), run: "run", loop: self.loop
+            listener, router: DashboardRouter(page: "page", policy: "default-src 'none'"), run: "run",
+            loop: self.loop
         ) { box.bench?.undrawn }
         box.bench = self
     }
@@ -257,7 +258,7 @@ extension String {
 }
 
 extension DashboardServer {
-    fileprivate var viewersCount: Int { self.viewers.count(where: \.isFollowing) }
-    fileprivate var connectionsCount: Int { self.viewers.count }
-    fileprivate var unsentMost: Int { self.viewers.map(\.unsentCount).max() ?? 0 }
+    fileprivate var viewersCount: Int { self.connections.count(where: \.isFollowing) }
+    fileprivate var connectionsCount: Int { self.connections.count }
+    fileprivate var unsentMost: Int { self.connections.map(\.unsentCount).max() ?? 0 }
 }

@@ -18,7 +18,8 @@ import Testing
             timed.map { $0.drop { $0 == " " }.prefix(12) } == [
                 "<testsuites ", "<testsuite n", "<testcase na",
             ])
-        #expect(timed[1].contains("name=\"run\"") && timed[2].contains("run completed, load generator kept up"))
+        #expect(
+            timed[1].contains("name=\"run\"") && timed[2].contains("run completed, load generator kept up"))
         let cases = Self.lines(result, containing: "<testcase").dropLast()
         #expect(cases.count > 10)
         #expect(cases.allSatisfy { $0.contains(" time=\"0\"") })

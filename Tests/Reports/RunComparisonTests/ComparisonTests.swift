@@ -133,7 +133,7 @@ import Testing
                 "scans.lost: 0 to 1", "books.missing: 0 to 4",
             ])
         #expect(
-            worse.promises.first { $0.invariant == .streamNoGap }?.decides == false,
+            worse.invariants.first { $0.invariant == .streamNoGap }?.decides == false,
             "what the profile is known for is no regression")
         #expect(!self.compare(Samples.brokenInvariant(), Samples.passed()).isRegression)
         #expect(!self.compare(Samples.brokenInvariant(), Samples.brokenInvariant()).isRegression)

@@ -1,8 +1,8 @@
 import RunArchive
 import SimBase
 
-/// Where things went: one block on the left that splits into classes on the right, each as tall as its share. A class that
-/// is empty is shown as such: that nothing was lost is what people look for.
+/// A flow chart: one block on the left that splits into classes on the right, each as tall as its share. Empty classes are
+/// shown too, because readers look for "0 lost".
 struct Flow {
     struct Branch {
         var name: String

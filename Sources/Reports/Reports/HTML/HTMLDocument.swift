@@ -76,8 +76,8 @@ package struct HTMLDocument {
 
     package static func hash(_ text: String) -> String {
         let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
-            UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { index -> UInt8 in
+            UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) ?? 0
         }
         return Base64.text(bytes)
     }

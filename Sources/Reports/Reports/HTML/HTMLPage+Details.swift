@@ -75,14 +75,14 @@ extension HTMLPage {
     package var faults: Section {
         let faults = self.result.faults
         guard !faults.isEmpty else { return Section(id: "faults", title: "Faults", body: "") }
-        let rows = faults.enumerated().map { place, fault -> [String] in
-            let story =
-                self.chronicle.faults.indices.contains(place) ? self.chronicle.faults[place] : nil
+        let rows = faults.enumerated().map { index, fault -> [String] in
+            let times =
+                self.chronicle.faults.indices.contains(index) ? self.chronicle.faults[index] : nil
             return [
                 "<span class=\"mono\">\(HTMLText.escaped(fault.id, bytesMax: 80))</span>",
                 fault.count.map { Figures.count($0) } ?? "n/a",
-                story?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
-                story?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
+                times?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
+                times?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 fault.count != 0
                     ? "" : self.isLive ? "not yet" : HTMLText.sign(.warn) + " never fired",
             ]
@@ -129,10 +129,10 @@ extension HTMLPage {
     // MARK: Phones
 
     var phones: Section {
-        let stories = self.report.stories.filter { !$0.moments.isEmpty }
-        guard !stories.isEmpty else { return Section(id: "worst", title: "Phones", body: "") }
-        let body = stories.map { story -> String in
-            let mark = story.mark
+        let timelines = self.report.timelines.filter { !$0.observations.isEmpty }
+        guard !timelines.isEmpty else { return Section(id: "worst", title: "Phones", body: "") }
+        let body = timelines.map { timeline -> String in
+            let mark = timeline.mark
             var facts = [
                 Figures.count(mark.captured, "scan", "scans"), "\(Figures.count(mark.completed)) completed",
             ]
@@ -146,12 +146,12 @@ extension HTMLPage {
             if mark.longestScan > .zero {
                 facts.append("slowest scan \(HTMLText.time(mark.longestScan.nanoseconds))")
             }
-            if story.leftOut > 0 {
-                facts.append("\(Figures.count(story.leftOut)) later observations omitted")
+            if timeline.leftOut > 0 {
+                facts.append("\(Figures.count(timeline.leftOut)) later observations omitted")
             }
             return
                 "<article class=\"phone\"><h3>Phone \(mark.device.raw)</h3><p>\(facts.joined(separator: " · "))</p>"
-                + PhoneLanes(story, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
+                + PhoneLanes(timeline, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
         }.joined()
         let key =
             "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) stream lost, scan refused, or fault; "

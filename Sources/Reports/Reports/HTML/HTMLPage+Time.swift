@@ -6,14 +6,14 @@ import SimBase
 extension HTMLPage {
     private var seconds: Double { Double(self.chronicle.width.nanoseconds) / 1_000_000_000 }
 
-    /// Fault by fault, when it was at work, behind every chart.
+    /// The spans of all timed faults, drawn behind every chart.
     private func bands(height: Int) -> String {
         self.chronicle.faults.flatMap(\.spans).prefix(120).map { span in
             let to = span.to?.nanoseconds ?? self.until
             let share = HTMLText.share(
                 Double(max(to - span.from.nanoseconds, 0)), of: Double(self.axis.end))
             return
-                "<rect class=\"band\" x=\"\(self.axis.place(span.from.nanoseconds))\" width=\"\(share)\" y=\"0\" "
+                "<rect class=\"band\" x=\"\(self.axis.position(span.from.nanoseconds))\" width=\"\(share)\" y=\"0\" "
                 + "height=\"\(height)\"/>"
         }.joined()
     }
@@ -60,15 +60,13 @@ extension HTMLPage {
             self.series("connected", 3, .area, note: Figures.count(connected)) {
                 Double($0.connectedMost)
             },
-            self.series("reconnecting", 2, .line(dashed: false), note: Figures.count(reconnecting))
-            {
+            self.series("reconnecting", 2, .line(dashed: false), note: Figures.count(reconnecting)) {
                 Double($0.reconnectingMost)
             },
         ]
         if offline > 0 {
             phones.append(
-                self.series("offline", 4, .line(dashed: true), note: Figures.count(offline))
-                {
+                self.series("offline", 4, .line(dashed: true), note: Figures.count(offline)) {
                     Double($0.offlineMost)
                 })
         }
@@ -82,7 +80,8 @@ extension HTMLPage {
             streams.append(self.series("pings", 7, .line(dashed: true)) { self.rate($0.pings) })
         }
         body += self.chart(
-            "events", "Stream events", "per second", streams, "events dispatched per second; \(events) in total"
+            "events", "Stream events", "per second", streams,
+            "events dispatched per second; \(events) in total"
         )
         let families = TroubleFamily.allCases.filter { family in
             windows.contains { $0.errors[family.ordinal] > 0 }
@@ -105,7 +104,7 @@ extension HTMLPage {
             body: body)
     }
 
-    /// Neighbors differ in lightness as well as in hue.
+    /// The color of a family. Neighbors differ in lightness and in hue.
     private static func ink(of family: TroubleFamily) -> Int {
         switch family {
         case .transport: 1
@@ -118,35 +117,35 @@ extension HTMLPage {
         }
     }
 
-    /// When each fault fired.
+    /// The times at which each fault fired.
     private var faultStrips: String {
-        let told = self.chronicle.faults.enumerated().filter { $0.element.count > 0 }
-        guard !told.isEmpty else { return "" }
+        let fired = self.chronicle.faults.enumerated().filter { $0.element.count > 0 }
+        guard !fired.isEmpty else { return "" }
         let end = Double(self.axis.end)
         let width = Double(self.chronicle.width.nanoseconds)
-        let strips = told.prefix(40).map { place, story -> String in
-            let most = self.chronicle.windows.map { $0.fired(place) }.max() ?? 1
+        let strips = fired.prefix(40).map { index, fault -> String in
+            let most = self.chronicle.windows.map { $0.fired(index) }.max() ?? 1
             var cells = ""
-            if story.spans.isEmpty {
-                for (index, window) in self.chronicle.windows.enumerated() where window.fired(place) > 0 {
-                    let strength = 0.25 + 0.75 * Double(window.fired(place)) / Double(max(1, most))
-                    cells += "<rect x=\"\(HTMLText.share(Double(index) * width, of: end))\" "
+            if fault.spans.isEmpty {
+                for (bucket, window) in self.chronicle.windows.enumerated() where window.fired(index) > 0 {
+                    let strength = 0.25 + 0.75 * Double(window.fired(index)) / Double(max(1, most))
+                    cells += "<rect x=\"\(HTMLText.share(Double(bucket) * width, of: end))\" "
                     cells += "width=\"\(HTMLText.share(width * 0.86, of: end))\" height=\"10\" "
                     cells += "fill-opacity=\"\(HTMLText.number(strength))\"/>"
                 }
             } else {
-                for span in story.spans {
+                for span in fault.spans {
                     let to = span.to?.nanoseconds ?? self.until
-                    cells += "<rect x=\"\(self.axis.place(span.from.nanoseconds))\" "
+                    cells += "<rect x=\"\(self.axis.position(span.from.nanoseconds))\" "
                     cells +=
                         "width=\"\(HTMLText.share(Double(max(0, to - span.from.nanoseconds)), of: end))\" "
                     cells += "height=\"10\"/>"
                 }
             }
-            let name = self.faultIDs.indices.contains(place) ? self.faultIDs[place] : "#\(place)"
+            let name = self.faultIDs.indices.contains(index) ? self.faultIDs[index] : "#\(index)"
             return "<div class=\"strip\"><span>\(HTMLText.escaped(name, bytesMax: 60)) "
-                + "<b>\(Figures.count(story.count))</b></span><svg width=\"100%\" height=\"10\" role=\"img\" "
-                + "aria-label=\"fired \(story.count) times\">\(cells)</svg></div>"
+                + "<b>\(Figures.count(fault.count))</b></span><svg width=\"100%\" height=\"10\" role=\"img\" "
+                + "aria-label=\"fired \(fault.count) times\">\(cells)</svg></div>"
         }.joined()
         return
             "<figure><figcaption><span class=\"t\">Faults</span><span class=\"u\">when they fired</span></figcaption>"

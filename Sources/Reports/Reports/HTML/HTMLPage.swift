@@ -11,9 +11,9 @@ package struct HTMLPage {
     package var chronicle: Chronicle { self.report.chronicle }
     package let axis: TimeAxis
     let faultIDs: [String]
-    /// The run goes on: what is found may change.
+    /// Whether the run is in progress.
     let isLive: Bool
-    /// How far the run has come; what has not ended lasts until then.
+    /// The end of the data. Open spans end there.
     let until: Int64
 
     package init(_ report: RunReport) {
@@ -25,7 +25,7 @@ package struct HTMLPage {
         self.until = self.axis.end
     }
 
-    /// Of a run that goes on. Its axis grows in steps, so that the curves grow and do not slide.
+    /// The page of a run in progress. Its axis grows in steps, so that the curves grow and do not slide.
     package init(live report: RunReport) {
         self.report = report
         self.axis = .holding(report.result.length.nanoseconds)
@@ -132,8 +132,8 @@ package struct HTMLPage {
             body: (cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n") + self.invariants)
     }
 
-    private func worst(_ place: Int) -> SLOWindow? {
-        self.report.worstWindows.indices.contains(place) ? self.report.worstWindows[place] : nil
+    private func worst(_ index: Int) -> SLOWindow? {
+        self.report.worstWindows.indices.contains(index) ? self.report.worstWindows[index] : nil
     }
 
     private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
@@ -156,7 +156,7 @@ package struct HTMLPage {
             more += "<rect class=\"fill\" width=\"\(fill)\" height=\"5\" rx=\"2.5\"/></svg></div>"
             more += "<small>\(percent)% of the error budget used</small>"
         }
-        if let worst, worst.isTelling {
+        if let worst, worst.isMeaningful {
             more += "<small>worst \(Figures.length(worst.length, short: true)): "
             more +=
                 "\(HTMLText.escaped(Self.observed(worst.result))) at \(HTMLText.clock(worst.from.nanoseconds))</small>"
@@ -175,7 +175,7 @@ package struct HTMLPage {
         HTMLText.escaped(name).replacing(".", with: ".<wbr>")
     }
 
-    /// Why an objective is neither held nor missed.
+    /// The reason why an objective is neither held nor missed.
     private func standing(of slo: SLOResult) -> String {
         guard self.isLive else { return slo.isNotKnown ? "not available" : "not judged" }
         return slo.noData ? "no data yet" : slo.value != nil ? "not reached yet" : "not available"

@@ -46,7 +46,7 @@ package enum HTMLText {
             : "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
     }
 
-    /// Of a whole, in percent.
+    /// The share of a whole in percent.
     package static func share(_ part: Double, of whole: Double) -> String {
         guard whole > 0 else { return "0%" }
         let hundredths = Int(nearest: min(max(part / whole, 0), 1) * 10_000)
@@ -77,9 +77,9 @@ package enum HTMLText {
     package static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>, id: String) -> String
     {
         func cells(_ cells: [String], _ name: String) -> String {
-            cells.enumerated().map { place, cell in
+            cells.enumerated().map { index, cell in
                 let scope = name == "th" ? " scope=\"col\"" : ""
-                return "<\(name)\(scope)\(numbers.contains(place) ? " class=\"n\"" : "")>\(cell)</\(name)>"
+                return "<\(name)\(scope)\(numbers.contains(index) ? " class=\"n\"" : "")>\(cell)</\(name)>"
             }.joined()
         }
         let body = rows.map { "<tr>\(cells($0, "td"))</tr>" }.joined(separator: "\n")

@@ -20,7 +20,7 @@ package struct NinesChart {
     }
 
     package var id: String
-    /// Of one that is alone nobody asks which it is.
+    /// A single curve has no name and no legend.
     package var curves: [Curve]
     package var limit: TimeChart.Limit?
     package var height = 120
@@ -69,7 +69,7 @@ package struct NinesChart {
             guard let value = histogram.value(at: Percentile(perMillion: perMillion)) else { continue }
             let x = HTMLText.number(Double(step) / Double(nines * Self.stepsPerNine) * 1_000)
             path +=
-                "\(path.isEmpty ? "M" : "L")\(x) \(HTMLText.number(top.place(Double(value), height: self.height)))"
+                "\(path.isEmpty ? "M" : "L")\(x) \(HTMLText.number(top.position(Double(value), height: self.height)))"
         }
         return path
     }
@@ -102,7 +102,7 @@ package struct NinesChart {
         }
         var limitLine = ""
         if let limit, limit.value <= top.top {
-            let y = HTMLText.number(top.place(limit.value, height: self.height))
+            let y = HTMLText.number(top.position(limit.value, height: self.height))
             limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
         }
         return """

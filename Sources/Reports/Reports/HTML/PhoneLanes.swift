@@ -2,7 +2,7 @@ import RunArchive
 import SimBase
 import Talaria
 
-/// One phone's story as lanes over time: what the app, the link and the streams did, and what was done to them.
+/// One phone's timeline as lanes: the app, its scans, the link, the streams and the faults.
 struct PhoneLanes {
     /// The state that a span shows. The raw value is the CSS class.
     enum SpanState: String {
@@ -51,21 +51,21 @@ struct PhoneLanes {
     private var open: [(subject: Subject, lane: WritableKeyPath<PhoneLanes, Lane>, index: Int)] = []
     private var lostAt: [(scan: ScanNumber, at: Int64)] = []
 
-    init(_ story: PhoneStory, axis: TimeAxis, faults names: [String]) {
+    init(_ timeline: PhoneTimeline, axis: TimeAxis, faults names: [String]) {
         self.axis = axis
         self.app.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "app in the foreground"))
         self.link.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "online"))
-        for moment in story.moments {
-            let at = max(0, moment.at.nanoseconds)
-            switch moment.what {
-            case .phone(let sighting): self.saw(sighting, moment.scan, at)
-            case .fault(let sighting): self.saw(sighting, at, names)
+        for observation in timeline.observations {
+            let at = max(0, observation.at.nanoseconds)
+            switch observation.what {
+            case .phone(let sighting): self.add(sighting, observation.scan, at)
+            case .fault(let sighting): self.add(sighting, at, names)
             case .backend, .network: break
             }
         }
     }
 
-    // MARK: Telling
+    // MARK: Observations
 
     private mutating func begin(
         _ lane: WritableKeyPath<PhoneLanes, Lane>, _ subject: Subject, _ at: Int64, _ state: SpanState,
@@ -101,7 +101,7 @@ struct PhoneLanes {
         self[keyPath: lane].spans.append(Span(from: at, to: nil, row: 0, state: state, text: text))
     }
 
-    private mutating func saw(_ sighting: FaultSighting, _ at: Int64, _ names: [String]) {
+    private mutating func add(_ sighting: FaultSighting, _ at: Int64, _ names: [String]) {
         func name(_ fault: Int) -> String { names.indices.contains(fault) ? names[fault] : "#\(fault)" }
         switch sighting {
         case .fired(let fault, let operation, _):
@@ -113,7 +113,7 @@ struct PhoneLanes {
         }
     }
 
-    private mutating func saw(_ sighting: PhoneSighting, _ scan: ScanNumber, _ at: Int64) {
+    private mutating func add(_ sighting: PhoneSighting, _ scan: ScanNumber, _ at: Int64) {
         switch sighting {
         case .launched, .resumed: self.turn(\.app, at, .on, "app in the foreground")
         case .suspended:
@@ -175,9 +175,9 @@ struct PhoneLanes {
     }
 
     private mutating func endBackoff(_ scan: ScanNumber, _ at: Int64) {
-        guard let place = self.lostAt.firstIndex(where: { $0.scan == scan }) else { return }
-        let from = self.lostAt[place].at
-        self.lostAt.remove(at: place)
+        guard let index = self.lostAt.firstIndex(where: { $0.scan == scan }) else { return }
+        let from = self.lostAt[index].at
+        self.lostAt.remove(at: index)
         let used = self.backoff.spans.filter { ($0.to ?? .max) > from }.map(\.row)
         let row = (0..<12).first { !used.contains($0) } ?? 11
         let waited = "waited \(HTMLText.time(at - from)) before reconnecting, scan \(scan.raw)"
@@ -207,7 +207,7 @@ struct PhoneLanes {
             let to = span.to ?? self.axis.end
             let share = HTMLText.share(Double(max(to - span.from, 0)), of: Double(self.axis.end))
             shapes +=
-                "<rect class=\"\(span.state.rawValue)\" x=\"\(self.axis.place(span.from))\" width=\"\(share)\" "
+                "<rect class=\"\(span.state.rawValue)\" x=\"\(self.axis.position(span.from))\" width=\"\(share)\" "
             shapes +=
                 "y=\"\(2 + span.row * (each + 2))\" height=\"\(each)\"><title>\(HTMLText.escaped(span.text)), "
             shapes += "\(HTMLText.clock(span.from)) to \(HTMLText.clock(to))</title></rect>"
@@ -219,13 +219,13 @@ struct PhoneLanes {
                 case .warn: "M0 -5V5"
                 case .good, .plain, .unknown, .running: "M0 -4L4 0L0 4L-4 0z"
                 }
-            shapes += "<svg x=\"\(self.axis.place(mark.at))\" y=\"\(height / 2)\" overflow=\"visible\">"
+            shapes += "<svg x=\"\(self.axis.position(mark.at))\" y=\"\(height / 2)\" overflow=\"visible\">"
             shapes += "<path class=\"mark \(mark.tone.rawValue)\" d=\"\(shape)\"><title>"
             shapes += "\(HTMLText.clock(mark.at)) \(HTMLText.escaped(mark.text))</title></path></svg>"
         }
-        let told = "\(lane.name): \(lane.spans.count) spans, \(lane.marks.count) marks"
+        let label = "\(lane.name): \(lane.spans.count) spans, \(lane.marks.count) marks"
         return
             "<div class=\"lane\"><span>\(lane.name)</span><svg width=\"100%\" height=\"\(height + 1)\" role=\"img\" "
-            + "aria-label=\"\(told)\">\(shapes)</svg></div>"
+            + "aria-label=\"\(label)\">\(shapes)</svg></div>"
     }
 }

@@ -10,10 +10,10 @@ package struct TimeAxis {
         1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400,
     ]
 
-    /// To the millisecond, as the summary tells it.
+    /// An axis of this length, rounded to milliseconds as in the summary.
     package init(end: Int64) { self.end = max((end + 500_000) / 1_000_000 * 1_000_000, 1_000_000_000) }
 
-    /// With room for what is to come: the next round length.
+    /// An axis of the next round length, so that a running chart has room to grow.
     package static func holding(_ nanoseconds: Int64) -> TimeAxis {
         let lengths: [Int64] = [
             10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600, 900, 1_200, 1_800, 2_700, 3_600, 5_400,
@@ -24,8 +24,8 @@ package struct TimeAxis {
         return TimeAxis(end: end * 1_000_000_000)
     }
 
-    /// In percent of the width.
-    package func place(_ nanoseconds: Int64) -> String {
+    /// The position in percent of the width.
+    package func position(_ nanoseconds: Int64) -> String {
         HTMLText.share(Double(nanoseconds), of: Double(self.end))
     }
 
@@ -39,7 +39,7 @@ package struct TimeAxis {
     /// Lines and labels, the labels at this height.
     package func marks(height: Int, labels: Bool) -> String {
         self.ticks.map { tick in
-            let x = self.place(tick)
+            let x = self.position(tick)
             let line = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
             guard labels else { return line }
             // A label at the edge would be cut.
@@ -69,7 +69,7 @@ package struct ValueAxis {
         self.ticks = half == half.rounded() || self.top > 20 ? [half, self.top] : [self.top]
     }
 
-    /// Of nanoseconds: round in the unit that they are shown in.
+    /// An axis of nanoseconds with ticks that are round in the unit shown.
     package init(holdingTime nanoseconds: Int64) {
         let unit: Double =
             switch nanoseconds {
@@ -82,17 +82,17 @@ package struct ValueAxis {
         self.ticks = [self.top / 2, self.top]
     }
 
-    package func place(_ value: Double, height: Int) -> Double {
+    package func position(_ value: Double, height: Int) -> Double {
         Double(height) - min(value, self.top) / self.top * Double(height)
     }
 
     package func marks(height: Int, text: (Double) -> String) -> String {
         var marks = "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>"
         for tick in self.ticks {
-            let y = HTMLText.number(self.place(tick, height: height))
+            let y = HTMLText.number(self.position(tick, height: height))
             marks += "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
             marks +=
-                "<text class=\"label\" x=\"0\" y=\"\(HTMLText.number(self.place(tick, height: height) - 4))\">"
+                "<text class=\"label\" x=\"0\" y=\"\(HTMLText.number(self.position(tick, height: height) - 4))\">"
             marks += "\(text(tick))</text>"
         }
         return marks

@@ -39,7 +39,7 @@ package struct TimeChart {
     let id: String
     let title: String
     let unit: String
-    /// For those who do not see it.
+    /// The text alternative.
     let description: String
     let series: [Series]
     /// How long a window is, in nanoseconds.
@@ -49,7 +49,7 @@ package struct TimeChart {
     private let height = 120
     let limit: Limit?
     let isTime: Bool
-    /// What it is all about stands beside it: a curve of the same height.
+    /// The start of each window; nil if the windows have no gaps.
     let valuesAt: [Int64]?
 
     package init(
@@ -73,11 +73,11 @@ package struct TimeChart {
         var most = 0.0
         var stacked = [Double](repeating: 0, count: self.series.map(\.values.count).max() ?? 0)
         for series in self.series {
-            for (place, value) in series.values.enumerated() {
+            for (index, value) in series.values.enumerated() {
                 guard let value else { continue }
                 if case .stacked = series.shape {
-                    stacked[place] += value
-                    most = max(most, stacked[place])
+                    stacked[index] += value
+                    most = max(most, stacked[index])
                 } else {
                     most = max(most, value)
                 }
@@ -133,7 +133,7 @@ package struct TimeChart {
 
     private func limitLine(_ top: ValueAxis) -> String {
         guard let limit = self.limit, limit.value <= top.top else { return "" }
-        let y = top.place(limit.value, height: self.height)
+        let y = top.position(limit.value, height: self.height)
         return
             "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(HTMLText.number(y))\" y2=\"\(HTMLText.number(y))\"/>"
             + "<text class=\"label limit\" x=\"100%\" text-anchor=\"end\" y=\"\(HTMLText.number(max(10, y - 4)))\">"
@@ -167,7 +167,7 @@ package struct TimeChart {
                 return self.bars(series, floor: [], top)
             case .stacked:
                 let bars = self.bars(series, floor: floor, top)
-                for (place, value) in series.values.enumerated() { floor[place] += value ?? 0 }
+                for (index, value) in series.values.enumerated() { floor[index] += value ?? 0 }
                 return bars
             }
         }.joined()
@@ -176,46 +176,46 @@ package struct TimeChart {
             + "preserveAspectRatio=\"none\" class=\"curves\">\(curves)</svg>"
     }
 
-    private func x(_ place: Int) -> Double {
-        let at = self.valuesAt.map { Double($0[place]) } ?? Double(place) * Double(self.width)
+    private func x(_ index: Int) -> Double {
+        let at = self.valuesAt.map { Double($0[index]) } ?? Double(index) * Double(self.width)
         return min(at / Double(self.axis.end), 1) * Self.across
     }
 
-    private func xEnd(_ place: Int) -> Double {
-        min(self.x(place) + Double(self.width) / Double(self.axis.end) * Self.across, Self.across)
+    private func xEnd(_ index: Int) -> Double {
+        min(self.x(index) + Double(self.width) / Double(self.axis.end) * Self.across, Self.across)
     }
 
     /// A step a window: what is known of a window is known of all of it.
     private func line(_ values: [Double?], _ top: ValueAxis) -> String {
         var path = ""
         var last: (x: Double, y: Double)?
-        for (place, value) in values.enumerated() {
+        for (index, value) in values.enumerated() {
             guard let value else {
                 last = nil
                 continue
             }
-            let (x, y) = (self.x(place), top.place(value, height: self.height))
+            let (x, y) = (self.x(index), top.position(value, height: self.height))
             if let last, abs(last.x - x) < 0.05 {
                 if HTMLText.number(last.y) != HTMLText.number(y) { path += "V\(HTMLText.number(y))" }
             } else {
                 path += "M\(HTMLText.number(x)) \(HTMLText.number(y))"
             }
-            path += "H\(HTMLText.number(self.xEnd(place)))"
-            last = (self.xEnd(place), y)
+            path += "H\(HTMLText.number(self.xEnd(index)))"
+            last = (self.xEnd(index), y)
         }
         return path
     }
 
     private func bars(_ series: Series, floor: [Double], _ top: ValueAxis) -> String {
         var path = ""
-        for (place, value) in series.values.enumerated() {
+        for (index, value) in series.values.enumerated() {
             guard let value, value > 0 else { continue }
-            let under = place < floor.count ? floor[place] : 0
+            let under = index < floor.count ? floor[index] : 0
             let (low, high) = (
-                top.place(under, height: self.height), top.place(under + value, height: self.height)
+                top.position(under, height: self.height), top.position(under + value, height: self.height)
             )
-            path += "M\(HTMLText.number(self.x(place))) \(HTMLText.number(low))V\(HTMLText.number(high))"
-            path += "H\(HTMLText.number(self.xEnd(place)))V\(HTMLText.number(low))z"
+            path += "M\(HTMLText.number(self.x(index))) \(HTMLText.number(low))V\(HTMLText.number(high))"
+            path += "H\(HTMLText.number(self.xEnd(index)))V\(HTMLText.number(low))z"
         }
         return "<path class=\"f i\(series.ink)\" data-series=\"\(series.ink)\" d=\"\(path)\"/>"
     }

@@ -3,21 +3,21 @@ import Wire
 
 @testable import Dashboard
 
-@Suite struct FrameBookTests {
+@Suite struct FrameCacheTests {
     private static func frame(_ title: String, _ parts: [(String, String)]) -> LiveFrame {
         LiveFrame(title: title, parts: parts.map { .init(id: $0.0, html: $0.1) })
     }
 
-    private static func text(_ book: FrameBook, after version: Int) -> String {
+    private static func text(_ book: FrameCache, after version: Int) -> String {
         String(decoding: book.events(after: version), as: UTF8.self)
     }
 
     @Test func `before the first frame there is nothing to say`() {
-        #expect(FrameBook(run: "a").events(after: 0) == [])
+        #expect(FrameCache(run: "a").events(after: 0) == [])
     }
 
     @Test func `whoever comes late gets every part, and only the last event has an id`() {
-        var book = FrameBook(run: "a")
+        var book = FrameCache(run: "a")
         book.take(Self.frame("one", [("head", "<p>1\n2"), ("time", "")]))
         book.take(Self.frame("two", [("head", "<p>1\n2"), ("time", "<svg>")]))
         #expect(
@@ -40,7 +40,7 @@ import Wire
     }
 
     @Test func `whoever has the first frame gets what has changed since`() {
-        var book = FrameBook(run: "a")
+        var book = FrameCache(run: "a")
         book.take(Self.frame("one", [("head", "1"), ("time", "x")]))
         book.take(Self.frame("two", [("head", "1"), ("time", "y")]))
         #expect(
@@ -50,7 +50,7 @@ import Wire
     }
 
     @Test func `ids of another run, and of frames that never were, are ids of nobody`() {
-        var book = FrameBook(run: "a")
+        var book = FrameCache(run: "a")
         for _ in 0..<3 { book.take(Self.frame("t", [("head", "1")])) }
         let known = ["a-1", "a-3"].map { book.version(ofLast: $0) }
         #expect(known == [1, 3])

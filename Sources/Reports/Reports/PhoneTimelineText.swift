@@ -3,17 +3,17 @@ package import RunArchive
 import SimBase
 import Talaria
 
-/// One phone's story as text: a line for each observation of the log, whoever made it.
-package enum PhoneTimeline {
-    /// What is said of one line's fields in UTF-8 bytes.
+/// One phone's timeline as text: a line for each observation in the log, by phone and backend.
+package enum PhoneTimelineText {
+    /// The limit of one field in UTF-8 bytes.
     private static let textBytesMax = 60
 
-    /// Where the fields of a line begin.
+    /// The column in which the fields of a line begin.
     package static let fieldsColumn = 60
 
-    /// Hands over one line after the other; answers how many there were.
-    package static func tell(
-        device: UInt32, folder: String, style: TerminalStyle, _ tell: (String) -> Void
+    /// Writes one line after the other and returns their number.
+    package static func write(
+        device: UInt32, folder: String, style: TerminalStyle, _ write: (String) -> Void
     ) -> Int {
         guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
             return 0
@@ -21,10 +21,10 @@ package enum PhoneTimeline {
         var count = 0
         var last: Int64?
         while let line = lines.next() {
-            guard PhoneStory.device(line) == device, let fields = FlatLine(line),
+            guard PhoneTimeline.device(line) == device, let fields = FlatLine(line),
                 let moment = fields.number("t")
             else { continue }
-            tell(Self.text(fields, at: moment, since: last, style: style))
+            write(Self.text(fields, at: moment, since: last, style: style))
             last = moment
             count += 1
         }
@@ -37,8 +37,8 @@ package enum PhoneTimeline {
     {
         let gap = last.map { "+" + Figures.time(max(0, moment - $0)) } ?? ""
         let scan = fields.number("scan").map { "scan \($0)" } ?? ""
-        let told = ["t", "device", "scan", "side", "what"]
-        let rest = fields.fields.filter { !told.contains($0.key) }.compactMap { key, value -> String? in
+        let shown = ["t", "device", "scan", "side", "what"]
+        let rest = fields.fields.filter { !shown.contains($0.key) }.compactMap { key, value -> String? in
             let (name, text) = Self.field(key, value)
             return text.map { "\(name)=\($0)" }
         }.joined(separator: " ")
@@ -71,9 +71,9 @@ package enum PhoneTimeline {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    // MARK: Whom to look at
+    // MARK: The worst-affected phones
 
-    /// Phones worth looking at, the hardest hit first, as rows of a table with its header.
+    /// The worst-affected phones as rows of a table with a header.
     package static func worst(_ run: PastRun, count: Int) -> [[String]] {
         let marks = run.chronicle.worstPhones(count)
         guard !marks.isEmpty else { return [] }

@@ -1,15 +1,15 @@
 import SimBase
 import Wire
 
-/// What a page shows now, part by part, and since when: whoever comes late gets all of it, and whoever comes again only
-/// what has changed since. It holds one frame, however long the run is.
-struct FrameBook {
+/// The newest frame, with the version in which each part changed. A new reader gets all parts, a reader that reconnects only
+/// the parts that changed.
+struct FrameCache {
     private struct Part {
         var part: LiveFrame.Part
         var since: Int
     }
 
-    /// In the ids of events: a reader that comes from an earlier run on the same port knows nothing of this one.
+    /// The prefix of event ids. A reader that comes from an earlier run on the same port is recognized by it.
     private let run: String
     private var title = ""
     private var parts: [Part] = []
@@ -23,12 +23,12 @@ struct FrameBook {
         self.version += 1
         self.title = frame.title
         for part in frame.parts {
-            guard let place = self.parts.firstIndex(where: { $0.part.id == part.id }) else {
+            guard let index = self.parts.firstIndex(where: { $0.part.id == part.id }) else {
                 self.parts.append(Part(part: part, since: self.version))
                 continue
             }
-            guard self.parts[place].part != part else { continue }
-            self.parts[place] = Part(part: part, since: self.version)
+            guard self.parts[index].part != part else { continue }
+            self.parts[index] = Part(part: part, since: self.version)
         }
     }
 

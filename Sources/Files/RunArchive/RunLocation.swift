@@ -1,7 +1,7 @@
 import Talaria
 
-/// Where a run's folder is to be.
-package enum RunPlace: Hashable, Sendable {
+/// The location of a run's folder.
+package enum RunLocation: Hashable, Sendable {
     /// `<reports>/<UTC time>-<scenario>-<seed>`, which the link `<reports>/latest` then names. `started`: milliseconds
     /// since 1970.
     case dated(reports: String, started: Int64, scenario: String, seed: UInt64)

@@ -1,7 +1,7 @@
 import Wire
 
-/// Decides what a request is answered with.
-struct PageDesk {
+/// Decides the response to a request.
+struct DashboardRouter {
     enum Answer: Equatable {
         /// A whole answer; the connection ends with it.
         case reply([UInt8])

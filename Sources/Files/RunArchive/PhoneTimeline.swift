@@ -2,14 +2,14 @@ package import Ledger
 import SimBase
 package import Talaria
 
-/// What one phone went through, read from the log.
-package struct PhoneStory: Equatable, Sendable {
-    /// A phone that has more to tell is cut short there.
-    package static let momentsMax = 2_000
+/// The observations of one phone, read from the log.
+package struct PhoneTimeline: Equatable, Sendable {
+    /// The limit of observations for one phone.
+    package static let observationsMax = 2_000
 
     package let mark: PhoneMark
-    package private(set) var moments: [Observation] = []
-    /// Observations beyond `momentsMax`.
+    package private(set) var observations: [Observation] = []
+    /// Observations beyond `observationsMax`.
     package private(set) var leftOut = 0
 
     package init(mark: PhoneMark) { self.mark = mark }
@@ -20,9 +20,9 @@ package struct PhoneStory: Equatable, Sendable {
         var skipped = 0
     }
 
-    /// Tells the stories of these phones in one pass over a log.
+    /// Tells the timelines of these phones in one pass over a log.
     @discardableResult package static func read(
-        _ stories: inout [PhoneStory], folder: String, faults: [String]
+        _ timelines: inout [PhoneTimeline], folder: String, faults: [String]
     )
         -> LogSize
     {
@@ -36,19 +36,19 @@ package struct PhoneStory: Equatable, Sendable {
                 continue
             }
             size.lines += 1
-            guard let place = stories.firstIndex(where: { $0.mark.device.raw == device }),
+            guard let index = timelines.firstIndex(where: { $0.mark.device.raw == device }),
                 let observation = reader.observation(line)
             else { continue }
-            if stories[place].moments.count < Self.momentsMax {
-                stories[place].moments.append(observation)
+            if timelines[index].observations.count < Self.observationsMax {
+                timelines[index].observations.append(observation)
             } else {
-                stories[place].leftOut += 1
+                timelines[index].leftOut += 1
             }
         }
         return size
     }
 
-    /// Without reading the rest of the line: `{"t":…,"device":7,`.
+    /// The device of a line, read without the rest of it: `{"t":…,"device":7,`.
     package static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
         guard let comma = line.place(from: line.startIndex, { $0.equal(UInt8(ascii: ",")) }),
             line.endIndex - comma > Self.key.count,

@@ -3,8 +3,8 @@ import Wire
 
 @testable import Dashboard
 
-@Suite struct PageDeskTests {
-    private static let desk = PageDesk(page: "<!doctype html>page", policy: "default-src 'none'")
+@Suite struct RouterTests {
+    private static let router = DashboardRouter(page: "<!doctype html>page", policy: "default-src 'none'")
 
     private static func head(
         _ path: String, method: String = "GET", version: RequestHead.Version = .http11,
@@ -17,7 +17,7 @@ import Wire
     }
 
     private static func reply(_ head: RequestHead, hasRoom: Bool = true) -> String {
-        guard case .reply(let bytes) = Self.desk.answer(head, hasRoom: hasRoom) else { return "a stream" }
+        guard case .reply(let bytes) = Self.router.answer(head, hasRoom: hasRoom) else { return "a stream" }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -39,7 +39,7 @@ import Wire
     }
 
     @Test func `the events are a stream that knows where its reader was`() throws {
-        let answer = Self.desk.answer(
+        let answer = Self.router.answer(
             Self.head("/events", headers: ["Host": "localhost:1", "Last-Event-ID": "a-7"]), hasRoom: true)
         guard case .follow(let head, let last, let isChunked) = answer else {
             Issue.record("no stream: \(answer)")
@@ -51,7 +51,7 @@ import Wire
         #expect(last == "a-7" && isChunked)
         #expect(Self.status(Self.head("/events", method: "HEAD")) == 200)
         guard
-            case .follow(_, nil, false) = Self.desk.answer(
+            case .follow(_, nil, false) = Self.router.answer(
                 Self.head("/events", version: .http10), hasRoom: true)
         else {
             Issue.record("HTTP/1.0 has no chunks")
@@ -105,7 +105,7 @@ import Wire
         #expect(
             Self.status(Self.head("/", headers: ["Host": "localhost", "Sec-Fetch-Site": "cross-site"])) == 200
         )
-        let own = Self.desk.answer(
+        let own = Self.router.answer(
             Self.head("/events", headers: ["Host": "localhost", "Sec-Fetch-Site": "same-origin"]),
             hasRoom: true)
         guard case .follow = own else {

@@ -2,9 +2,8 @@ import EventLoop
 import SimBase
 import Wire
 
-/// One connection of somebody who looks on. It holds at most one frame that was not taken: whoever is slow is not sent
-/// the frames between.
-final class Viewer {
+/// One connection of a client. It holds at most one frame that was not sent: a slow client skips frames.
+final class DashboardConnection {
     private enum State {
         /// Leaves to `following` and `ending`.
         case asking(since: Instant)
@@ -24,9 +23,9 @@ final class Viewer {
     private unowned let server: DashboardServer
     private var watch: Watch?
     private var state: State
-    private var reader = RequestReader(limits: Viewer.limits)
+    private var reader = RequestReader(limits: DashboardConnection.limits)
     private var unsent: ArraySlice<UInt8> = []
-    /// Since when nothing of what waits was taken.
+    /// The time since which no byte was taken.
     private var stalledSince: Instant?
 
     init(socket: Int32, server: DashboardServer) {
@@ -51,15 +50,15 @@ final class Viewer {
         return true
     }
 
-    /// Whether anything waits that the other side has not taken.
+    /// Whether bytes wait to be sent.
     var isBehind: Bool { !self.unsent.isEmpty }
 
     var unsentCount: Int { self.unsent.count }
 
-    // MARK: What the server wants
+    // MARK: Calls of the server
 
-    /// There may be a newer frame.
-    func bringUpToDate() {
+    /// Sends the newest frame if the client does not have it.
+    func sendNewest() {
         guard case .following(let version, let isChunked) = self.state, self.unsent.isEmpty else { return }
         let (events, present) = self.server.events(after: version)
         guard present > version else { return }
@@ -67,10 +66,10 @@ final class Viewer {
         self.send(Self.piece(events, isChunked: isChunked))
     }
 
-    /// The last of the stream. Whoever has taken nothing for a while is not waited for.
+    /// Ends the stream with these bytes. A stalled connection is closed instead.
     func finish(_ last: [UInt8]) {
         guard case .following(let version, let isChunked) = self.state else { return self.close() }
-        if let since = self.stalledSince, self.server.now - since >= DashboardLimits.farewellMax {
+        if let since = self.stalledSince, self.server.now - since >= DashboardLimits.flushMax {
             return self.close()
         }
         var bytes = Self.piece(self.server.events(after: version).events + last, isChunked: isChunked)
@@ -79,7 +78,7 @@ final class Viewer {
         self.send(bytes)
     }
 
-    /// Looks whether it has had its time.
+    /// Closes the connection if it exceeded a time limit.
     func check(at now: Instant) {
         switch self.state {
         case .asking(let since), .ending(let since):
@@ -118,18 +117,18 @@ final class Viewer {
         do throws(RequestError) {
             try self.reader.receive(bytes, into: &events)
         } catch {
-            return self.end(with: self.server.desk.refusal(of: error))
+            return self.end(with: self.server.router.refusal(of: error))
         }
         guard case .head(let head) = events.first else { return }
-        switch self.server.desk.answer(head, hasRoom: self.server.hasRoom) {
+        switch self.server.router.answer(head, hasRoom: self.server.hasRoom) {
         case .reply(let bytes): self.end(with: bytes)
         case .follow(let head, let last, let isChunked):
             var hello: [UInt8] = []
             SSEWriter.retry(DashboardLimits.retry, into: &hello)
             self.state = .following(version: self.server.version(ofLast: last), isChunked: isChunked)
             self.send(head + Self.piece(hello, isChunked: isChunked))
-            self.server.someoneFollows()
-            self.bringUpToDate()
+            self.server.followerJoined()
+            self.sendNewest()
         }
     }
 
@@ -153,7 +152,7 @@ final class Viewer {
         self.flush()
     }
 
-    /// Hands to the kernel what it takes.
+    /// Writes as much as the kernel takes.
     private func flush() {
         if case .closed = self.state { return }
         while !self.unsent.isEmpty {
@@ -174,7 +173,7 @@ final class Viewer {
         self.watch?.interest = .read
         switch self.state {
         case .ending: StreamSocket.endSending(self.socket)
-        case .following: self.bringUpToDate()
+        case .following: self.sendNewest()
         case .asking, .closed: break
         }
     }
