@@ -171,12 +171,9 @@ extension HTMLPage {
         let missed = !result.breaches.isEmpty
         let tone: Tone = broken || missed ? .bad : .running
         let word = broken ? "Running, invariant broken" : missed ? "Running, SLO missed" : "Running"
-        let reasons = result.reasons.map {
-            "<li>\(HTMLText.escaped($0.replacing(" failed: ", with: " missed so far: "), bytesMax: 600))</li>"
-        }.joined()
-        let callouts = result.warnings.prefix(20).map {
-            "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 600))</p>\n"
-        }.joined()
+        let reasons = HTMLText.items(
+            result.reasons.map { $0.replacing(" failed: ", with: " missed so far: ") }, bytesMax: 600)
+        let callouts = HTMLText.callouts(result.warnings.prefix(20), bytesMax: 600)
         return """
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>

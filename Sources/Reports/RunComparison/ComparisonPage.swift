@@ -51,11 +51,10 @@ package struct ComparisonPage {
         let comparison = self.comparison
         let tone: Tone = comparison.isRegression ? .bad : .good
         let all = comparison.regressions
-        var reasons = all.prefix(Self.reasonsMax).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }
-        if all.count > reasons.count { reasons.append("<li>and \(all.count - reasons.count) more</li>") }
-        let warnings = comparison.warnings.map {
-            "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
-        }.joined()
+        let more = all.count - Self.reasonsMax
+        let reasons = HTMLText.items(
+            all.prefix(Self.reasonsMax) + (more > 0 ? ["and \(more) more"] : []), bytesMax: 400)
+        let warnings = HTMLText.callouts(comparison.warnings, bytesMax: 400)
         let tags = comparison.tagChanges.map {
             "<p class=\"about\">\(HTMLText.escaped($0, bytesMax: 600))</p>\n"
         }.joined()
@@ -65,7 +64,7 @@ package struct ComparisonPage {
             <h1>\(HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)): NEW against BASE</h1>
             <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
             <p>\(sentence.prefix(1).uppercased())\(HTMLText.escaped(String(sentence.dropFirst()))).</p>
-            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons.joined())</ul>")
+            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
             \(tags)\(warnings)\(self.runs)</header>
             """
     }
@@ -77,7 +76,7 @@ package struct ComparisonPage {
             return [
                 "<b>\(label)</b>",
                 ([run.folder] + result.labels.words).map {
-                    "<span class=\"mono\">\(HTMLText.escaped($0, bytesMax: 400))</span>"
+                    HTMLText.mono($0, bytesMax: 400)
                 }.joined(separator: "<br>"),
                 "\(sign) \(RunComparison.end(run))", String(result.seed), result.world.mode,
                 Figures.length(result.length), Figures.count(result.devices),
@@ -112,8 +111,8 @@ package struct ComparisonPage {
             }
             return [
                 Self.sign(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
-                "<span class=\"mono\">\(HTMLText.escaped(row.slo.selector.description))</span>",
-                "<span class=\"mono\">\(HTMLText.escaped(row.slo.condition.description))</span>",
+                HTMLText.mono(row.slo.selector.description),
+                HTMLText.mono(row.slo.condition.description),
                 cell(row.base), cell(row.new),
             ]
         }
@@ -128,7 +127,7 @@ package struct ComparisonPage {
     private var invariants: Section {
         var rows = self.comparison.losses.map { row in
             [
-                Self.sign(row.change), "<span class=\"mono\">\(HTMLText.escaped(row.name))</span>",
+                Self.sign(row.change), HTMLText.mono(row.name),
                 row.text(row.base), row.text(row.new), "",
             ]
         }
@@ -136,7 +135,7 @@ package struct ComparisonPage {
             let first = row.new?.examples.first ?? row.base?.examples.first
             return [
                 Self.sign(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
-                "<span class=\"mono\">\(row.invariant.rawValue)</span>",
+                HTMLText.mono(row.invariant.rawValue),
                 RunComparison.InvariantComparison.text(row.base),
                 RunComparison.InvariantComparison.text(row.new),
                 first.map { HTMLText.escaped("\($0.location): \($0.text)") } ?? "",
@@ -164,7 +163,7 @@ package struct ComparisonPage {
                 return [base, new].map { $0.map { HTMLText.time($0) } ?? "–" } + [growth]
             }
             return [
-                Self.sign(row.change), "<span class=\"mono\">\(HTMLText.escaped(row.name.name))</span>",
+                Self.sign(row.change), HTMLText.mono(row.name.name),
             ] + times { $0.p50 } + times { $0.p95 } + times { $0.p99 }.prefix(2)
                 + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
         }
@@ -249,7 +248,7 @@ package struct ComparisonPage {
     private var shares: Section {
         let rows = self.comparison.shares.map { row in
             [
-                Self.sign(row.change), "<span class=\"mono\">\(HTMLText.escaped(row.name))</span>",
+                Self.sign(row.change), HTMLText.mono(row.name),
                 row.of, row.text(row.base), row.text(row.new), row.difference,
             ]
         }
@@ -268,7 +267,7 @@ package struct ComparisonPage {
         let rows = self.comparison.counts.map { row in
             [
                 row.change == .shown ? "" : Self.sign(row.change),
-                "<span class=\"mono\">\(HTMLText.escaped(row.name))</span>", row.text(row.base),
+                HTMLText.mono(row.name), row.text(row.base),
                 row.text(row.new), row.difference,
             ]
         }

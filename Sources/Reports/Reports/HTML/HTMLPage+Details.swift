@@ -79,7 +79,7 @@ extension HTMLPage {
             let times =
                 self.chronicle.faults.indices.contains(index) ? self.chronicle.faults[index] : nil
             return [
-                "<span class=\"mono\">\(HTMLText.escaped(fault.id, bytesMax: 80))</span>",
+                HTMLText.mono(fault.id, bytesMax: 80),
                 fault.count.map { Figures.count($0) } ?? "n/a",
                 times?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 times?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
@@ -107,7 +107,7 @@ extension HTMLPage {
         let rows = self.chronicle.troubles.byCount.prefix(Self.errorsMax).map { row -> [String] in
             let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
             return [
-                "<span class=\"mono\">\(HTMLText.escaped(row.trouble.name, bytesMax: 120))</span>",
+                HTMLText.mono(row.trouble.name, bytesMax: 120),
                 row.trouble.family.rawValue, Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
                 "phone \(row.device.raw)\(scan)",
@@ -194,7 +194,6 @@ extension HTMLPage {
             stats.append(("peak streams at the server", Figures.count(peak.count)))
         }
         stats.append(("sockets refused", count(.descriptorsRefused)))
-        let list = stats.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         let complaints = result.generator.complaints.prefix(20).map {
             "<p class=\"callout bad\">✗ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
         }.joined()
@@ -205,7 +204,7 @@ extension HTMLPage {
                 : result.generator.isTrustworthy
                     ? "The load generator kept up, so the numbers are valid."
                     : "The load generator did not keep up, so the latencies are not valid.",
-            body: complaints + "<dl class=\"stats\">\(list)</dl>\n")
+            body: complaints + HTMLText.definitions("stats", stats) + "\n")
     }
 
     // MARK: Environment
@@ -215,7 +214,7 @@ extension HTMLPage {
         var rows = [
             ["tool", HTMLText.escaped(result.tool)],
             ["scenario", HTMLText.escaped(result.scenario.name)],
-            ["scenario SHA-256", "<span class=\"mono\">\(HTMLText.escaped(result.scenario.sha256))</span>"],
+            ["scenario SHA-256", HTMLText.mono(result.scenario.sha256)],
             ["seed", String(result.seed)], ["mode", result.world.mode],
             ["started", HTMLText.escaped(Figures.date(iso8601: result.startedText))],
             ["lines in events.ndjson", Figures.count(self.report.logLines)],
@@ -223,7 +222,7 @@ extension HTMLPage {
         if let machine = result.machine { rows.append(["machine", HTMLText.escaped(machine)]) }
         if let target = result.labels.target { rows.append(["target", HTMLText.escaped(target)]) }
         for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTMLText.escaped(tag.value)]) }
-        let notes = result.notes.prefix(40).map { "<li>\(HTMLText.escaped($0, bytesMax: 400))</li>" }.joined()
+        let notes = HTMLText.items(result.notes.prefix(40), bytesMax: 400)
         var body = HTMLText.table(["property", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }
         if !result.command.isEmpty {

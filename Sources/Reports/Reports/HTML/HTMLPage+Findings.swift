@@ -8,9 +8,9 @@ extension HTMLPage {
         guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }
         let rows = findings.shown(FindingText.rowsMax).map { text in
             [
-                HTMLText.escaped(text.answer), "<span class=\"mono\">\(HTMLText.escaped(text.path))</span>",
+                HTMLText.escaped(text.answer), HTMLText.mono(text.path),
                 HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),
-                text.excerpt.map { "<span class=\"mono\">\(HTMLText.escaped($0))</span>" } ?? "–",
+                text.excerpt.map { HTMLText.mono($0) } ?? "–",
                 text.isDecisive ? HTMLText.sign(.bad) + " rejected" : "accepted",
                 text.count, HTMLText.escaped(text.first),
             ]

@@ -163,7 +163,7 @@ extension HTMLPage {
         let note =
             unknown.isEmpty
             ? ""
-            : "<p>Not available in this run: <span class=\"mono\">\(unknown.joined(separator: ", "))</span>.</p>\n"
+            : "<p>Not available in this run: \(HTMLText.mono(unknown.joined(separator: ", "), bytesMax: 1_000)).</p>\n"
         return Section(
             id: "latency", title: "Latency",
             lead: body.isEmpty
@@ -198,7 +198,6 @@ extension HTMLPage {
         if let failures = row.failures {
             stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
         }
-        let list = stats.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
         var charts = ""
         if let track = self.report.tracks.first(where: { $0.metric == metric }) {
@@ -230,7 +229,7 @@ extension HTMLPage {
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
             <p>\(HTMLText.escaped(metric.meaning))</p>
-            <dl class="stats">\(list)</dl><div class="two">\(charts)</div></article>
+            \(HTMLText.definitions("stats", stats))<div class="two">\(charts)</div></article>
 
             """
     }

@@ -67,8 +67,8 @@ package struct HTMLPage {
             ("exit code", "\(result.exit.rawValue)"),
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
-        let list = facts.map { "<div><dt>\($0.0)</dt><dd>\(HTMLText.escaped($0.1))</dd></div>" }.joined()
-        let reasons = result.reasons.map { "<li>\(HTMLText.escaped($0, bytesMax: 600))</li>" }.joined()
+        let list = HTMLText.definitions("facts", facts.map { ($0.0, HTMLText.escaped($0.1)) })
+        let reasons = HTMLText.items(result.reasons, bytesMax: 600)
         return """
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
@@ -78,7 +78,7 @@ package struct HTMLPage {
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
             \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
-            \(self.callouts)<dl class="facts">\(list)</dl>
+            \(self.callouts)\(list)
             </header>
             """
     }
@@ -116,9 +116,7 @@ package struct HTMLPage {
                     + Figures.count(self.report.skippedLines, "incomplete line", "incomplete lines")
                     + " of the logs")
         }
-        return texts.prefix(20).map {
-            "<p class=\"callout\">△ \(HTMLText.escaped($0, bytesMax: 600))</p>\n"
-        }.joined()
+        return HTMLText.callouts(texts.prefix(20), bytesMax: 600)
     }
 
     // MARK: Objectives
@@ -200,7 +198,7 @@ package struct HTMLPage {
                     verdict.standing == .broken
                         ? HTMLText.sign(.bad) + " broken"
                         : HTMLText.sign(.warn) + " broken as expected",
-                    "<span class=\"mono\">\(verdict.invariant.rawValue)</span>",
+                    HTMLText.mono(verdict.invariant.rawValue),
                     Figures.count(verdict.violations),
                     first.map { HTMLText.escaped($0.location) } ?? "",
                     first.map { HTMLText.escaped($0.text) } ?? "",
@@ -288,11 +286,11 @@ package struct HTMLPage {
             ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
             ("expired", known ? Figures.count(jobs.expired) : "n/a"),
         ]
-        let list = (figures + undeleted).map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
         return Section(
             id: "conservation", title: "Scans and books",
             lead: self.conservationLead,
-            body: "<div class=\"pair\">\(pair)</div><dl class=\"stats\">\(list)</dl>\n" + self.groups)
+            body: "<div class=\"pair\">\(pair)</div>\(HTMLText.definitions("stats", figures + undeleted))\n"
+                + self.groups)
     }
 
     private var conservationLead: String {

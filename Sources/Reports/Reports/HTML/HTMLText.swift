@@ -38,6 +38,27 @@ package enum HTMLText {
         return "<span class=\"sign \(tone.rawValue)\"\(hidden)>\(sign ?? tone.sign)</span>"
     }
 
+    /// A code-like text, escaped.
+    package static func mono(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
+        "<span class=\"mono\">\(Self.escaped(text, bytesMax: bytesMax))</span>"
+    }
+
+    /// The items of a list, escaped.
+    package static func items(_ texts: some Sequence<String>, bytesMax: Int) -> String {
+        texts.map { "<li>\(Self.escaped($0, bytesMax: bytesMax))</li>" }.joined()
+    }
+
+    /// Warnings above the figures, escaped.
+    package static func callouts(_ texts: some Sequence<String>, bytesMax: Int) -> String {
+        texts.map { "<p class=\"callout\">△ \(Self.escaped($0, bytesMax: bytesMax))</p>\n" }.joined()
+    }
+
+    /// A list of names and values. The values must be escaped already.
+    static func definitions(_ class: String, _ pairs: [(name: String, value: String)]) -> String {
+        let list = pairs.map { "<div><dt>\($0.name)</dt><dd>\($0.value)</dd></div>" }.joined()
+        return "<dl class=\"\(`class`)\">\(list)</dl>"
+    }
+
     /// Coordinates need no more than one digit after the point.
     package static func number(_ value: Double) -> String {
         let tenths = Int(nearest: value * 10)
