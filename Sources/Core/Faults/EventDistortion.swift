@@ -5,8 +5,8 @@ package import Talaria
 package enum EventDistortion {
     // MARK: Events
 
-    /// Which `bad-json` is for events of this kind.
-    package static func badJSONPlace(of kind: EventKind) -> BadJSONPlace? {
+    /// The target of `bad-json` that stands for events of this kind.
+    package static func badJSONTarget(of kind: EventKind) -> BadJSONPlace? {
         switch kind {
         case .progress: .progress
         case .completed: .completed

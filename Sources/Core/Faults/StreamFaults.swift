@@ -59,7 +59,7 @@ package struct StreamFaults: Hashable, Sendable {
     /// When the first of the faults that act by themselves and wait for a time will do so.
     package func nextAlarm(after now: Instant) -> Instant? {
         self.faults.compactMap { fault -> Instant? in
-            guard fault.armed.kind.actsByItself, case .afterTime(let time) = fault.armed.trigger else {
+            guard fault.armed.kind.changesJob, case .afterTime(let time) = fault.armed.trigger else {
                 return nil
             }
             let at = self.opened + max(.zero, time)
@@ -86,10 +86,18 @@ extension ArmedFault {
 }
 
 extension FaultKind {
-    /// Whether it does something as soon as its trigger is reached. The others change what is written then or later.
-    package var actsByItself: Bool {
+    /// Whether it changes the job as soon as its trigger is reached. The others change what is written then or later.
+    package var changesJob: Bool {
         switch self {
         case .expireToken, .jobGone, .retryableError, .finalError, .slowStage, .forgetEvents: true
+        default: false
+        }
+    }
+
+    /// Whether it refuses a request for a job at once.
+    package var refusesJobRequests: Bool {
+        switch self {
+        case .expireToken, .jobGone, .httpError: true
         default: false
         }
     }

@@ -49,6 +49,9 @@ extension Refusal {
     package static let unknownJob = Refusal(.notFound, "There is no such job.")
     package static let noResults = Refusal(.notFound, "The job has no results, not yet or not any more.")
 
+    /// The refusal of a request for a job that was removed with this status.
+    package static func removed(_ status: Int) -> Refusal { status == 404 ? .unknownJob : .gone }
+
     package static func limited(
         _ quota: Quota, until free: Instant, retryAfter: Interval, wallClockAtZero: Int64
     ) -> Refusal {

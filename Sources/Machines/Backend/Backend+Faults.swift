@@ -2,132 +2,80 @@ internal import Faults
 internal import OriginServer
 internal import SimBase
 internal import Talaria
+internal import Wire
 
-// The server's faults that act by themselves, and what each of them does. Those that change what is written to a stream
-// are in Backend+Distortions.
+// The jobs and streams of this backend under faults of the server. `ServerFaults` decides what a fault does.
 
 extension Backend {
-    // MARK: In place of an answer
-
-    /// The first fault, in the order of the list, that answers a request for a job that is there.
-    mutating func refusal(
-        byFaultsOf context: RequestContext, _ key: JobKey, into effects: inout [OriginEffect]
-    ) -> Refusal? {
-        for fault in context.faults where fault.trigger == .atOnce {
-            switch fault.kind {
-            case .expireToken:
-                self.observeFired(fault.fault, context, into: &effects)
-                self.revoke(key, into: &effects)
-                return .tokenExpired
-            case .jobGone(let status):
-                self.observeFired(fault.fault, context, into: &effects)
-                self.vanish(key, status: status, into: &effects)
-                return status == 404 ? .unknownJob : .gone
-            case .httpError(let error):
-                self.observeFired(fault.fault, context, into: &effects)
-                return Refusal(error)
-            default:
-                continue
-            }
-        }
-        return nil
-    }
-
-    /// The job is gone without its end being told: 410 from now on where it is remembered, otherwise 404.
-    private mutating func vanish(_ key: JobKey, status: Int, into effects: inout [OriginEffect]) {
-        guard let facts = self.jobs[key]?.facts else { return }
-        effects.append(.observe(self.sighting(facts.owner, .vanished(job: facts.id))))
-        self.endStreams(of: key, into: &effects)
-        self.jobs[key] = nil
-        if status != 404 { self.graves.bury(key) }
-    }
-
-    // MARK: On an open stream
+    // MARK: Jobs
 
     mutating func faultDue(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
-        let now = self.now
-        let next = self.streams.update(exchange) { stream in
-            stream.alarm = stream.faults.nextAlarm(after: now)
-            return stream.alarm
-        }
-        if let alarm = next ?? nil {
+        if let alarm = self.faults.alarmPassed(of: exchange, at: self.now) {
             self.agenda.add(.fault(exchange), at: alarm)
-        } else {
-            self.alarms -= 1
         }
-        self.act(exchange, into: &effects)
+        self.applyFaults(of: exchange, into: &effects)
     }
 
-    /// Does what the faults of a stream do by themselves, as far as their triggers have been reached.
-    mutating func act(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
-        guard self.armedStreams > 0 else { return }
-        let now = self.now
-        while let (fault, stream) = self.streams.update(
-            exchange,
-            { stream in stream.faults.take(at: now, where: \.kind.actsByItself).map { ($0, stream) } })
-            ?? nil
+    /// Applies the changes of the job that faults of a stream cause now.
+    mutating func applyFaults(of exchange: ExchangeID, into effects: inout [OriginEffect]) {
+        while let (change, fired) = self.faults.nextChange(of: exchange, at: self.now),
+            let key = self.streams.with(exchange, { $0.job })
         {
-            self.carryOut(fault, stream, into: &effects)
+            guard self.isApplicable(change, to: key) else { continue }
+            effects.append(fired)
+            self.apply(change, to: key, into: &effects)
         }
     }
 
-    /// A fault that finds nothing to do has not fired.
-    private mutating func carryOut(
-        _ fault: ArmedFault, _ stream: Stream, into effects: inout [OriginEffect]
-    ) {
-        guard let (facts, phase, step) = self.jobs.update(stream.job, { ($0.facts, $0.phase, $0.step) })
-        else { return }
-        switch fault.kind {
-        case .expireToken:
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.revoke(stream.job, into: &effects)
-        case .jobGone(let status):
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.vanish(stream.job, status: status, into: &effects)
-        case .retryableError(let code) where phase == .running:
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.end(facts, .failed(code: code, retryable: true), into: &effects)
-        case .finalError(let code) where phase == .running:
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.end(facts, .failed(code: code, retryable: false), into: &effects)
-        case .slowStage(let stage, let by) where phase == .running && step <= facts.script.first(of: stage):
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.slow(facts, stage, by: by, draw: fault.draw)
-        case .forgetEvents:
-            self.observeFired(fault.fault, stream, into: &effects)
-            self.forgetEvents(facts, phase)
-        default:
-            break
+    private mutating func isApplicable(_ change: JobChange, to key: JobKey) -> Bool {
+        let found = self.jobs.update(key) { ($0.phase == .running, $0.step, $0.facts.script) }
+        guard let (isRunning, step, script) = found else { return false }
+        switch change {
+        case .revokeToken, .remove, .loseEvents: return true
+        case .fail: return isRunning
+        case .slow(let stage, _): return isRunning && step <= script.first(of: stage)
         }
     }
 
-    /// Everything from the first event of a stage on comes later.
-    private mutating func slow(
-        _ facts: Job.Facts, _ stage: ScanPhase, by range: ClosedRange<Interval>, draw: UInt64
-    ) {
-        let least = min(max(.zero, range.lowerBound), BackendConfiguration.intervalMax)
-        let most = min(max(least, range.upperBound), BackendConfiguration.intervalMax)
-        let width = UInt64((most - least).nanoseconds) + 1
-        let by = least + Interval(nanoseconds: Int64(draw.multipliedFullWidth(by: width).high))
+    mutating func apply(_ change: JobChange, to key: JobKey, into effects: inout [OriginEffect]) {
+        guard let facts = self.jobs.with(key, { $0.facts }) else { return }
+        switch change {
+        case .revokeToken: self.revoke(key, into: &effects)
+        case .remove(let status): self.vanish(facts, status: status, into: &effects)
+        case .fail(let code, let retryable):
+            self.end(facts, .failed(code: code, retryable: retryable), into: &effects)
+        case .slow(let stage, let by): self.slow(facts, stage, by: by)
+        case .loseEvents: self.loseEvents(facts)
+        }
+    }
+
+    /// Removes the job without an end. From then on requests get 410 if the job is remembered, otherwise 404.
+    private mutating func vanish(_ facts: Job.Facts, status: Int, into effects: inout [OriginEffect]) {
+        effects.append(.observe(self.sighting(facts.owner, .vanished(job: facts.id))))
+        self.endStreams(of: facts.key, into: &effects)
+        self.jobs[facts.key] = nil
+        if status != 404 { self.graves.bury(facts.key) }
+    }
+
+    /// Delays everything from the first event of a stage on.
+    private mutating func slow(_ facts: Job.Facts, _ stage: ScanPhase, by: Interval) {
         let due = self.jobs.update(facts.key) { job in
-            let left = job.delays.reduce(BackendConfiguration.intervalMax) { $0 - $1.by }
+            let left = job.delays.reduce(OriginLimits.intervalMax) { $0 - $1.by }
             job.delays.append(Job.Delay(from: facts.script.first(of: stage), by: min(by, left)))
             return job.nextStepDue
         }
         if let due { self.schedule(facts.key, at: due) }
     }
 
-    private mutating func forgetEvents(_ facts: Job.Facts, _ phase: Job.Phase) {
-        switch phase {
+    private mutating func loseEvents(_ facts: Job.Facts) {
+        switch self.jobs.with(facts.key, { $0.phase }) {
         case .running: self.jobs.update(facts.key) { $0.log.loseBuffer() }
         case .finished(let status, at: _): self.keepTerminalOnly(facts, status)
-        case .settled: break
+        case .settled, nil: break
         }
     }
 
-    // MARK: In a job's work
-
-    /// A book is looked up, unless a fault of one of the job's streams prevents it; then the streams are told so first.
+    /// Looks up a book. If a fault of one of the job's streams prevents it, an event is sent first.
     mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [OriginEffect]) {
         let degradation = self.degradation(facts, taking: ordinal, into: &effects)
         guard degradation?.takes(ordinal) == true else { return }
@@ -139,7 +87,7 @@ extension Backend {
         self.emit(.enrichmentDegraded, data, facts, into: &effects)
     }
 
-    /// The one that the job has from its first degraded book on, whatever becomes of the stream that brought it.
+    /// The degradation of the job. It begins with the first degraded book and outlives the stream that brought it.
     private mutating func degradation(
         _ facts: Job.Facts, taking ordinal: Int, into effects: inout [OriginEffect]
     ) -> Degradation? {
@@ -148,32 +96,58 @@ extension Backend {
         }
         if let present { return present }
         for exchange in streams {
-            let fault = self.takeFault(
-                of: exchange, where: { Degradation($0)?.takes(ordinal) == true }, into: &effects)
-            guard let degradation = fault.flatMap(Degradation.init) else { continue }
+            guard
+                let degradation = self.faults.degradation(
+                    on: exchange, at: self.now, into: &effects, where: { $0.takes(ordinal) })
+            else { continue }
             self.jobs.update(facts.key) { $0.degradation = degradation }
             return degradation
         }
         return nil
     }
 
-    // MARK: Observations
+    // MARK: Streams
 
-    func observeFired(_ fault: Int, _ context: RequestContext, into effects: inout [OriginEffect]) {
-        self.observeFired(fault, context.operation, context.caller, into: &effects)
-    }
-
-    func observeFired(_ fault: Int, _ stream: Stream, into effects: inout [OriginEffect]) {
-        self.observeFired(fault, .stream, stream.caller, into: &effects)
-    }
-
-    private func observeFired(
-        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [OriginEffect]
+    /// Writes the events that faults insert before the event at `position`. To resume behind one is to resume before that
+    /// event.
+    mutating func writeExtras(
+        before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [OriginEffect]
     ) {
-        effects.append(
-            .observe(
-                Observation(
-                    at: self.now, device: caller.device, scan: caller.scan,
-                    what: .fault(.fired(fault: fault, operation, attempt: caller.attempt)))))
+        while let (name, data) = self.faults.nextExtra(
+            on: exchange, job: facts.id, at: self.now, into: &effects)
+        {
+            let (wall, now) = (self.wall, self.now)
+            let milliseconds = self.jobs.update(facts.key) {
+                $0.log.alias(name, position: position - 1, wall: wall, at: now)
+            }
+            var bytes: [UInt8] = []
+            SSEWriter.event(
+                id: EventLog.id(milliseconds ?? wall, name), type: name, data: data, into: &bytes)
+            self.send(bytes, .extra, to: exchange, into: &effects)
+        }
+    }
+
+    mutating func writeSecondTerminal(
+        after entry: EventLog.Entry, to exchange: ExchangeID, _ facts: Job.Facts,
+        into effects: inout [OriginEffect]
+    ) {
+        guard
+            let data = self.faults.secondTerminal(
+                entry.kind, entry.data, on: exchange, at: self.now, into: &effects)
+        else { return }
+        let (wall, now) = (self.wall, self.now)
+        let found = self.jobs.update(facts.key) { job in
+            (
+                job.log.count,
+                job.log.alias(entry.kind.rawValue, position: job.log.count, wall: wall, at: now)
+            )
+        }
+        guard let (position, milliseconds) = found else { return }
+        let second = EventLog.Entry(
+            position: position, entry.kind, milliseconds, emitted: now, data: data)
+        self.observe(second, facts, replayed: false, into: &effects)
+        let mark = StreamMark.event(position: position, kind: entry.kind, replayed: false, emitted: now)
+        self.send(second.bytes, mark, to: exchange, into: &effects)
     }
 }

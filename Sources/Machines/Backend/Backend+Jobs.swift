@@ -44,7 +44,11 @@ extension Backend {
         guard isOwn else {
             return .refused(Refusal(.unauthorized, "The job belongs to another device."))
         }
-        return self.refusal(byFaultsOf: context, key, into: &effects).map(Access.refused) ?? .job(facts)
+        guard
+            let (refusal, change) = self.faults.refusal(ofJobRequest: context, at: now, into: &effects)
+        else { return .job(facts) }
+        if let change { self.apply(change, to: key, into: &effects) }
+        return .refused(refusal)
     }
 
     // MARK: Results
@@ -72,7 +76,7 @@ extension Backend {
             let body = JSON.encode(ResultsBody(jobId: facts.id, results: books))
             let headers = [HeaderLine("Content-Type", "application/json")]
             if let fault = context.fault(where: { $0 == .truncateResults }) {
-                self.observeFired(fault.fault, context, into: &effects)
+                effects.append(context.fired(fault, at: self.now))
                 let count = EventDistortion.truncatedCount(of: body.count, fault.draw)
                 self.reply(context, 200, headers, Array(body.prefix(count)), into: &effects)
                 return

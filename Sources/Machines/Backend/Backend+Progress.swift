@@ -23,7 +23,7 @@ extension Backend {
         switch deadline {
         case .job(let key): self.jobs.update(key) { $0.due } == at
         case .ping(let exchange): self.streams.update(exchange) { $0.nextPing } == at
-        case .fault(let exchange): (self.streams.update(exchange) { $0.alarm } ?? nil) == at
+        case .fault(let exchange): self.faults.alarm(of: exchange) == at
         case .linger(let exchange): self.lingering.update(exchange) { $0.endsAt } == at
         }
     }
@@ -31,7 +31,7 @@ extension Backend {
     mutating func dropStaleDeadlines() {
         var agenda = Agenda()
         swap(&agenda, &self.agenda)  // So that what is asked below does not touch what changes.
-        let live = self.jobs.count + self.streams.count + self.lingering.count + self.alarms
+        let live = self.jobs.count + self.streams.count + self.lingering.count + self.faults.alarms
         agenda.drop(live: live) { self.isLive($0, $1) }
         swap(&agenda, &self.agenda)
     }
@@ -80,16 +80,14 @@ extension Backend {
             // What was said of the book may have reached the trigger of a fault that ended the job.
             guard self.jobs.with(facts.key, { $0.phase }) == .running else { return }
         }
-        self.emit(
-            .progress, self.progressData(facts, step: step, at: self.now), step: step,
-            facts, into: &effects)
+        self.emit(.progress, self.progressData(facts, step: step), facts, into: &effects)
     }
 
     /// Mutating, so that the backend is asked where it stands and not copied first.
-    mutating func progressData(_ facts: Job.Facts, step: Int, at moment: Instant) -> [UInt8] {
+    private mutating func progressData(_ facts: Job.Facts, step: Int) -> [UInt8] {
         let script = facts.script
         let counts = script.counts(at: step)
-        let wall = self.wall(at: moment)
+        let wall = self.wall
         return JSON.object { writer in
             if case .enriched(let book) = script.step(at: step) {
                 writer.member("currentItem") {
@@ -119,21 +117,19 @@ extension Backend {
             let whole = self.completedData(facts, stripped: nil)
             let fits = whole.count <= self.configuration.completedBytesMax
             self.emit(
-                kind, fits ? whole : self.completedData(facts, stripped: .absent), hasBooks: fits, facts,
-                into: &effects)
+                kind, fits ? whole : self.completedData(facts, stripped: .absent), facts, into: &effects)
         case .canceled:
             kind = .error
             let code = "CANCELED"
             self.observeFailed(facts, code, retryable: false, into: &effects)
-            self.emit(
-                kind, Self.errorData(facts, code, "The job was canceled.", retryable: false), facts,
-                into: &effects)
+            let data = ErrorData(
+                jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
+            self.emit(kind, JSON.encode(data), facts, into: &effects)
         case .failed(let code, let retryable):
             kind = .error
             self.observeFailed(facts, code, retryable: retryable, into: &effects)
-            let message = retryable ? "The photo could not be read just now." : "The photo cannot be used."
-            self.emit(
-                kind, Self.errorData(facts, code, message, retryable: retryable), facts, into: &effects)
+            let data = JobChange.failureData(job: facts.id, code: code, retryable: retryable)
+            self.emit(kind, data, facts, into: &effects)
         }
         // A fault may have taken the job away when its end was told.
         guard let isForgetful = self.jobs.update(facts.key, { $0.log.isForgetful }) else { return }
@@ -151,12 +147,6 @@ extension Backend {
     ) {
         effects.append(
             .observe(self.sighting(facts.owner, .failed(job: facts.id, code: code, retryable: retryable))))
-    }
-
-    private static func errorData(
-        _ facts: Job.Facts, _ code: String, _ message: String, retryable: Bool
-    ) -> [UInt8] {
-        JSON.encode(ErrorData(jobId: facts.id, code: code, message: message, retryable: retryable))
     }
 
     /// The buffer is over: of the log only the terminal event is left, without its books. The job itself lives on until
@@ -184,8 +174,7 @@ extension Backend {
 
     /// Says something in the job's log and on all its streams.
     mutating func emit(
-        _ kind: EventKind, _ data: [UInt8], hasBooks: Bool = false, step: Int? = nil, _ facts: Job.Facts,
-        into effects: inout [OriginEffect]
+        _ kind: EventKind, _ data: [UInt8], _ facts: Job.Facts, into effects: inout [OriginEffect]
     ) {
         guard let (position, streams) = self.jobs.update(facts.key, { ($0.log.count, $0.streams) }) else {
             return
@@ -196,13 +185,13 @@ extension Backend {
         }
         let (wall, now) = (self.wall, self.now)
         let emitted = self.jobs.update(facts.key) {
-            $0.log.append(kind, data: data, hasBooks: hasBooks, step: step, wall: wall, at: now)
+            $0.log.append(kind, data: data, wall: wall, at: now)
         }
         guard let entry = emitted else { return }
         for exchange in streams {
             self.write(entry, to: exchange, facts, replayed: false, into: &effects)
         }
         // Only now: what a fault does must not overtake the event on another stream.
-        for exchange in streams { self.act(exchange, into: &effects) }
+        for exchange in streams { self.applyFaults(of: exchange, into: &effects) }
     }
 }

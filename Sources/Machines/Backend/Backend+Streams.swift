@@ -58,7 +58,7 @@ extension Backend {
                     HeaderLine("X-Accel-Buffering", "no"),
                 ], lineEnd: self.lineEnd(context.caller)))
         self.observeAnswer(context, 200, into: &effects)
-        if let ignored { self.observeFired(ignored.fault, context, into: &effects) }
+        if let ignored { effects.append(context.fired(ignored, at: self.now)) }
         effects.append(
             .observe(
                 self.sighting(
@@ -74,7 +74,7 @@ extension Backend {
         if isOver {
             self.endStream(exchange, facts, lingering: true, into: &effects)
         } else {
-            self.act(exchange, into: &effects)
+            self.applyFaults(of: exchange, into: &effects)
         }
     }
 
@@ -93,15 +93,11 @@ extension Backend {
     }
 
     private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts) {
-        var stream = Stream(
-            facts, attempt: context.caller.attempt, caller: context.caller, opened: self.now,
-            faults: context.faults, nextPing: self.now + self.configuration.ping)
-        stream.alarm = stream.faults.nextAlarm(after: self.now)
+        let stream = Stream(
+            facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping)
         self.streams[context.exchange] = stream
-        if stream.isArmed { self.armedStreams += 1 }
         self.agenda.add(.ping(context.exchange), at: stream.nextPing)
-        if let alarm = stream.alarm {
-            self.alarms += 1
+        if let alarm = self.faults.open(context, at: self.now) {
             self.agenda.add(.fault(context.exchange), at: alarm)
         }
     }
@@ -128,20 +124,20 @@ extension Backend {
         // A fault may have ended the stream while the events before were written.
         guard self.streams.update(exchange, { _ in true }) != nil else { return }
         if replayed { self.writeExtras(before: entry.position, to: exchange, facts, into: &effects) }
-        if entry.kind.isTerminal,
-            self.takeFault(of: exchange, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
-        {
+        if entry.kind.isTerminal, self.faults.endsWithoutTerminal(exchange, at: self.now, into: &effects) {
             self.endStream(exchange, facts, into: &effects)
             return
         }
-        let entry = self.distorted(
-            self.readdressed(entry, facts, replayed: replayed), exchange, facts, into: &effects)
+        let original = self.readdressed(entry, facts, replayed: replayed)
+        let changed = self.faults.changedData(
+            of: entry.kind, original.data, job: facts.id, on: exchange, at: self.now, into: &effects)
+        let entry = changed.map { original.with(data: $0) } ?? original
         self.observe(entry, facts, replayed: replayed, into: &effects)
         let mark = StreamMark.event(
             position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
         self.send(entry.bytes, mark, to: exchange, into: &effects)
         if entry.kind.isTerminal {
-            self.writeSecondTerminal(after: entry, to: exchange, facts, into: &effects)
+            self.writeSecondTerminal(after: original, to: exchange, facts, into: &effects)
         }
     }
 
@@ -175,34 +171,33 @@ extension Backend {
         _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, into effects: inout [OriginEffect]
     ) {
         effects.append(.stream(exchange, bytes: bytes, mark))
-        self.streams.update(exchange) { stream in
-            let isNewEvent = if case .event(_, _, replayed: false, _) = mark { true } else { false }
-            stream.faults.wrote(bytes: bytes.count, isNewEvent: isNewEvent)
-        }
+        self.faults.wrote(bytes, mark, to: exchange)
     }
 
     // MARK: Deadlines of a stream
 
     mutating func pingDue(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
-        guard let (facts, nextPing) = self.streams.update(exchange, { ($0.facts, $0.nextPing) }) else {
+        guard
+            let (facts, nextPing, isLate) = self.streams.update(
+                exchange, { ($0.facts, $0.nextPing, $0.isPingLate) })
+        else { return }
+        switch self.faults.pingChange(on: exchange, isLate: isLate, at: self.now, into: &effects) {
+        case .omitted: break
+        case .late(let by):
+            self.schedulePing(exchange, at: self.now + by, isLate: true)
             return
-        }
-        if self.meetFault(of: exchange, where: { $0.kind == .noPing }, into: &effects) == nil {
-            if let late = self.delay(ofPingOf: exchange, into: &effects) {
-                self.schedulePing(exchange, at: self.now + late)
-                return
-            }
+        case .none:
             effects.append(.observe(self.sighting(facts.owner, .pingWritten(job: facts.id))))
             self.send(self.ping(facts), .ping, to: exchange, into: &effects)
         }
         // Late pings are not made up for.
         let next = nextPing + self.configuration.ping
         self.schedulePing(exchange, at: next > self.now ? next : self.now + self.configuration.ping)
-        self.act(exchange, into: &effects)
+        self.applyFaults(of: exchange, into: &effects)
     }
 
-    private mutating func schedulePing(_ exchange: ExchangeID, at due: Instant) {
-        self.streams.update(exchange) { $0.nextPing = due }
+    private mutating func schedulePing(_ exchange: ExchangeID, at due: Instant, isLate: Bool = false) {
+        self.streams.update(exchange) { ($0.nextPing, $0.isPingLate) = (due, isLate) }
         self.agenda.add(.ping(exchange), at: due)
     }
 
@@ -270,11 +265,10 @@ extension Backend {
     }
 
     mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {
-        if stream.alarm != nil { self.alarms -= 1 }
-        if stream.isArmed { self.armedStreams -= 1 }
+        self.faults.close(exchange)
         self.streams[exchange] = nil
         self.jobs.update(stream.job) { job in
-            if let place = job.streams.firstIndex(of: exchange) { job.streams.remove(at: place) }
+            if let index = job.streams.firstIndex(of: exchange) { job.streams.remove(at: index) }
         }
     }
 }

@@ -26,13 +26,9 @@ package struct Backend: Sendable {
     var uploads = OrderedTable<ExchangeID, PendingUpload>()
     var graves: Graveyard
     var agenda = Agenda()
-    /// The configured limit, and one of its own for every `rate-limit` fault, by its place in the scenario's list.
+    /// The configured limit.
     var limiter: RateLimiter?
-    var faultLimiters = OrderedTable<Int, RateLimiter>()
-    /// Open streams that had faults when they were opened: without any, nobody has to look.
-    var armedStreams = 0
-    /// Streams with an `alarm` ahead.
-    var alarms = 0
+    var faults: ServerFaults
     var lastPing: (wall: Int64, bytes: [UInt8])?
 
     package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
@@ -42,6 +38,7 @@ package struct Backend: Sendable {
         self.random = random
         self.graves = Graveyard(gravesMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
+        self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
     }
 
     // MARK: Events

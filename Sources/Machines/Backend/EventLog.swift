@@ -15,35 +15,38 @@ struct EventLog: Sendable {
         let emitted: Instant
         /// The whole event: id, event, data, blank line.
         let bytes: [UInt8]
-        /// A `completed` event with a `books` key.
-        let hasBooks: Bool
-        /// Which step of the job's script it tells; nil for events that are none.
-        let step: Int?
+
+        init(
+            position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8]
+        ) {
+            self.position = position
+            self.kind = kind
+            self.milliseconds = milliseconds
+            self.emitted = emitted
+            let name = kind.rawValue
+            self.bytes = ByteDraft.bytes {
+                SSEWriter.event(id: (milliseconds, name), type: name, line: data, into: &$0)
+            }
+        }
 
         var id: String { EventLog.id(self.milliseconds, self.kind) }
 
+        /// The data, which are one line.
+        var data: [UInt8] {
+            let head = "id: \(self.id)\nevent: \(self.kind.rawValue)\ndata: "
+            return Array(self.bytes.dropFirst(head.utf8.count).dropLast(2))
+        }
+
         /// The same event with another id.
         func with(milliseconds: Int64) -> Entry {
-            let tail = self.bytes.dropFirst("id: \(self.id)\n".utf8.count)
-            let head = "id: \(EventLog.id(milliseconds, self.kind))\n"
-            return Entry(
-                position: self.position, kind: self.kind, milliseconds: milliseconds, emitted: self.emitted,
-                bytes: Array(head.utf8) + tail, hasBooks: self.hasBooks, step: self.step)
+            Entry(
+                position: self.position, self.kind, milliseconds, emitted: self.emitted, data: self.data)
         }
 
-        /// The same event with other data, which hold no books.
+        /// The same event with other data.
         func with(data: [UInt8]) -> Entry {
-            EventLog.entry(
-                position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data,
-                hasBooks: false, step: self.step)
-        }
-
-        /// Another event of the same kind behind it in the log.
-        func follower(position: Int, milliseconds: Int64, emitted: Instant, data: [UInt8]?) -> Entry {
-            let entry = (data.map { self.with(data: $0) } ?? self).with(milliseconds: milliseconds)
-            return Entry(
-                position: position, kind: entry.kind, milliseconds: milliseconds, emitted: emitted,
-                bytes: entry.bytes, hasBooks: entry.hasBooks, step: nil)
+            Entry(
+                position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data)
         }
     }
 
@@ -103,12 +106,11 @@ struct EventLog: Sendable {
     }
 
     mutating func append(
-        _ kind: EventKind, data: [UInt8], hasBooks: Bool, step: Int?, wall: Int64, at now: Instant
+        _ kind: EventKind, data: [UInt8], wall: Int64, at now: Instant
     ) -> Entry {
         self.forget(at: now)
-        let entry = Self.entry(
-            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data, hasBooks: hasBooks,
-            step: step)
+        let entry = Entry(
+            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data)
         if !self.isForgetful || kind.isTerminal { self.entries.append(entry) }
         self.count += 1
         return entry
@@ -138,19 +140,6 @@ struct EventLog: Sendable {
                 Alias(milliseconds: milliseconds, name: name, position: position, given: now))
         }
         return milliseconds
-    }
-
-    fileprivate static func entry(
-        position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8],
-        hasBooks: Bool, step: Int?
-    ) -> Entry {
-        let name = kind.rawValue
-        let bytes = ByteDraft.bytes {
-            SSEWriter.event(id: (milliseconds, name), type: name, line: data, into: &$0)
-        }
-        return Entry(
-            position: position, kind: kind, milliseconds: milliseconds, emitted: emitted, bytes: bytes,
-            hasBooks: hasBooks, step: step)
     }
 
     private mutating func forget(at now: Instant) {

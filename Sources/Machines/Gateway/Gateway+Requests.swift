@@ -42,66 +42,25 @@ extension Gateway {
         _ context: RequestContext, _ request: OriginRequest, _ jobID: String?,
         into effects: inout [OriginEffect]
     ) -> Refusal? {
-        guard let jobID else { return self.limit(context, request, into: &effects) }
+        guard let jobID else {
+            let device = request.deviceID.flatMap { DeviceKey(header: $0) }
+            return self.faults.refusal(ofUpload: context, device: device, at: self.now, into: &effects)
+        }
         switch self.jobs[jobID]?.state {
         case .revoked: return .tokenExpired
         // A DELETE reaches the upstream, where the job still is.
-        case .gone(let status) where context.operation != .cleanup:
-            return status == 404 ? .unknownJob : .gone
-        case .failed where context.operation == .results:
-            return .noResults
+        case .gone(let status) where context.operation != .cleanup: return .removed(status)
+        case .failed where context.operation == .results: return .noResults
         // A fault meets a request that would be served.
         case .cleaned: return nil
         case .open, .finished, .gone, .failed, nil: break
         }
-        return self.refusal(byFaultsOf: context, jobID, into: &effects)
-    }
-
-    /// The first fault, in the order of the list, that answers a request for a job.
-    private mutating func refusal(
-        byFaultsOf context: RequestContext, _ jobID: String, into effects: inout [OriginEffect]
-    ) -> Refusal? {
-        for fault in context.faults where fault.trigger == .atOnce {
-            switch fault.kind {
-            case .expireToken:
-                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
-                self.revoke(jobID, context.caller, into: &effects)
-                return .tokenExpired
-            case .jobGone(let status):
-                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
-                self.vanish(jobID, context.caller, status: status, into: &effects)
-                return status == 404 ? .unknownJob : .gone
-            case .httpError(let error):
-                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
-                return Refusal(error)
-            default:
-                continue
-            }
-        }
-        return nil
-    }
-
-    private mutating func limit(
-        _ context: RequestContext, _ request: OriginRequest, into effects: inout [OriginEffect]
-    ) -> Refusal? {
-        for fault in context.faults {
-            if case .httpError(let error) = fault.kind, fault.trigger == .atOnce {
-                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
-                return Refusal(error)
-            }
-            guard case .rateLimit(let quota, let retryAfter) = fault.kind,
-                let device = request.deviceID.flatMap({ DeviceKey(header: $0) })
-            else { continue }
-            if self.limiters[fault.fault] == nil { self.limiters[fault.fault] = RateLimiter(quota: quota) }
-            let now = self.now
-            guard case .limited(let free)? = self.limiters.update(fault.fault, { $0.ask(device, at: now) })
-            else { continue }
-            self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
-            return Refusal.limited(
-                quota, until: free, retryAfter: retryAfter ?? free - now,
-                wallClockAtZero: self.configuration.wallClockAtZero)
-        }
-        return nil
+        guard
+            let (refusal, change) = self.faults.refusal(
+                ofJobRequest: context, at: self.now, into: &effects)
+        else { return nil }
+        if let change { self.apply(change, to: jobID, context.caller, into: &effects) }
+        return refusal
     }
 
     private func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
@@ -192,7 +151,7 @@ extension Gateway {
         case .upload where (200...299).contains(head.status): return .accepted
         case .results where head.status == 200:
             if let fault = context.fault(where: { $0 == .truncateResults }), head.length ?? 2 > 1 {
-                self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
+                effects.append(context.fired(fault, at: self.now))
                 return .truncated(draw: fault.draw)
             }
             return jobID.flatMap { self.jobs[$0]?.degradation }.map { .degraded($0) }

@@ -11,8 +11,6 @@ struct RelayedStream: Sendable {
         var due: Instant
         var bytes: [UInt8]
         var mark: StreamMark
-        /// Behind an event that ends the job comes the end of the stream.
-        var isNewEvent: Bool
     }
 
     let job: String
@@ -20,7 +18,6 @@ struct RelayedStream: Sendable {
     let authority: String?
     /// Among the streams of its job, from 1.
     let ordinal: UInt32
-    var faults: StreamFaults
     var reader = SSEBlockReader(bytesMax: Gateway.eventBytesMax)
     /// The last id of the upstream's that has passed, or that the phone came with.
     var lastID: String?
@@ -46,7 +43,7 @@ extension Gateway {
     ) -> ResumePoint {
         guard let id = request.lastEventID, !id.isEmpty else { return .asSent }
         if let fault = context.fault(where: { $0 == .ignoreLastEventID }) {
-            self.observeFired(fault.fault, context.operation, context.caller, into: &effects)
+            effects.append(context.fired(fault, at: self.now))
             // Older than every event there is: what is left of the buffer comes again
             // (Docs/contract.md section 2.2).
             return .replaced("0-progress")
@@ -71,16 +68,16 @@ extension Gateway {
             job.streamsOpened += 1
             return job.streamsOpened
         }
-        let faults = StreamFaults(context.faults, opened: self.now)
         self.streams[id] = RelayedStream(
-            job: jobID, caller: context.caller, authority: relay.authority, ordinal: ordinal ?? 1,
-            faults: faults)
-        if let alarm = faults.nextAlarm(after: self.now) { self.deadlines.insert(.fault(id), at: alarm) }
+            job: jobID, caller: context.caller, authority: relay.authority, ordinal: ordinal ?? 1)
+        if let alarm = self.faults.open(context, at: self.now) {
+            self.deadlines.insert(.fault(id), at: alarm)
+        }
         effects.append(.openStream(id, headers: head.headers))
         effects.append(
             self.sighting(
                 context.caller, .streamOpened(job: jobID, attempt: context.caller.attempt, after: nil)))
-        self.act(id, into: &effects)
+        self.applyFaults(of: id, into: &effects)
     }
 
     /// A job that has failed for the phones says so again.
@@ -117,32 +114,29 @@ extension Gateway {
 
     private mutating func pass(_ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let event = block.event else {
-            self.send(block.bytes, .preamble, isNewEvent: false, id, into: &effects)
+            self.send(block.bytes, .preamble, id, into: &effects)
             return
         }
         switch EventKind(eventName: event.type) {
         case .ping?: self.passPing(block, event, id, into: &effects)
         case let kind: self.passEvent(block, event, kind, id, into: &effects)
         }
-        self.act(id, into: &effects)
+        self.applyFaults(of: id, into: &effects)
     }
 
     private mutating func passPing(
         _ block: SSEBlock, _ event: SSEEvent, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
-        if self.meetFault(of: id, where: { $0.kind == .noPing }, into: &effects) != nil { return }
-        let late = self.meetFault(
-            of: id, where: { if case .latePing = $0.kind { true } else { false } }, into: &effects)
         let isBehind = self.streams[id].map { $0.held.isEmpty } == false
-        guard case .latePing(let by)? = late?.kind else {
+        switch self.faults.pingChange(on: id, isLate: false, at: self.now, into: &effects) {
+        case .omitted: break
+        case .late(let by):
+            self.hold(Self.withoutID(event), .ping, due: self.now + by, id, into: &effects)
+        case .none:
             // It overtakes what is held, so it must not move the point from which its reader goes on.
-            let bytes = isBehind ? Self.withoutID(event) : block.bytes
-            self.write(bytes, .ping, isNewEvent: false, id, into: &effects)
+            self.write(isBehind ? Self.withoutID(event) : block.bytes, .ping, id, into: &effects)
             if !isBehind, event.hasOwnID { self.streams.update(id) { $0.lastID = event.id } }
-            return
         }
-        let due = self.now + min(max(.zero, by), OriginLimits.intervalMax)
-        self.hold(Self.withoutID(event), .ping, isNewEvent: false, due: due, id, into: &effects)
     }
 
     private static func withoutID(_ event: SSEEvent) -> [UInt8] {
@@ -166,17 +160,15 @@ extension Gateway {
         }
         self.writeExtras(before: event, id, into: &effects)
         let isTerminal = kind?.isTerminal == true
-        if isTerminal,
-            self.takeFault(of: id, where: { $0.kind == .endWithoutTerminal }, into: &effects) != nil
-        {
+        if isTerminal, self.faults.endsWithoutTerminal(id, at: self.now, into: &effects) {
             self.endStream(id, into: &effects)
             return
         }
-        let bytes = self.distorted(block, event, kind, id, into: &effects)
+        let bytes = self.changed(block, event, kind, id, into: &effects)
         let mark =
             kind.map { Self.mark($0, replayed: isReplay, at: self.now) }
             ?? Self.mark(.progress, replayed: isReplay, at: self.now)
-        self.send(bytes, mark, isNewEvent: !isReplay, id, into: &effects)
+        self.send(bytes, mark, id, into: &effects)
         self.streams.update(id) { stream in
             stream.hasEvents = true
             if event.hasOwnID { stream.lastID = event.id }
@@ -214,25 +206,24 @@ extension Gateway {
 
     /// In its turn: behind what is held, and as late as its stage is slow.
     mutating func send(
-        _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamMark, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         guard let stream = self.streams[id] else { return }
         guard stream.delay > .zero else {
-            self.write(bytes, mark, isNewEvent: isNewEvent, id, into: &effects)
+            self.write(bytes, mark, id, into: &effects)
             return
         }
-        self.hold(bytes, mark, isNewEvent: isNewEvent, due: self.now + stream.delay, id, into: &effects)
+        self.hold(bytes, mark, due: self.now + stream.delay, id, into: &effects)
     }
 
     private mutating func hold(
-        _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, due: Instant, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamMark, due: Instant, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         self.streams.update(id) { stream in
-            let piece = RelayedStream.HeldPiece(due: due, bytes: bytes, mark: mark, isNewEvent: isNewEvent)
-            let place = stream.held.firstIndex { $0.due > due } ?? stream.held.count
-            stream.held.insert(piece, at: place)
+            let piece = RelayedStream.HeldPiece(due: due, bytes: bytes, mark: mark)
+            stream.held.insert(piece, at: stream.held.firstIndex { $0.due > due } ?? stream.held.count)
         }
         self.deadlines.insert(.heldPiece(id), at: due)
     }
@@ -241,8 +232,8 @@ extension Gateway {
         let now = self.now
         while let first = self.streams[id]?.held.first, first.due <= now {
             self.streams.update(id) { _ = $0.held.removeFirst() }
-            self.write(first.bytes, first.mark, isNewEvent: first.isNewEvent, id, into: &effects)
-            self.act(id, into: &effects)
+            self.write(first.bytes, first.mark, id, into: &effects)
+            self.applyFaults(of: id, into: &effects)
         }
         if let stream = self.streams[id], stream.held.isEmpty, stream.endsBehindHeld {
             self.endStream(id, into: &effects)
@@ -250,12 +241,12 @@ extension Gateway {
     }
 
     mutating func write(
-        _ bytes: [UInt8], _ mark: StreamMark, isNewEvent: Bool, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamMark, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         guard self.streams[id] != nil else { return }
         effects.append(.stream(id, bytes: bytes, mark))
-        self.streams.update(id) { $0.faults.wrote(bytes: bytes.count, isNewEvent: isNewEvent) }
+        self.faults.wrote(bytes, mark, to: id)
     }
 
     // MARK: Ends
@@ -275,7 +266,7 @@ extension Gateway {
         _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {
         for piece in self.streams[id]?.held ?? [] {
-            self.write(piece.bytes, piece.mark, isNewEvent: piece.isNewEvent, id, into: &effects)
+            self.write(piece.bytes, piece.mark, id, into: &effects)
         }
         self.passRest(id, into: &effects)
         guard let stream = self.streams[id] else { return }
@@ -288,7 +279,7 @@ extension Gateway {
 
     private mutating func passRest(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let rest = self.streams.update(id, { $0.reader.takeRest() }), !rest.isEmpty else { return }
-        self.send(rest, .preamble, isNewEvent: false, id, into: &effects)
+        self.send(rest, .preamble, id, into: &effects)
     }
 
     mutating func endStreams(of job: String, into effects: inout [OriginEffect]) {
@@ -306,9 +297,10 @@ extension Gateway {
     }
 
     mutating func forget(_ id: ExchangeID, _ stream: RelayedStream) {
+        self.faults.close(id)
         self.streams[id] = nil
         self.jobs.update(stream.job) { job in
-            if let place = job.streams.firstIndex(of: id) { job.streams.remove(at: place) }
+            if let index = job.streams.firstIndex(of: id) { job.streams.remove(at: index) }
         }
     }
 }

@@ -36,7 +36,7 @@ package struct Gateway: Sendable {
     var relays = OrderedTable<ExchangeID, Relay>()
     var streams = OrderedTable<ExchangeID, RelayedStream>()
     var jobs = RelayedJobs()
-    var limiters = OrderedTable<Int, RateLimiter>()
+    var faults: ServerFaults
     var deadlines = EventHeap<Deadline>()
 
     enum Deadline: Hashable, Sendable {
@@ -48,6 +48,7 @@ package struct Gateway: Sendable {
     package init(configuration: GatewayConfiguration, random: KeyedRandom) {
         self.configuration = configuration
         self.random = random
+        self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
     }
 
     /// Handles an event.
@@ -80,7 +81,10 @@ package struct Gateway: Sendable {
             effects.append(.releaseUpstream(id))
             self.failed(id, .replyTimedOut, into: &effects)
         case .fault(let id):
-            if self.streams[id] != nil { self.act(id, into: &effects) }
+            if let alarm = self.faults.alarmPassed(of: id, at: self.now) {
+                self.deadlines.insert(.fault(id), at: alarm)
+            }
+            self.applyFaults(of: id, into: &effects)
         case .heldPiece(let id): self.sendHeld(id, into: &effects)
         }
     }
@@ -103,16 +107,6 @@ package struct Gateway: Sendable {
     func sighting(_ whose: Caller, _ what: BackendSighting) -> OriginEffect {
         .observe(
             Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what)))
-    }
-
-    func observeFired(
-        _ fault: Int, _ operation: Operation, _ caller: Caller, into effects: inout [OriginEffect]
-    ) {
-        effects.append(
-            .observe(
-                Observation(
-                    at: self.now, device: caller.device, scan: caller.scan,
-                    what: .fault(.fired(fault: fault, operation, attempt: caller.attempt)))))
     }
 }
 

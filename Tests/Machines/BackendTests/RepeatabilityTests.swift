@@ -72,7 +72,7 @@ import Testing
         #expect(bench.backend.streamsOpen == 0)
         #expect(bench.backend.uploadsOpen == 0)
         #expect(bench.backend.nextWake == nil)
-        #expect(bench.backend.alarms == 0)
+        #expect(bench.backend.faults.alarms == 0)
         // Every job ended in exactly one way, and every stream that was opened was ended.
         var accepted: [String] = []
         var ended: [String] = []

@@ -1,0 +1,283 @@
+package import Faults
+package import SimBase
+package import Talaria
+
+/// The faults of the server that act on requests and open event streams. The simulated backend and the fault gateway carry
+/// out faults by this code alone.
+///
+/// A fault refuses a request (`Refusal`), changes a job (`JobChange`) or changes what is written to a stream. Jobs differ:
+/// the origin server applies a `JobChange` itself. A fault that finds nothing to change has not fired.
+package struct ServerFaults: Sendable {
+    /// An open stream that faults may still change.
+    private struct Stream: Sendable {
+        let caller: Caller
+        var faults: StreamFaults
+        /// The next moment at which a fault acts without an event.
+        var alarm: Instant?
+    }
+
+    /// A change of a ping.
+    package enum PingChange: Hashable, Sendable {
+        case none, omitted
+        case late(by: Interval)
+    }
+
+    private let wallClockAtZero: Int64
+    /// Streams that were opened without faults are not here.
+    private var streams = OrderedTable<ExchangeID, Stream>()
+    /// The limits of `rate-limit` faults, by the index of the fault in the scenario's list.
+    private var limiters = OrderedTable<Int, RateLimiter>()
+    /// The number of streams with an alarm.
+    package private(set) var alarms = 0
+
+    /// `wallClockAtZero`: milliseconds since 1970 at `Instant.zero`.
+    package init(wallClockAtZero: Int64) { self.wallClockAtZero = wallClockAtZero }
+
+    // MARK: Requests
+
+    /// Refuses an upload by the first fault of the list that does so. Without a device no quota applies.
+    package mutating func refusal(
+        ofUpload context: RequestContext, device: DeviceKey?, at now: Instant,
+        into effects: inout [OriginEffect]
+    ) -> Refusal? {
+        for fault in context.faults {
+            if case .httpError(let error) = fault.kind, fault.trigger == .atOnce {
+                effects.append(context.fired(fault, at: now))
+                return Refusal(error)
+            }
+            guard case .rateLimit(let quota, let retryAfter) = fault.kind, let device,
+                let free = self.isLimited(by: fault.fault, quota, device, at: now)
+            else { continue }
+            effects.append(context.fired(fault, at: now))
+            return .limited(
+                quota, until: free, retryAfter: retryAfter ?? free - now,
+                wallClockAtZero: self.wallClockAtZero)
+        }
+        return nil
+    }
+
+    /// Returns the first moment at which an upload is admitted; nil if it is admitted now.
+    private mutating func isLimited(
+        by fault: Int, _ quota: Quota, _ device: DeviceKey, at now: Instant
+    ) -> Instant? {
+        if self.limiters[fault] == nil { self.limiters[fault] = RateLimiter(quota: quota) }
+        switch self.limiters.update(fault, { $0.ask(device, at: now) }) {
+        case .limited(let free): return free
+        case .admitted, nil: return nil
+        }
+    }
+
+    /// Refuses a request for a job by the first fault of the list that does so, and returns the change of the job.
+    package func refusal(
+        ofJobRequest context: RequestContext, at now: Instant, into effects: inout [OriginEffect]
+    ) -> (refusal: Refusal, change: JobChange?)? {
+        for fault in context.faults where fault.trigger == .atOnce && fault.kind.refusesJobRequests {
+            effects.append(context.fired(fault, at: now))
+            if case .httpError(let error) = fault.kind { return (Refusal(error), nil) }
+            let change = JobChange(fault)
+            guard case .remove(let status)? = change else { return (.tokenExpired, change) }
+            return (.removed(status), change)
+        }
+        return nil
+    }
+
+    // MARK: Open streams
+
+    /// Begins to apply the faults of a stream. Returns the first moment at which one of them acts without an event.
+    package mutating func open(_ context: RequestContext, at now: Instant) -> Instant? {
+        let faults = StreamFaults(context.faults, opened: now)
+        guard !faults.isEmpty else { return nil }
+        let alarm = faults.nextAlarm(after: now)
+        self.streams[context.exchange] = Stream(caller: context.caller, faults: faults, alarm: alarm)
+        if alarm != nil { self.alarms += 1 }
+        return alarm
+    }
+
+    package mutating func close(_ exchange: ExchangeID) {
+        guard !self.streams.isEmpty, let stream = self.streams[exchange] else { return }
+        if stream.alarm != nil { self.alarms -= 1 }
+        self.streams[exchange] = nil
+    }
+
+    /// Counts a piece that was written.
+    package mutating func wrote(_ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID) {
+        guard !self.streams.isEmpty else { return }
+        self.streams.update(exchange) { $0.faults.wrote(bytes: bytes.count, isNewEvent: mark.isNewEvent) }
+    }
+
+    /// The moment that `open` or `alarmPassed` returned last for the stream.
+    package mutating func alarm(of exchange: ExchangeID) -> Instant? {
+        self.streams.update(exchange) { $0.alarm } ?? nil
+    }
+
+    /// Returns the next moment at which a fault of the stream acts without an event.
+    package mutating func alarmPassed(of exchange: ExchangeID, at now: Instant) -> Instant? {
+        let change = self.streams.update(exchange) { stream in
+            defer { stream.alarm = stream.faults.nextAlarm(after: now) }
+            return stream.alarm != nil
+        }
+        let next = self.alarm(of: exchange)
+        if change == true, next == nil { self.alarms -= 1 }
+        return next
+    }
+
+    /// Uses up the next fault of a stream that changes the job now, and returns the change with the observation that it has
+    /// fired.
+    package mutating func nextChange(
+        of exchange: ExchangeID, at now: Instant
+    ) -> (change: JobChange, fired: OriginEffect)? {
+        guard !self.streams.isEmpty else { return nil }
+        let found = self.streams.update(exchange) { stream in
+            stream.faults.take(at: now, where: \.kind.changesJob).map { ($0, stream.caller) }
+        }
+        guard let (fault, caller) = found ?? nil, let change = JobChange(fault) else { return nil }
+        return (change, Self.fired(fault.fault, .stream, caller, at: now))
+    }
+
+    /// The degradation of a job that a stream brings, if `applies` accepts it.
+    package mutating func degradation(
+        on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect],
+        where applies: (Degradation) -> Bool
+    ) -> Degradation? {
+        let fault = self.take(
+            on: exchange, at: now, into: &effects, where: { Degradation($0).map(applies) == true })
+        return fault.flatMap(Degradation.init)
+    }
+
+    // MARK: Events
+
+    /// The data of an event as the faults of the stream change them; nil if none does. Data that are no JSON replace every
+    /// other change.
+    package mutating func changedData(
+        of kind: EventKind, _ data: @autoclosure () -> [UInt8], job: String, on exchange: ExchangeID,
+        at now: Instant, into effects: inout [OriginEffect]
+    ) -> [UInt8]? {
+        guard !self.streams.isEmpty else { return nil }
+        if let bad = EventDistortion.badJSONTarget(of: kind),
+            self.take(on: exchange, at: now, into: &effects, where: { $0.kind == .badJSON(bad) }) != nil
+        {
+            return EventDistortion.badJSON(kind, job: job)
+        }
+        var changed: [UInt8]?
+        let fault: ArmedFault?
+        switch kind {
+        case .completed:
+            fault = self.take(on: exchange, at: now, into: &effects) { fault in
+                guard case .stripBooks(let form) = fault.kind else { return false }
+                changed = EventDistortion.stripped(data(), as: form)
+                return changed != nil
+            }
+        case .progress:
+            fault = self.meet(on: exchange, at: now, into: &effects) { fault in
+                guard fault.kind == .noMessage else { return false }
+                changed = EventDistortion.withoutMessage(data())
+                return changed != nil
+            }
+        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress: fault = nil
+        }
+        return fault.flatMap { _ in changed }
+    }
+
+    /// The next event that the faults of a stream insert: one of an unknown name, or a progress event whose data are no JSON.
+    package mutating func nextExtra(
+        on exchange: ExchangeID, job: String, at now: Instant, into effects: inout [OriginEffect]
+    ) -> (name: String, data: [UInt8])? {
+        let fault = self.take(
+            on: exchange, at: now, into: &effects,
+            where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) })
+        guard let fault else { return nil }
+        return fault.kind == .unknownEvent
+            ? (
+                EventDistortion.unknownName,
+                EventDistortion.unknownData(job: job, timestamp: self.timestamp(at: now))
+            )
+            : (EventKind.progress.rawValue, EventDistortion.badJSON(.progress, job: job))
+    }
+
+    private func timestamp(at now: Instant) -> String {
+        Timestamp.iso8601(
+            unixMilliseconds: self.wallClockAtZero + (now - Instant.zero).wholeMilliseconds)
+    }
+
+    /// Whether a stream ends where its terminal event would be.
+    package mutating func endsWithoutTerminal(
+        _ exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect]
+    ) -> Bool {
+        self.take(on: exchange, at: now, into: &effects, where: { $0.kind == .endWithoutTerminal }) != nil
+    }
+
+    /// The data of a second terminal event, as the live backend sends it: `completed` without books, behind the first one
+    /// (Docs/contract.md section 2.4). A job that failed fails again.
+    package mutating func secondTerminal(
+        _ kind: EventKind, _ data: @autoclosure () -> [UInt8], on exchange: ExchangeID, at now: Instant,
+        into effects: inout [OriginEffect]
+    ) -> [UInt8]? {
+        guard
+            self.take(on: exchange, at: now, into: &effects, where: { $0.kind == .twoTerminals }) != nil
+        else { return nil }
+        let first = data()
+        return kind == .completed ? EventDistortion.stripped(first, as: .absent) ?? first : first
+    }
+
+    /// The change of a ping that is due. `isLate`: the ping has been delayed once, and is not delayed again.
+    package mutating func pingChange(
+        on exchange: ExchangeID, isLate: Bool, at now: Instant, into effects: inout [OriginEffect]
+    ) -> PingChange {
+        guard !self.streams.isEmpty else { return .none }
+        if self.meet(on: exchange, at: now, into: &effects, where: { $0.kind == .noPing }) != nil {
+            return .omitted
+        }
+        guard !isLate else { return .none }
+        let fault = self.meet(
+            on: exchange, at: now, into: &effects,
+            where: { if case .latePing = $0.kind { true } else { false } })
+        guard case .latePing(let by)? = fault?.kind else { return .none }
+        return .late(by: min(max(.zero, by), OriginLimits.intervalMax))
+    }
+
+    // MARK: Firing
+
+    /// Uses up the first fault that applies and whose trigger is reached.
+    private mutating func take(
+        on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect],
+        where applies: (ArmedFault) -> Bool
+    ) -> ArmedFault? {
+        guard !self.streams.isEmpty else { return nil }
+        let found = self.streams.update(exchange) { stream in
+            stream.faults.take(at: now, where: applies).map { ($0, stream.caller) }
+        }
+        guard let (fault, caller) = found ?? nil else { return nil }
+        effects.append(Self.fired(fault.fault, .stream, caller, at: now))
+        return fault
+    }
+
+    /// Returns the first such fault, which lasts as long as the stream: it fires the first time.
+    private mutating func meet(
+        on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect],
+        where applies: (ArmedFault) -> Bool
+    ) -> ArmedFault? {
+        guard !self.streams.isEmpty else { return nil }
+        let found = self.streams.update(exchange) { stream in
+            stream.faults.meet(at: now, where: applies).map { ($0.0, $0.isFirst, stream.caller) }
+        }
+        guard let (fault, isFirst, caller) = found ?? nil else { return nil }
+        if isFirst { effects.append(Self.fired(fault.fault, .stream, caller, at: now)) }
+        return fault
+    }
+
+    fileprivate static func fired(
+        _ fault: Int, _ operation: Operation, _ caller: Caller, at now: Instant
+    ) -> OriginEffect {
+        .observe(
+            Observation(
+                at: now, device: caller.device, scan: caller.scan,
+                what: .fault(.fired(fault: fault, operation, attempt: caller.attempt))))
+    }
+}
+
+extension RequestContext {
+    /// The observation that a fault has fired on this request.
+    package func fired(_ fault: ArmedFault, at now: Instant) -> OriginEffect {
+        ServerFaults.fired(fault.fault, self.operation, self.caller, at: now)
+    }
+}

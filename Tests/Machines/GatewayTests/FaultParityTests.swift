@@ -1,0 +1,230 @@
+import Backend
+import Faults
+import Gateway
+import OriginServer
+import SimBase
+import Talaria
+import Testing
+
+/// Every fault of the server does the same whether the simulated backend carries it out or the gateway in front of it.
+@Suite struct FaultParityTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        var kind: FaultKind
+        var on: Talaria.Operation = .stream
+        var trigger = ArmedTrigger.atOnce
+        /// Whether the fault is armed for the stream that resumes, not for the first one.
+        var onResumed = false
+        /// Lines of what the phone sees that one way alone has: directly (-), or through the gateway (+).
+        var answers: [String] = []
+        /// Lines of observations, in the same form.
+        var seen: [String] = []
+
+        var testDescription: String { "\(self.kind.name) on \(self.on), \(self.trigger)" }
+    }
+
+    static let rows = [
+        Row(kind: .rateLimit(quota: Quota(requests: 0, window: .seconds(9)), retryAfter: nil), on: .upload),
+        Row(kind: .httpError(.unavailable), on: .upload),
+        // The gateway observes the end of a job when a stream carries it.
+        Row(
+            kind: .httpError(.unavailable), on: .stream,
+            seen: ["- 10000 finished completed", "+ 20000 finished completed"]),
+        Row(kind: .httpError(.unavailable), on: .results),
+        Row(kind: .httpError(.unavailable), on: .cleanup),
+        Row(kind: .stripBooks(.absent)), Row(kind: .stripBooks(.null)), Row(kind: .stripBooks(.empty)),
+        Row(kind: .stripBooks(.renamed)),
+        Row(kind: .truncateResults, on: .results),
+        // No stream carries the end to the gateway.
+        Row(kind: .expireToken, seen: ["- 10000 finished completed"]),
+        Row(kind: .expireToken, trigger: .afterEvents(2), seen: ["- 10000 finished completed"]),
+        Row(kind: .expireToken, trigger: .afterTime(.seconds(4)), seen: ["- 10000 finished completed"]),
+        // The job lives on at the upstream, where a cleanup finds it.
+        Row(
+            kind: .jobGone(status: 404),
+            answers: ["- cleanup 404 ended", "- ", "+ cleanup 204 ended"],
+            seen: [
+                "- 25000 answered cleanup 1 404", "- 25000 problem cleanup 404 false -1",
+                "+ 25000 answered cleanup 1 204", "+ 25000 cleaned true",
+            ]),
+        Row(
+            kind: .jobGone(status: 410), on: .results,
+            seen: ["- 25000 cleaned false", "+ 25000 cleaned true"]
+        ),
+        // The job at the upstream has not failed. The gateway repeats the failure by itself, and nothing before it.
+        Row(
+            kind: .retryableError(code: "PROVIDER_TIMEOUT"), trigger: .afterEvents(2),
+            answers: ["- 20000 progress "],
+            seen: ["- 6000 finished error", "- 20000 streamEnded 2 false", "- 20000 streamOpened 2"]),
+        Row(
+            kind: .finalError(code: "INVALID_FILE"), trigger: .afterTime(.seconds(1)),
+            seen: ["- 1000 finished error", "- 20000 streamEnded 2 false", "- 20000 streamOpened 2"]),
+        // The gateway sees no lookups: all events come directly before `completed`, whose summary stays the upstream's. They
+        // are not in the upstream's log, so that no stream repeats them.
+        Row(
+            kind: .degraded(books: .always),
+            answers: [
+                "- 7260 enrichment_degraded ", "- 8530 enrichment_degraded ", "- 9800 enrichment_degraded ",
+                "- 10000 completed ", "- 20000 enrichment_degraded ", "- 20000 enrichment_degraded ",
+                "- 20000 enrichment_degraded ", "- 20000 completed ", "+ 10000 enrichment_degraded ",
+                "+ 10000 enrichment_degraded ", "+ 10000 enrichment_degraded ", "+ 10000 completed ",
+                "+ 20000 completed ",
+            ]),
+        // The job at the upstream is not slow: events come at the same moments with its time stamps, and its pings end with it.
+        Row(
+            kind: .slowStage(.enriching, by: .seconds(2)...(.seconds(2))),
+            answers: [
+                "- 9260 progress ", "- 10530 progress ", "- 11800 progress ",
+                "- pings [3000, 6000, 9000, 12000]", "- 20000 progress ", "- 20000 progress ",
+                "- 20000 progress ", "+ 9260 progress ", "+ 10530 progress ", "+ 11800 progress ",
+                "+ pings [3000, 6000, 9000]", "+ 20000 progress ", "+ 20000 progress ", "+ 20000 progress ",
+            ], seen: ["- 12000 finished completed", "+ 10000 finished completed"]),
+        Row(kind: .unknownEvent), Row(kind: .unknownEvent, trigger: .afterEvents(2)),
+        Row(kind: .badJSON(.extra), trigger: .afterEvents(1)), Row(kind: .badJSON(.progress)),
+        Row(kind: .badJSON(.completed)),
+        Row(kind: .noMessage),
+        // The backend counts the next period from the late ping. The gateway delays each ping of the upstream.
+        Row(
+            kind: .latePing(by: .milliseconds(800)),
+            answers: ["- pings [3800, 7600]", "+ pings [3800, 6800, 9800]"]),
+        Row(kind: .noPing),
+        Row(kind: .twoTerminals),
+        Row(
+            kind: .endWithoutTerminal, seen: ["- 10000 finished completed", "+ 20000 finished completed"]),
+        Row(kind: .ignoreLastEventID, onResumed: true),
+        Row(kind: .forgetEvents, trigger: .afterEvents(2)),
+    ]
+
+    /// A journey of one scan: upload, stream to its end, a second stream that resumes behind the second event, results,
+    /// cleanup.
+    private static func journey(_ way: TwoWays.Way, _ row: Row) -> TwoWays {
+        var two = TwoWays(way)
+        var fault = ArmedFault(fault: 2, kind: row.kind, trigger: row.trigger, draw: 0x5555_5555_5555_5555)
+        // A stream begins with the state of the job. The backend repeats an event there; the gateway has not seen it before,
+        // and counts it as new.
+        if way == .gateway, case .afterEvents(let count) = row.trigger {
+            fault.trigger = .afterEvents(count + 1)
+        }
+        func armed(_ operation: Talaria.Operation, resumed: Bool = false) -> [ArmedFault] {
+            row.on == operation && row.onResumed == resumed ? [fault] : []
+        }
+        if row.on == .upload { two.ask(.upload, "POST", "/v3/jobs/scans", faults: armed(.upload)) }
+        let upload = two.ask(.upload, "POST", "/v3/jobs/scans", attempt: 2)
+        guard let body = JSON.decode(UploadAccepted.self, from: two.answers[upload].body) else { return two }
+        let (job, token) = ("/v3/jobs/scans/\(body.data.jobId)", body.data.authToken)
+        let first = two.ask(.stream, "GET", job + "/stream", token: token, faults: armed(.stream))
+        two.run(to: .zero + .seconds(20))
+        let ids = two.answers[first].ids
+        two.ask(
+            .stream, "GET", job + "/stream", token: token, lastEventID: ids.count > 1 ? ids[1] : nil,
+            attempt: 2,
+            faults: armed(.stream, resumed: true))
+        two.run(to: .zero + .seconds(25))
+        two.ask(.results, "GET", job + "/results", token: token, faults: armed(.results))
+        two.ask(.cleanup, "DELETE", job + "/cleanup", token: token, faults: armed(.cleanup))
+        return two
+    }
+
+    @Test(arguments: Self.rows) func `a fault does the same directly and through the gateway`(row: Row) {
+        let direct = Self.journey(.direct, row)
+        let gateway = Self.journey(.gateway, row)
+        #expect(direct.firings.count == 1)
+        #expect(gateway.firings == direct.firings)
+        let answers = Self.difference(direct.answers.flatMap(\.lines), gateway.answers.flatMap(\.lines))
+        #expect(answers == row.answers)
+        let seen = Self.difference(direct.seen, gateway.seen)
+        #expect(seen == row.seen)
+    }
+
+    /// The lines of one list alone, without their data.
+    private static func difference(_ direct: [String], _ gateway: [String]) -> [String] {
+        let changes = gateway.difference(from: direct)
+        return changes.removals.map { "- \($0.text)" } + changes.insertions.map { "+ \($0.text)" }
+    }
+
+    @Test(arguments: TwoWays.Way.allCases)
+    func `faults of one stream act at their moments, one after the other`(
+        way: TwoWays.Way
+    ) {
+        var two = TwoWays(way)
+        let upload = two.ask(.upload, "POST", "/v3/jobs/scans")
+        let body = JSON.decode(UploadAccepted.self, from: two.answers[upload].body)
+        let faults: [ArmedFault] = [
+            ArmedFault(fault: 0, kind: .expireToken, trigger: .afterTime(.seconds(2)), draw: 0),
+            ArmedFault(fault: 1, kind: .forgetEvents, trigger: .afterTime(.seconds(1)), draw: 0),
+        ]
+        two.ask(
+            .stream, "GET", "/v3/jobs/scans/\(body?.data.jobId ?? "")/stream", token: body?.data.authToken,
+            faults: faults)
+        two.run(to: .zero + .seconds(4))
+        let moments = two.observed.filter { if case .fault = $0.what { true } else { false } }.map(\.at)
+        #expect(moments == [.zero + .seconds(1), .zero + .seconds(2)])
+        #expect(
+            two.firings == [
+                .fired(fault: 1, .stream, attempt: 1), .fired(fault: 0, .stream, attempt: 1),
+            ])
+    }
+
+    @Test func `every fault of the server has a row`() {
+        #expect(
+            Set(Self.rows.map(\.kind.name)) == Set(FaultTable.all.filter { $0.layer == .server }.map(\.name)))
+    }
+}
+
+extension HTTPFault {
+    static let unavailable = HTTPFault(
+        status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterPlace: .both)
+}
+
+extension TwoWays {
+    var firings: [FaultSighting] {
+        self.observed.compactMap { if case .fault(let sighting) = $0.what { sighting } else { nil } }
+    }
+
+    /// The observations that both ways can make, with their moments. The gateway does not look into jobs: single events, pings,
+    /// served results, counts of books and positions are the backend's alone. It observes the end of a job on each stream that
+    /// carries it; only the first counts here. What happens at one moment is sorted.
+    var seen: [String] {
+        var hasFinished = false
+        var lines: [(at: Instant, text: String)] = []
+        for observation in self.observed {
+            guard case .backend(let sighting) = observation.what else { continue }
+            switch sighting {
+            case .eventWritten, .pingWritten, .resultsServed: continue
+            case .accepted: lines.append((observation.at, "accepted"))
+            case .finished(_, let kind, _):
+                if !hasFinished { lines.append((observation.at, "finished \(kind)")) }
+                hasFinished = true
+            case .streamOpened(_, let attempt, _):
+                lines.append((observation.at, "streamOpened \(attempt)"))
+            case .requested(let operation, let attempt, _):
+                lines.append((observation.at, "requested \(operation) \(attempt)"))
+            case .answered(let operation, let attempt, let status):
+                lines.append((observation.at, "answered \(operation) \(attempt) \(status)"))
+            case .problem(let operation, _, let status, _, let retryable, let wait):
+                lines.append(
+                    (
+                        observation.at,
+                        "problem \(operation) \(status) \(retryable) \(wait?.wholeMilliseconds ?? -1)"
+                    ))
+            case .streamEnded(_, let attempt, let byPeer):
+                lines.append((observation.at, "streamEnded \(attempt) \(byPeer)"))
+            case .failed(_, let code, let retryable):
+                lines.append((observation.at, "failed \(code) \(retryable)"))
+            case .cleaned(_, let effective): lines.append((observation.at, "cleaned \(effective)"))
+            case .tokenRevoked: lines.append((observation.at, "tokenRevoked"))
+            case .vanished: lines.append((observation.at, "vanished"))
+            case .connected, .canceled, .expired: lines.append((observation.at, "\(sighting)"))
+            }
+        }
+        return lines.sorted { ($0.at, $0.text) < ($1.at, $1.text) }
+            .map { "\(($0.at - Instant.zero).wholeMilliseconds) \($0.text)" }
+    }
+}
+
+extension CollectionDifference<String>.Change {
+    fileprivate var text: String {
+        switch self {
+        case .remove(_, let line, _), .insert(_, let line, _): String(line.prefix { $0 != "{" })
+        }
+    }
+}

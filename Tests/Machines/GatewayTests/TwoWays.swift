@@ -1,0 +1,197 @@
+import Backend
+import Faults
+import Gateway
+import OriginServer
+import SimBase
+import Talaria
+import Wire
+
+/// The simulated backend, asked directly or through the gateway, which then carries out the faults. Time is moved by hand and
+/// nothing takes any.
+struct TwoWays {
+    enum Way: CaseIterable { case direct, gateway }
+
+    /// An answer as the phone sees it.
+    struct Answer {
+        var operation: Talaria.Operation
+        var status = 0
+        var body: [UInt8] = []
+        /// Events of a stream with their moments, without their ids: those of faults differ between the two ways.
+        var events: [String] = []
+        var ids: [String] = []
+        var pings: [Int64] = []
+        var hasEnded = false
+
+        var lines: [String] {
+            ["\(self.operation) \(self.status) \(self.hasEnded ? "ended" : "open")"]
+                + (self.body.isEmpty ? [] : [String(decoding: self.body, as: UTF8.self)]) + self.events
+                + ["pings \(self.pings)"]
+        }
+    }
+
+    static let deviceID = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
+    private static let wallClockAtZero: Int64 = 1_769_947_200_000
+
+    let way: Way
+    private(set) var backend: Backend
+    private(set) var gateway: Gateway
+    private(set) var now = Instant.zero
+    private(set) var answers: [Answer] = []
+    /// Observations of the machine that carries out the faults.
+    private(set) var observed: [Observation] = []
+    private var readers: [ExchangeID: SSEReader] = [:]
+    private var exchanges: UInt64 = 0
+
+    init(_ way: Way) {
+        var configuration = BackendConfiguration.contract
+        configuration.jobTime = .seconds(10)...(.seconds(10))
+        configuration.ping = .seconds(3)
+        configuration.rateLimit = nil
+        configuration.wallClockAtZero = Self.wallClockAtZero
+        let random = KeyedRandom(seed: 7)
+        self.way = way
+        self.backend = Backend(
+            configuration: configuration, shelf: Shelf(seed: 7, booksMin: 3, booksMax: 3), random: random)
+        self.gateway = Gateway(
+            configuration: GatewayConfiguration(
+                basePath: "", replyTime: .seconds(60), wallClockAtZero: Self.wallClockAtZero),
+            random: random)
+    }
+
+    // MARK: The phone
+
+    /// Sends a request and returns the index of its answer.
+    @discardableResult mutating func ask(
+        _ operation: Talaria.Operation, _ method: String, _ path: String, token: String? = nil,
+        lastEventID: String? = nil, attempt: UInt32 = 1, faults: [ArmedFault] = []
+    ) -> Int {
+        let id = ExchangeID(self.exchanges)
+        self.exchanges += 1
+        self.answers.append(Answer(operation: operation))
+        let request = OriginRequest(
+            method: method, path: path, query: nil, deviceID: Self.deviceID,
+            authorization: token.map { "Bearer \($0)" }, accept: "text/event-stream",
+            contentType: operation == .upload ? "multipart/form-data; boundary=x" : nil,
+            contentLength: nil, lastEventID: lastEventID, authority: nil)
+        let caller = Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: attempt)
+        switch self.way {
+        case .direct: self.atBackend(.requested(id, request, caller, connection: 1, faults: faults))
+        case .gateway:
+            self.requests[id] = (request, caller)
+            self.atGateway(.requested(id, request, caller, connection: 1, faults: faults))
+        }
+        return Int(id.raw)
+    }
+
+    mutating func run(to end: Instant) {
+        while let next = [self.backend.nextWake, self.gateway.nextWake].compactMap({ $0 }).min(), next <= end
+        {
+            self.now = max(self.now, next)
+            self.atBackend(.woke)
+            self.atGateway(.woke)
+        }
+        self.now = end
+    }
+
+    // MARK: The machines
+
+    private var requests: [ExchangeID: (OriginRequest, Caller)] = [:]
+
+    private mutating func atBackend(_ event: OriginEvent) {
+        var effects: [OriginEffect] = []
+        self.backend.handle(event, at: self.now, into: &effects)
+        for effect in effects {
+            if case .readUpload(let id) = effect {
+                self.atBackend(
+                    .uploaded(
+                        id,
+                        [
+                            UploadPart(
+                                name: "photos[]", filename: "a.jpg", contentType: "image/jpeg",
+                                bytes: 250_000, prefix: [0xFF, 0xD8])
+                        ]))
+            } else if self.way == .direct {
+                self.atPhone(effect)
+            } else {
+                self.pass(effect)
+            }
+        }
+    }
+
+    /// Hands an answer of the backend to the gateway. What the backend itself observes stays its own.
+    private mutating func pass(_ effect: OriginEffect) {
+        switch effect {
+        case .reply(let id, let reply):
+            self.atGateway(
+                .upstreamReplied(
+                    id,
+                    UpstreamHead(status: reply.status, headers: reply.headers, length: reply.body.count)))
+            self.atGateway(.upstreamReceived(id, reply.body))
+            self.atGateway(.upstreamEnded(id, nil))
+        case .openStream(let id, let headers, _):
+            self.atGateway(.upstreamReplied(id, UpstreamHead(status: 200, headers: headers, length: nil)))
+        case .stream(let id, let bytes, _): self.atGateway(.upstreamReceived(id, bytes))
+        case .endStream(let id): self.atGateway(.upstreamEnded(id, nil))
+        case .readUpload, .observe, .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream,
+            .upstreamFailed:
+            break
+        }
+    }
+
+    private mutating func atGateway(_ event: OriginEvent) {
+        var effects: [OriginEffect] = []
+        self.gateway.handle(event, at: self.now, into: &effects)
+        for effect in effects {
+            switch effect {
+            case .forward(let id, let resume):
+                guard let (head, caller) = self.requests[id] else { continue }
+                var request = head
+                switch resume {
+                case .asSent: break
+                case .replaced(let other): request.lastEventID = other
+                case .removed: request.lastEventID = nil
+                }
+                self.atBackend(.requested(id, request, caller, connection: 1, faults: []))
+            case .releaseUpstream(let id): self.atBackend(.aborted(id))
+            case .reply, .openStream, .stream, .endStream, .observe, .passHead, .passBody, .passEnd,
+                .breakOff,
+                .readUpload, .upstreamFailed:
+                self.atPhone(effect)
+            }
+        }
+    }
+
+    private mutating func atPhone(_ effect: OriginEffect) {
+        switch effect {
+        case .reply(let id, let reply):
+            self.answers[Int(id.raw)].status = reply.status
+            self.answers[Int(id.raw)].body = reply.body
+            self.answers[Int(id.raw)].hasEnded = true
+        case .openStream(let id, _, _):
+            self.answers[Int(id.raw)].status = 200
+            self.readers[id] = SSEReader(limits: .standard)
+        case .stream(let id, let bytes, _): self.read(bytes, id)
+        case .passHead(let id, let head): self.answers[Int(id.raw)].status = head.status
+        case .passBody(let id, let bytes): self.answers[Int(id.raw)].body += bytes
+        case .passEnd(let id), .endStream(let id), .breakOff(let id, _):
+            self.answers[Int(id.raw)].hasEnded = true
+        case .observe(let observation): self.observed.append(observation)
+        case .readUpload, .forward, .releaseUpstream, .upstreamFailed: break
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8], _ id: ExchangeID) {
+        var items: [SSEItem] = []
+        self.readers[id]?.receive(bytes, into: &items)
+        for case .event(let event) in items {
+            if event.type == EventKind.ping.rawValue {
+                self.answers[Int(id.raw)].pings.append(self.milliseconds)
+            } else {
+                self.answers[Int(id.raw)].events.append("\(self.milliseconds) \(event.type) \(event.data)")
+                self.answers[Int(id.raw)].ids.append(event.id)
+            }
+        }
+    }
+
+    private var milliseconds: Int64 { (self.now - Instant.zero).wholeMilliseconds }
+}
