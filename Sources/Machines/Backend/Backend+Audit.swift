@@ -13,7 +13,7 @@ extension Backend {
                 max: self.configuration.jobsMax))
         look(
             Bound(
-                "BackendConfiguration.tombstonesMax", self.graves.count,
+                "BackendConfiguration.tombstonesMax", self.tombstones.count,
                 max: self.configuration.tombstonesMax))
         look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
     }

@@ -11,7 +11,7 @@ extension Backend {
 
     mutating func faultDue(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         if let alarm = self.faults.alarmPassed(of: exchange, at: self.now) {
-            self.agenda.add(.fault(exchange), at: alarm)
+            self.deadlines.add(.fault(exchange), at: alarm)
         }
         self.applyFaults(of: exchange, into: &effects)
     }
@@ -54,7 +54,7 @@ extension Backend {
         effects.append(.observe(self.sighting(facts.owner, .vanished(job: facts.id))))
         self.endStreams(of: facts.key, into: &effects)
         self.jobs[facts.key] = nil
-        if status != 404 { self.graves.bury(facts.key) }
+        if status != 404 { self.tombstones.add(facts.key) }
     }
 
     /// Delays everything from the first event of a stage on.

@@ -33,7 +33,7 @@ extension Backend {
             (job.facts, job.token.verdict(on: bearer, at: now), !strict || job.facts.device == device)
         }
         guard let (facts, verdict, isOwn) = found else {
-            return self.graves.holds(key)
+            return self.tombstones.contains(key)
                 ? .gone(key) : .refused(.unknownJob)
         }
         switch verdict {
@@ -185,7 +185,7 @@ extension Backend {
     mutating func remove(_ key: JobKey, into effects: inout [OriginEffect]) {
         self.endStreams(of: key, into: &effects)
         self.jobs[key] = nil
-        self.graves.bury(key)
+        self.tombstones.add(key)
     }
 
     /// The token is good no more, and what it opened is closed.

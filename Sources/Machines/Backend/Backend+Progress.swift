@@ -7,7 +7,7 @@ extension Backend {
     // MARK: Deadlines
 
     mutating func doWhatIsDue(into effects: inout [OriginEffect]) {
-        while let (at, deadline) = self.agenda.popDue(at: self.now) {
+        while let (at, deadline) = self.deadlines.popDue(at: self.now) {
             guard self.isLive(deadline, at) else { continue }
             switch deadline {
             case .job(let key): self.advance(key, into: &effects)
@@ -19,7 +19,7 @@ extension Backend {
     }
 
     /// Mutating, so that the tables remember where the job or the stream stands that is looked at next.
-    private mutating func isLive(_ deadline: Agenda.Deadline, _ at: Instant) -> Bool {
+    private mutating func isLive(_ deadline: DeadlineQueue.Deadline, _ at: Instant) -> Bool {
         switch deadline {
         case .job(let key): self.jobs.update(key) { $0.due } == at
         case .ping(let exchange): self.streams.update(exchange) { $0.nextPing } == at
@@ -29,16 +29,16 @@ extension Backend {
     }
 
     mutating func dropStaleDeadlines() {
-        var agenda = Agenda()
-        swap(&agenda, &self.agenda)  // So that what is asked below does not touch what changes.
+        var deadlines = DeadlineQueue()
+        swap(&deadlines, &self.deadlines)  // So that what is asked below does not touch what changes.
         let live = self.jobs.count + self.streams.count + self.lingering.count + self.faults.alarms
-        agenda.drop(live: live) { self.isLive($0, $1) }
-        swap(&agenda, &self.agenda)
+        deadlines.drop(live: live) { self.isLive($0, $1) }
+        swap(&deadlines, &self.deadlines)
     }
 
     mutating func schedule(_ key: JobKey, at due: Instant) {
         self.jobs.update(key) { $0.due = due }
-        self.agenda.add(.job(key), at: due)
+        self.deadlines.add(.job(key), at: due)
     }
 
     // MARK: The life of a job

@@ -96,9 +96,9 @@ extension Backend {
         let stream = Stream(
             facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping)
         self.streams[context.exchange] = stream
-        self.agenda.add(.ping(context.exchange), at: stream.nextPing)
+        self.deadlines.add(.ping(context.exchange), at: stream.nextPing)
         if let alarm = self.faults.open(context, at: self.now) {
-            self.agenda.add(.fault(context.exchange), at: alarm)
+            self.deadlines.add(.fault(context.exchange), at: alarm)
         }
     }
 
@@ -198,7 +198,7 @@ extension Backend {
 
     private mutating func schedulePing(_ exchange: ExchangeID, at due: Instant, isLate: Bool = false) {
         self.streams.update(exchange) { ($0.nextPing, $0.isPingLate) = (due, isLate) }
-        self.agenda.add(.ping(exchange), at: due)
+        self.deadlines.add(.ping(exchange), at: due)
     }
 
     private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
@@ -242,7 +242,7 @@ extension Backend {
             let endsAt = self.now + self.configuration.streamLinger
             self.lingering[exchange] = LingeringStream(
                 job: facts.id, owner: facts.owner, attempt: stream.attempt, endsAt: endsAt)
-            self.agenda.add(.linger(exchange), at: endsAt)
+            self.deadlines.add(.linger(exchange), at: endsAt)
             return
         }
         effects.append(.endStream(exchange))

@@ -148,7 +148,7 @@ extension Backend {
                 UUIDBits(
                     randomHigh: self.random.draw(.jobIdentity, device, scan, detail),
                     randomLow: self.random.draw(.jobIdentity, device, scan, detail + 1)))
-            if self.jobs[key] == nil, !self.graves.holds(key) {
+            if self.jobs[key] == nil, !self.tombstones.contains(key) {
                 return (key, TokenSecret { self.random.draw(.token, device, scan, detail + $0) })
             }
             again += 1  // Ends: what is taken is bounded.

@@ -24,8 +24,8 @@ package struct Backend: Sendable {
     var lingering = OrderedTable<ExchangeID, LingeringStream>()
     /// Uploads whose body is being read.
     var uploads = OrderedTable<ExchangeID, PendingUpload>()
-    var graves: Graveyard
-    var agenda = Agenda()
+    var tombstones: Tombstones
+    var deadlines = DeadlineQueue()
     /// The configured limit.
     var limiter: RateLimiter?
     var faults: ServerFaults
@@ -36,7 +36,7 @@ package struct Backend: Sendable {
         self.configuration = configuration
         self.shelf = shelf
         self.random = random
-        self.graves = Graveyard(gravesMax: configuration.tombstonesMax)
+        self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
     }
@@ -71,7 +71,7 @@ package struct Backend: Sendable {
             break
         }
         self.dropStaleDeadlines()
-        return self.agenda.nextAt
+        return self.deadlines.nextAt
     }
 
     private mutating func requested(
@@ -150,7 +150,7 @@ package struct Backend: Sendable {
     // MARK: Queries
 
     /// When the backend wants to be woken next; it does no harm to come at other times.
-    package var nextWake: Instant? { self.agenda.nextAt }
+    package var nextWake: Instant? { self.deadlines.nextAt }
 
     /// Jobs that are neither cleaned up nor expired.
     package var jobsAlive: Int { self.jobs.count }

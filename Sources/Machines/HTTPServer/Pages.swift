@@ -5,7 +5,7 @@ import Wire
 
 // What pages in a browser need. An `EventSource` can send no header of its own: not the token, not the device id.
 
-extension Registry {
+extension ServerContext {
     /// A page of any origin may read the answer.
     func admitPages(_ headers: inout HeaderFields) {
         guard self.isForBrowsers else { return }

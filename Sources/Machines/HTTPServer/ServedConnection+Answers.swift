@@ -8,28 +8,28 @@ import Wire
 
 extension ServedConnection {
     mutating func reply(
-        _ id: ExchangeID, _ reply: OriginReply, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ reply: OriginReply, at now: Instant, _ context: inout ServerContext
     ) {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer else { return }
         if self.exchange?.isComplete == true {
-            self.write(reply, at: now, &registry)
-            self.endIfAnswered(at: now, &registry)
+            self.write(reply, at: now, &context)
+            self.endIfAnswered(at: now, &context)
         } else if self.exchange?.isWorthDraining == true, reply.status != 413 {
             self.exchange?.answer = .held(reply)
         } else {
-            self.write(reply, closing: true, at: now, &registry)
+            self.write(reply, closing: true, at: now, &context)
         }
     }
 
     mutating func write(
-        _ reply: OriginReply, closing: Bool = false, at now: Instant, _ registry: inout Registry
+        _ reply: OriginReply, closing: Bool = false, at now: Instant, _ context: inout ServerContext
     ) {
         let keepsAlive = !closing && (self.exchange?.head.keepsAlive ?? false)
         var headers = HeaderFields()
         for line in reply.headers { headers.append(line.name, line.value) }
-        self.tellPersistence(keepsAlive, in: &headers)
-        registry.answered(self.exchange?.id, reply.status)
-        registry.admitPages(&headers)
+        self.setConnectionHeader(keepsAlive, in: &headers)
+        context.answered(self.exchange?.id, reply.status)
+        context.admitPages(&headers)
         var bytes: [UInt8] = []
         ResponseWriter.reply(
             status: reply.status, headers: headers, body: reply.body,
@@ -38,13 +38,13 @@ extension ServedConnection {
         self.exchange?.answeredAt = now
         self.answered = self.exchange?.id
         self.armTimedCuts(at: now)
-        if self.sendOfReply(bytes, at: now, &registry) { return }
-        if !keepsAlive { self.finish(at: now, &registry) }
+        if self.sendOfReply(bytes, at: now, &context) { return }
+        if !keepsAlive { self.finish(at: now, &context) }
     }
 
     /// Says what becomes of the connection where the client would not assume it: HTTP/1.1 keeps connections, HTTP/1.0 does
     /// not (RFC 9112 section 9.3).
-    private func tellPersistence(_ keepsAlive: Bool, in headers: inout HeaderFields) {
+    private func setConnectionHeader(_ keepsAlive: Bool, in headers: inout HeaderFields) {
         if !keepsAlive {
             headers.append("Connection", "close")
         } else if self.exchange?.head.version == .http10 {
@@ -64,26 +64,26 @@ extension ServedConnection {
 
     /// Sends more of an answer. What is behind the place at which a fault cuts it is not sent; then the answer is true.
     private mutating func sendOfReply(
-        _ bytes: [UInt8], at now: Instant, _ registry: inout Registry
+        _ bytes: [UInt8], at now: Instant, _ context: inout ServerContext
     ) -> Bool {
         let before = self.exchange?.replyBytes ?? 0
         self.exchange?.replyBytes += bytes.count
         if self.isArmed, let exchange = self.exchange, let key = exchange.key {
             for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
                 guard case .byte(let place) = cut.place, place < before + bytes.count else { continue }
-                if place > before { self.send(Array(bytes.prefix(place - before)), at: now, &registry) }
-                self.cut(CutOrder(fault: cut.fault, key: key, ending: cut.ending), at: now, &registry)
+                if place > before { self.send(Array(bytes.prefix(place - before)), at: now, &context) }
+                self.cut(CutOrder(fault: cut.fault, key: key, ending: cut.ending), at: now, &context)
                 return true
             }
         }
-        self.send(bytes, at: now, &registry)
+        self.send(bytes, at: now, &context)
         return false
     }
 
     // MARK: Answers that pass
 
     mutating func passHead(
-        _ id: ExchangeID, _ head: UpstreamHead, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ head: UpstreamHead, at now: Instant, _ context: inout ServerContext
     ) {
         guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else { return }
         let hasNoBody = exchange.head.method == "HEAD" || head.status == 204 || head.status == 304
@@ -91,9 +91,9 @@ extension ServedConnection {
         let keepsAlive = exchange.head.keepsAlive && exchange.isComplete && !isUntilClose
         var headers = HeaderFields()
         for line in head.headers { headers.append(line.name, line.value) }
-        if !isUntilClose { self.tellPersistence(keepsAlive, in: &headers) }
-        registry.answered(id, head.status)
-        registry.admitPages(&headers)
+        if !isUntilClose { self.setConnectionHeader(keepsAlive, in: &headers) }
+        context.answered(id, head.status)
+        context.admitPages(&headers)
         let framing: ReplyFraming
         if hasNoBody {
             framing = .none
@@ -111,11 +111,11 @@ extension ServedConnection {
         self.exchange?.answeredAt = now
         self.answered = id
         self.armTimedCuts(at: now)
-        _ = self.sendOfReply(bytes, at: now, &registry)
+        _ = self.sendOfReply(bytes, at: now, &context)
     }
 
     mutating func passBody(
-        _ id: ExchangeID, _ piece: [UInt8], at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ piece: [UInt8], at now: Instant, _ context: inout ServerContext
     ) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut, !piece.isEmpty,
             case .passing(let isChunked, _) = exchange.answer, exchange.head.method != "HEAD"
@@ -125,41 +125,41 @@ extension ServedConnection {
             bytes = []
             ResponseWriter.chunk(piece, into: &bytes)
         }
-        _ = self.sendOfReply(bytes, at: now, &registry)
+        _ = self.sendOfReply(bytes, at: now, &context)
     }
 
-    mutating func passEnd(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
+    mutating func passEnd(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut,
             case .passing(let isChunked, let keepsAlive) = exchange.answer
         else { return }
         if isChunked {
             var bytes: [UInt8] = []
             ResponseWriter.lastChunk(into: &bytes)
-            if self.sendOfReply(bytes, at: now, &registry) { return }
+            if self.sendOfReply(bytes, at: now, &context) { return }
         }
         self.exchange?.answer = .answered
-        if !keepsAlive { self.finish(at: now, &registry) }
-        self.endIfAnswered(at: now, &registry)
+        if !keepsAlive { self.finish(at: now, &context) }
+        self.endIfAnswered(at: now, &context)
     }
 
     /// The answer that was under way will not be complete.
     mutating func breakOff(
-        _ id: ExchangeID, _ ending: CutEnding, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ ending: CutEnding, at now: Instant, _ context: inout ServerContext
     ) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut else { return }
-        self.cut(CutOrder(upstreamEndedBy: ending), at: now, &registry)
+        self.cut(CutOrder(upstreamEndedBy: ending), at: now, &context)
     }
 
     /// Holds up the upstream while too much of what it sent is still on its way to the phone.
-    mutating func checkBackPressure(_ registry: inout Registry) {
-        guard registry.origin.hasUpstream, let exchange = self.exchange else { return }
+    mutating func checkBackPressure(_ context: inout ServerContext) {
+        guard context.origin.hasUpstream, let exchange = self.exchange else { return }
         let waiting = self.isCut ? 0 : self.outbox.bytes + self.backlog
         if !self.isUpstreamPaused, waiting > ServingLimits.downloadWaitingMax {
             self.isUpstreamPaused = true
-            registry.effects.append(.upstream(.setPaused(exchange.id, true)))
+            context.effects.append(.upstream(.setPaused(exchange.id, true)))
         } else if self.isUpstreamPaused, waiting <= ServingLimits.downloadWaitingMax / 4 {
             self.isUpstreamPaused = false
-            registry.effects.append(.upstream(.setPaused(exchange.id, false)))
+            context.effects.append(.upstream(.setPaused(exchange.id, false)))
         }
     }
 
@@ -167,15 +167,15 @@ extension ServedConnection {
 
     mutating func openStream(
         _ id: ExchangeID, headers lines: [HeaderLine], lineEnd: SSELineEnd, at now: Instant,
-        _ registry: inout Registry
+        _ context: inout ServerContext
     ) {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer,
             let version = self.exchange?.head.version
         else { return }
         var headers = HeaderFields()
         for line in lines { headers.append(line.name, line.value) }
-        registry.answered(id, 200)
-        registry.admitPages(&headers)
+        context.answered(id, 200)
+        context.admitPages(&headers)
         var bytes: [UInt8] = []
         switch version {
         case .http11:
@@ -188,13 +188,14 @@ extension ServedConnection {
         self.exchange?.lineEnd = lineEnd
         self.exchange?.answeredAt = now
         self.deadline = .distantFuture
-        self.loseEarly(&registry)
-        self.send(bytes, at: now, &registry)
+        self.loseEarly(&context)
+        self.send(bytes, at: now, &context)
     }
 
     /// One piece of an event stream; events get their stamp here, where they are handed to the link.
     mutating func stream(
-        _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant,
+        _ context: inout ServerContext
     ) {
         guard self.exchange?.id == id, !self.isCut, case .streaming? = self.exchange?.answer else { return }
         var head: [UInt8] = []
@@ -204,8 +205,8 @@ extension ServedConnection {
         case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
-            if registry.origin.stampsEvents {
-                let stamp = registry.clockZero + (replayed ? emitted : now).nanoseconds
+            if context.origin.stampsEvents {
+                let stamp = context.clockZero + (replayed ? emitted : now).nanoseconds
                 head = ByteDraft.bytes {
                     SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)
                 }
@@ -213,7 +214,7 @@ extension ServedConnection {
         }
         let lineEnd = self.exchange?.lineEnd ?? .lf
         if !self.isArmed, lineEnd == .lf, self.exchange?.head.version == .http11 {
-            return self.send(ResponseWriter.chunk(head, bytes), at: now, &registry)
+            return self.send(ResponseWriter.chunk(head, bytes), at: now, &context)
         }
         let piece = lineEnd.ending(head + bytes)
         for index in 0..<(self.exchange?.cutters.count ?? 0) {
@@ -221,26 +222,26 @@ extension ServedConnection {
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
             else { continue }
             if cutter.isClean {
-                if count > 0 { self.sendChunk(Array(piece.prefix(count)), cutAfter: nil, at: now, &registry) }
-                self.sendLastChunk(at: now, &registry)
+                if count > 0 { self.sendChunk(Array(piece.prefix(count)), cutAfter: nil, at: now, &context) }
+                self.sendLastChunk(at: now, &context)
             } else {
-                self.sendChunk(piece, cutAfter: count, at: now, &registry)
+                self.sendChunk(piece, cutAfter: count, at: now, &context)
             }
             self.cut(
-                CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
+                CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &context)
             return
         }
-        self.sendChunk(piece, cutAfter: nil, at: now, &registry)
+        self.sendChunk(piece, cutAfter: nil, at: now, &context)
     }
 
     /// A chunk's frame states the whole length even where only a part of it is sent: the peer then sees exactly so
     /// many bytes of the body, and a connection that died inside a chunk. Of a piece that is sent whole before a cut
     /// even the end of its frame is left out, so that the body is not complete in any reading.
     private mutating func sendChunk(
-        _ piece: [UInt8], cutAfter count: Int?, at now: Instant, _ registry: inout Registry
+        _ piece: [UInt8], cutAfter count: Int?, at now: Instant, _ context: inout ServerContext
     ) {
         if self.exchange?.head.version == .http10 {
-            self.send(count.map { Array(piece.prefix($0)) } ?? piece, at: now, &registry)
+            self.send(count.map { Array(piece.prefix($0)) } ?? piece, at: now, &context)
             return
         }
         var framed: [UInt8] = []
@@ -250,22 +251,22 @@ extension ServedConnection {
             let frame = framed.count - piece.count - 2  // The size line; the data ends with CRLF.
             framed.removeLast(framed.count - frame - count)
         }
-        self.send(framed, at: now, &registry)
+        self.send(framed, at: now, &context)
     }
 
-    mutating func endStream(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
+    mutating func endStream(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.id == id, case .streaming? = self.exchange?.answer else { return }
-        self.sendLastChunk(at: now, &registry)
+        self.sendLastChunk(at: now, &context)
         self.exchange?.answer = .answered
-        registry.forget(id)
-        self.finish(at: now, &registry)
+        context.forget(id)
+        self.finish(at: now, &context)
     }
 
-    private mutating func sendLastChunk(at now: Instant, _ registry: inout Registry) {
+    private mutating func sendLastChunk(at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.head.version == .http11 else { return }
         var bytes: [UInt8] = []
         ResponseWriter.lastChunk(into: &bytes)
-        self.send(bytes, at: now, &registry)
+        self.send(bytes, at: now, &context)
     }
 
     /// When a cut that waits for a time is due.
@@ -276,16 +277,16 @@ extension ServedConnection {
         return self.exchange?.cutters.compactMap { $0.dueAfter.map { answeredAt + $0 } }.min()
     }
 
-    mutating func checkCutters(at now: Instant, _ registry: inout Registry) {
+    mutating func checkCutters(at now: Instant, _ context: inout ServerContext) {
         guard case .open = self.state, !self.isCut, let answeredAt = self.exchange?.answeredAt else { return }
         for index in (self.exchange?.cutters ?? []).indices {
             guard let due = self.exchange?.cutters[index].dueAfter, answeredAt + due <= now else { continue }
             if self.exchange?.cutters[index].triggerTimePassed() == true, let key = self.exchange?.key,
                 let cutter = self.exchange?.cutters[index]
             {
-                if cutter.isClean { self.sendLastChunk(at: now, &registry) }
+                if cutter.isClean { self.sendLastChunk(at: now, &context) }
                 self.cut(
-                    CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &registry)
+                    CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &context)
                 return
             }
         }

@@ -22,9 +22,9 @@ extension ServedConnection {
         if self.exchange?.id == id { self.uploadWaiting = bytes }
     }
 
-    mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
+    mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ context: inout ServerContext) {
         self.up.sent += bytes.count
-        self.read(bytes, at: now, &registry)
+        self.read(bytes, at: now, &context)
     }
 
     /// Nil while the connection is read.
@@ -37,12 +37,12 @@ extension ServedConnection {
         }
     }
 
-    private mutating func read(_ bytes: ArraySlice<UInt8>, at now: Instant, _ registry: inout Registry) {
-        if let loss = self.lossOfReceived { return self.loseUp(bytes.count, to: loss, &registry) }
+    private mutating func read(_ bytes: ArraySlice<UInt8>, at now: Instant, _ context: inout ServerContext) {
+        if let loss = self.lossOfReceived { return self.loseUp(bytes.count, to: loss, &context) }
         if self.exchange?.isRead == true {
             // One request at a time; behind a stream there is nothing more.
             if case .streaming? = self.exchange?.answer {
-                return self.loseUp(bytes.count, to: .unread, &registry)
+                return self.loseUp(bytes.count, to: .unread, &context)
             }
             self.early.append(contentsOf: bytes)
             return
@@ -52,17 +52,17 @@ extension ServedConnection {
         var failure: RequestError?
         do throws(RequestError) { try self.reader.receive(bytes, into: &events) } catch { failure = error }
         // A call of the reader ends where a request ends: there is one head at most.
-        for case .head(let head) in events { self.begin(head, at: now, &registry) }
+        for case .head(let head) in events { self.begin(head, at: now, &context) }
         for case .end in events { self.exchange?.isRead = true }
         let bodyBytes = events.reduce(0) { if case .body(let piece) = $1 { $0 + piece.count } else { $0 } }
         let hasHead = events.contains { if case .head = $0 { true } else { false } }
         if !self.cutsRequest(
-            bytes.count, headBytes: hasHead ? bytes.count - bodyBytes : 0, at: now, &registry)
+            bytes.count, headBytes: hasHead ? bytes.count - bodyBytes : 0, at: now, &context)
         {
-            let arrival = self.arrival(of: bytes.count, at: now, &registry)
+            let arrival = self.arrival(of: bytes.count, at: now, &context)
             self.up.delivered += bytes.count
             for event in events {
-                self.admit(event, arrival: arrival, passesBodies: registry.origin.hasUpstream)
+                self.admit(event, arrival: arrival, passesBodies: context.origin.hasUpstream)
             }
             if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
         }
@@ -70,26 +70,26 @@ extension ServedConnection {
     }
 
     /// Bytes of a body whose content does not matter.
-    mutating func receivedFiller(_ count: Int, at now: Instant, _ registry: inout Registry) {
+    mutating func receivedFiller(_ count: Int, at now: Instant, _ context: inout ServerContext) {
         self.up.sent += count
-        if let loss = self.lossOfReceived { return self.loseUp(count, to: loss, &registry) }
+        if let loss = self.lossOfReceived { return self.loseUp(count, to: loss, &context) }
         do throws(RequestError) { try self.reader.skip(count) } catch {
             self.up.delivered += count
-            self.inbound.insert(.malformed(error), at: self.arrival(of: count, at: now, &registry))
+            self.inbound.insert(.malformed(error), at: self.arrival(of: count, at: now, &context))
             return
         }
-        if !self.cutsRequest(count, headBytes: 0, at: now, &registry) {
-            _ = self.arrival(of: count, at: now, &registry)
+        if !self.cutsRequest(count, headBytes: 0, at: now, &context) {
+            _ = self.arrival(of: count, at: now, &context)
             self.up.delivered += count
             self.exchange?.skip(count)
         }
         self.requestBytes += count
     }
 
-    mutating func peerEnded(at now: Instant, _ registry: inout Registry) {
+    mutating func peerEnded(at now: Instant, _ context: inout ServerContext) {
         guard case .open = self.state, !self.isPeerDone else { return }
         self.isPeerDone = true
-        self.inbound.insert(.ended, at: self.arrival(of: 0, at: now, &registry))
+        self.inbound.insert(.ended, at: self.arrival(of: 0, at: now, &context))
     }
 
     private mutating func admit(_ event: RequestEvent, arrival: Instant, passesBodies: Bool) {
@@ -110,7 +110,7 @@ extension ServedConnection {
 
     /// Whether a fault cuts the request off within these bytes: then what is behind the place never arrives.
     private mutating func cutsRequest(
-        _ count: Int, headBytes: Int, at now: Instant, _ registry: inout Registry
+        _ count: Int, headBytes: Int, at now: Instant, _ context: inout ServerContext
     ) -> Bool {
         guard self.isArmed, let exchange = self.exchange, let cut = exchange.requestCut,
             let key = exchange.key, case .byte(let place) = cut.place
@@ -120,8 +120,8 @@ extension ServedConnection {
         // Only the head tells whose request it is.
         let bytes = max(left, headBytes)
         self.up.delivered += bytes
-        self.loseUp(count - bytes, to: .fault, &registry)
-        let arrival = self.arrival(of: bytes, at: now, &registry)
+        self.loseUp(count - bytes, to: .fault, &context)
+        let arrival = self.arrival(of: bytes, at: now, &context)
         if headBytes > 0, bytes > headBytes { self.inbound.insert(.head(exchange.id), at: arrival) }
         let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
         self.inbound.insert(.cut(exchange.id, order), at: arrival)
@@ -131,34 +131,34 @@ extension ServedConnection {
     }
 
     /// When bytes that were read now reach the backend.
-    private mutating func arrival(of count: Int, at now: Instant, _ registry: inout Registry) -> Instant {
+    private mutating func arrival(of count: Int, at now: Instant, _ context: inout ServerContext) -> Instant {
         guard self.isArmed else { return self.link.arrivalUp(of: count, at: now) }
         var acted: [Int] = []
         var troubles = self.exchange?.up ?? LinkTroubles()
         let arrival = self.link.arrivalUp(of: count, at: now, &troubles, acted: &acted)
         self.exchange?.up = troubles
-        self.acted(acted, at: now, &registry)
+        self.acted(acted, at: now, &context)
         return arrival
     }
 
-    private mutating func begin(_ head: RequestHead, at now: Instant, _ registry: inout Registry) {
+    private mutating func begin(_ head: RequestHead, at now: Instant, _ context: inout ServerContext) {
         if !self.link.isKnown {
             let device = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))?
                 .device
             self.link.identify(
-                device.map { registry.links.group(of: $0).link } ?? FleetLinks.perfect,
-                random: registry.nextLinkRandom(of: device))
+                device.map { context.links.group(of: $0).link } ?? FleetLinks.perfect,
+                random: context.nextLinkRandom(of: device))
         }
-        let (id, key) = registry.nextExchange(head, on: self.id)
+        let (id, key) = context.nextExchange(head, on: self.id)
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)
-        if !registry.origin.hasUpstream, let type = head.headers["Content-Type"],
+        if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(boundary: boundary, limits: ServingLimits.multipart)
         {
             exchange.upload = .reading(reader)
         }
         if let key {
-            exchange.arm(registry.openFaults(key, at: now), roundTrip: self.link.roundTrip)
+            exchange.arm(context.openFaults(key, at: now), roundTrip: self.link.roundTrip)
         }
         self.isArmed = !exchange.faults.isEmpty
         self.exchange = exchange
@@ -167,67 +167,67 @@ extension ServedConnection {
 
     // MARK: Through the link
 
-    mutating func deliver(_ inbound: Inbound, at now: Instant, _ registry: inout Registry) {
+    mutating func deliver(_ inbound: Inbound, at now: Instant, _ context: inout ServerContext) {
         switch inbound {
         case .head(let id):
             guard self.exchange?.id == id, let head = self.exchange?.head else { return }
-            self.requested(id, head, at: now, &registry)
+            self.requested(id, head, at: now, &context)
         case .body(let id, let bytes):
             guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else {
                 return  // Answered already: nobody reads the rest.
             }
             self.uploadWaiting += bytes.count
-            registry.effects.append(.upstream(.feed(id, bytes)))
+            context.effects.append(.upstream(.feed(id, bytes)))
         case .end(let id):
             guard self.exchange?.id == id else { return }
             self.exchange?.isComplete = true
             self.deadline = .distantFuture
-            self.uploadArrived(&registry)
-            if registry.origin.hasUpstream {
-                registry.events.append(.forwarded(id))
-                registry.effects.append(.upstream(.endBody(id)))
+            self.uploadArrived(&context)
+            if context.origin.hasUpstream {
+                context.events.append(.forwarded(id))
+                context.effects.append(.upstream(.endBody(id)))
             }
-            if case .held(let reply)? = self.exchange?.answer { self.write(reply, at: now, &registry) }
-            self.endIfAnswered(at: now, &registry)
+            if case .held(let reply)? = self.exchange?.answer { self.write(reply, at: now, &context) }
+            self.endIfAnswered(at: now, &context)
         case .cut(let id, let order):
             guard let exchange = self.exchange, exchange.id == id, !exchange.isComplete,
                 !(order.cause.map { exchange.isOvertaken($0.fault) } ?? false)
             else { return }
-            self.cut(order, at: now, &registry)
+            self.cut(order, at: now, &context)
         case .malformed(let error):
-            self.abandonExchange(&registry)
-            self.write(.refusal(of: error), closing: true, at: now, &registry)
+            self.abandonExchange(&context)
+            self.write(.refusal(of: error), closing: true, at: now, &context)
         case .ended:
-            self.abandonExchange(&registry)
+            self.abandonExchange(&context)
             self.state = .closing(until: now + ServingLimits.farewellTime)
         }
     }
 
     /// The head of a request has come through the link.
     private mutating func requested(
-        _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ context: inout ServerContext
     ) {
-        if let refusal = registry.refusal(of: head) {
-            self.reply(id, .refusal(of: refusal), at: now, &registry)
+        if let refusal = context.refusal(of: head) {
+            self.reply(id, .refusal(of: refusal), at: now, &context)
             return
         }
-        if let nonce = registry.nonce, head.path == Server.noncePath {
+        if let nonce = context.nonce, head.path == Server.noncePath {
             let headers = [HeaderLine("Content-Type", "text/plain")]
             self.reply(
-                id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &registry)
+                id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &context)
             return
         }
-        if registry.showsStatus, head.path == StatusPage.path, head.method == "GET" {
-            registry.statusQuestions.append((id, head.headers["Accept"]))
+        if context.showsStatus, head.path == StatusPage.path, head.method == "GET" {
+            context.statusRequests.append((id, head.headers["Accept"]))
             return
         }
-        if registry.isForBrowsers, head.method == "OPTIONS" {
-            self.reply(id, .preflight, at: now, &registry)
+        if context.isForBrowsers, head.method == "OPTIONS" {
+            self.reply(id, .preflight, at: now, &context)
             return
         }
-        guard let caller = registry.caller(of: id) else { return }
+        guard let caller = context.caller(of: id) else { return }
         if self.isFirstRequest() {
-            registry.observe(.connected(connection: self.id.serial), caller, at: now)
+            context.observe(.connected(connection: self.id.serial), caller, at: now)
         }
         let length: Int? = if case .length(let length) = head.body { length } else { nil }
         var request = OriginRequest(
@@ -236,65 +236,65 @@ extension ServedConnection {
             authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID],
-            authority: registry.origin.hasUpstream ? head.headers["Host"] : nil)
-        if registry.isForBrowsers { request.takeFromQuery(of: head) }
+            authority: context.origin.hasUpstream ? head.headers["Host"] : nil)
+        if context.isForBrowsers { request.takeFromQuery(of: head) }
         let faults = self.exchange?.faults ?? []
-        registry.events.append(
+        context.events.append(
             .requested(id, request, caller, connection: self.id.serial, faults: faults))
     }
 
     /// The request goes to the upstream, as far as it is there and as it comes.
     mutating func forward(
-        _ id: ExchangeID, _ resume: ResumePoint, at now: Instant, _ registry: inout Registry
+        _ id: ExchangeID, _ resume: ResumePoint, at now: Instant, _ context: inout ServerContext
     ) {
         guard let exchange = self.exchange, exchange.id == id else { return }
-        registry.effects.append(
+        context.effects.append(
             .upstream(
                 .forward(
                     id,
                     ForwardedRequest(
                         head: exchange.head, resume: resume, slot: self.id.slot,
                         isComplete: exchange.isComplete, isWorthDraining: exchange.isWorthDraining))))
-        self.goOn(at: now, &registry)
+        self.goOn(at: now, &context)
     }
 
     /// Tells a phone that waits for it to send the body.
-    private mutating func goOn(at now: Instant, _ registry: inout Registry) {
+    private mutating func goOn(at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.head.expectsContinue == true, self.exchange?.isComplete == false else { return }
         var bytes: [UInt8] = []
         ResponseWriter.goOn(into: &bytes)
-        self.send(bytes, at: now, &registry)
+        self.send(bytes, at: now, &context)
     }
 
     /// The backend wants the body.
-    mutating func readUpload(_ id: ExchangeID, at now: Instant, _ registry: inout Registry) {
+    mutating func readUpload(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.id == id else { return }
         self.exchange?.wantsUpload = true
-        self.goOn(at: now, &registry)
-        self.uploadArrived(&registry)
+        self.goOn(at: now, &context)
+        self.uploadArrived(&context)
     }
 
-    private mutating func uploadArrived(_ registry: inout Registry) {
+    private mutating func uploadArrived(_ context: inout ServerContext) {
         guard let id = self.exchange?.id, self.exchange?.wantsUpload == true,
             self.exchange?.isComplete == true
         else { return }
         self.exchange?.wantsUpload = false
         switch self.exchange?.finishUpload() {
-        case .success(let parts)?: registry.events.append(.uploaded(id, parts))
-        case .failure(let failure)?: registry.events.append(.uploadFailed(id, failure.fault))
+        case .success(let parts)?: context.events.append(.uploaded(id, parts))
+        case .failure(let failure)?: context.events.append(.uploadFailed(id, failure.fault))
         case nil: break
         }
     }
 
-    mutating func peerIsTooSlow(at now: Instant, _ registry: inout Registry) {
+    mutating func peerIsTooSlow(at now: Instant, _ context: inout ServerContext) {
         self.deadline = .distantFuture
         guard let exchange = self.exchange, !exchange.isComplete else {
             // Between requests, or in the middle of a head.
             if self.reader.isInsideRequest {
                 self.write(
-                    .refusal(.timeout, "the request head took too long"), closing: true, at: now, &registry)
+                    .refusal(.timeout, "the request head took too long"), closing: true, at: now, &context)
             } else {
-                self.finishNow(&registry)
+                self.finishNow(&context)
             }
             return
         }
@@ -304,20 +304,20 @@ extension ServedConnection {
                 self.uploadWaiting > 0
                 ? .refusal(.providerTimeout, "The upstream does not take the request.")
                 : .refusal(.timeout, "the request body took too long")
-            self.abandonExchange(&registry)
-            self.write(refusal, closing: true, at: now, &registry)
+            self.abandonExchange(&context)
+            self.write(refusal, closing: true, at: now, &context)
             return
         }
         self.exchange?.wantsUpload = false
-        registry.events.append(.uploadFailed(exchange.id, .timedOut))
+        context.events.append(.uploadFailed(exchange.id, .timedOut))
     }
 
     /// Makes room for the next request once both directions of this one are done.
-    mutating func endIfAnswered(at now: Instant, _ registry: inout Registry) {
+    mutating func endIfAnswered(at now: Instant, _ context: inout ServerContext) {
         guard let id = self.exchange?.id, self.exchange?.isComplete == true, !self.isCut,
             case .answered? = self.exchange?.answer
         else { return }
-        registry.forget(id)
+        context.forget(id)
         self.exchange = nil
         self.requestBytes = 0
         self.uploadWaiting = 0
@@ -326,6 +326,6 @@ extension ServedConnection {
         guard case .open = self.state, self.isReaderFull else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &self.early)
-        self.read(bytes[...], at: now, &registry)
+        self.read(bytes[...], at: now, &context)
     }
 }

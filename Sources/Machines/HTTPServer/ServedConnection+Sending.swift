@@ -5,11 +5,11 @@ import SimBase
 // What goes out, and how it ends where a fault cuts it.
 
 extension ServedConnection {
-    mutating func send(_ bytes: [UInt8], at now: Instant, _ registry: inout Registry) {
+    mutating func send(_ bytes: [UInt8], at now: Instant, _ context: inout ServerContext) {
         guard case .open = self.state, !self.isCut else { return }
         self.down.sent += bytes.count
-        let arrival = self.arrivalDown(of: bytes.count, at: now, &registry)
-        if self.isArmed, let lengths = self.slices(bytes.count, at: now, &registry) {
+        let arrival = self.arrivalDown(of: bytes.count, at: now, &context)
+        if self.isArmed, let lengths = self.slices(bytes.count, at: now, &context) {
             var (start, moment) = (0, arrival)
             for length in lengths {
                 self.outbox.insert(.piece(Array(bytes[start..<start + length])), at: moment)
@@ -20,63 +20,63 @@ extension ServedConnection {
         } else {
             self.outbox.insert(.bytes(bytes), at: arrival)
         }
-        self.sendDue(at: now, &registry)
+        self.sendDue(at: now, &context)
     }
 
     /// The lengths of the pieces in which these bytes go out; nil for one.
-    private mutating func slices(_ count: Int, at now: Instant, _ registry: inout Registry) -> [Int]? {
+    private mutating func slices(_ count: Int, at now: Instant, _ context: inout ServerContext) -> [Int]? {
         for index in 0..<(self.exchange?.slicers.count ?? 0) {
             guard let lengths = self.exchange?.slicers[index].cut(count, at: now) else { continue }
-            if let fault = self.exchange?.slicers[index].fault { self.acted([fault], at: now, &registry) }
+            if let fault = self.exchange?.slicers[index].fault { self.acted([fault], at: now, &context) }
             return lengths
         }
         return nil
     }
 
     private mutating func arrivalDown(
-        of count: Int, at now: Instant, _ registry: inout Registry
+        of count: Int, at now: Instant, _ context: inout ServerContext
     ) -> Instant {
         guard self.isArmed else { return self.link.arrivalDown(of: count, at: now) }
         var acted: [Int] = []
         var troubles = self.exchange?.down ?? LinkTroubles()
         let arrival = self.link.arrivalDown(of: count, at: now, &troubles, acted: &acted)
         self.exchange?.down = troubles
-        self.acted(acted, at: now, &registry)
+        self.acted(acted, at: now, &context)
         return arrival
     }
 
     /// Faults of the link have changed how bytes of this exchange pass: each fires with the first.
-    mutating func acted(_ faults: [Int], at now: Instant, _ registry: inout Registry) {
+    mutating func acted(_ faults: [Int], at now: Instant, _ context: inout ServerContext) {
         guard !faults.isEmpty, let key = self.exchange?.key else { return }
         for fault in faults where self.exchange?.acted.contains(fault) == false {
             self.exchange?.acted.append(fault)
-            registry.faultConsumed(fault, key)
-            registry.faultFired(fault, key, at: now)
+            context.faultConsumed(fault, key)
+            context.faultFired(fault, key, at: now)
         }
     }
 
-    mutating func finish(at now: Instant, _ registry: inout Registry) {
+    mutating func finish(at now: Instant, _ context: inout ServerContext) {
         guard case .open = self.state, !self.isCut else { return }
-        self.outbox.insert(.finish, at: self.arrivalDown(of: 0, at: now, &registry))
-        self.sendDue(at: now, &registry)
+        self.outbox.insert(.finish, at: self.arrivalDown(of: 0, at: now, &context))
+        self.sendDue(at: now, &context)
     }
 
     /// A fault cuts the connection after everything that was sent so far.
     ///
     /// The backend hears of it as a server does: of an RST or a FIN of its own at once, of a silence never.
-    mutating func cut(_ order: CutOrder, at now: Instant, _ registry: inout Registry) {
-        self.consume(order, &registry)
-        self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &registry))
+    mutating func cut(_ order: CutOrder, at now: Instant, _ context: inout ServerContext) {
+        self.consume(order, &context)
+        self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &context))
         self.isCut = true
         switch order.ending {
-        case .reset, .close: self.abandonExchange(&registry)
+        case .reset, .close: self.abandonExchange(&context)
         case .silence: break
         }
-        self.sendDue(at: now, &registry)
+        self.sendDue(at: now, &context)
     }
 
     /// What has come through the link goes out.
-    mutating func sendDue(at now: Instant, _ registry: inout Registry) {
+    mutating func sendDue(at now: Instant, _ context: inout ServerContext) {
         switch self.state {
         case .open, .closing: break
         case .cutting, .silent, .over: return
@@ -85,26 +85,26 @@ extension ServedConnection {
             switch item {
             case .bytes(let bytes):
                 self.down.delivered += bytes.count
-                registry.effects.append(.send(self.id, bytes))
+                context.effects.append(.send(self.id, bytes))
             case .piece(let bytes):
                 self.down.delivered += bytes.count
-                registry.effects.append(.sendApart(self.id, bytes))
+                context.effects.append(.sendApart(self.id, bytes))
                 self.outbox.closeGate(until: now + Slicer.spacing)
             case .finish:
-                self.finishNow(&registry)
+                self.finishNow(&context)
                 return
             case .cut(let order):
-                self.beginCut(order, &registry)
+                self.beginCut(order, &context)
                 return
             case .cutRest(let id, let order):
                 guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id), !self.isCut else {
                     continue
                 }
-                self.loseUnderway(to: .fault, &registry)
-                self.consume(order, &registry)
+                self.loseUnderway(to: .fault, &context)
+                self.consume(order, &context)
                 self.isCut = true
-                self.abandonExchange(&registry)
-                self.beginCut(order, &registry)
+                self.abandonExchange(&context)
+                self.beginCut(order, &context)
                 return
             }
         }
@@ -121,26 +121,26 @@ extension ServedConnection {
     // MARK: Cuts
 
     /// From here on no other exchange of the scan meets this firing; it is given back if the peer goes first.
-    private mutating func consume(_ order: CutOrder, _ registry: inout Registry) {
+    private mutating func consume(_ order: CutOrder, _ context: inout ServerContext) {
         guard let (fault, key) = order.cause else { return }
-        registry.faultConsumed(fault, key)
+        context.faultConsumed(fault, key)
         self.pendingFault = (fault, key)
     }
 
-    private mutating func beginCut(_ order: CutOrder, _ registry: inout Registry) {
+    private mutating func beginCut(_ order: CutOrder, _ context: inout ServerContext) {
         self.state = .cutting(order)
-        registry.effects.append(.cut(self.id, order.ending))
+        context.effects.append(.cut(self.id, order.ending))
     }
 
-    mutating func cutDone(at now: Instant, _ registry: inout Registry) {
+    mutating func cutDone(at now: Instant, _ context: inout ServerContext) {
         guard case .cutting(let order) = self.state else { return }
-        self.loseUnderway(to: .fault, &registry)
+        self.loseUnderway(to: .fault, &context)
         if let (fault, key) = order.cause {
-            registry.faultFired(fault, key, at: now)
+            context.faultFired(fault, key, at: now)
             self.pendingFault = nil
         }
         switch order.ending {
-        case .reset, .close: self.leave(&registry)
+        case .reset, .close: self.leave(&context)
         case .silence: self.state = .silent
         }
     }

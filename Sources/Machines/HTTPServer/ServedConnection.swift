@@ -83,24 +83,24 @@ struct ServedConnection: Sendable {
     // MARK: Turns
 
     /// Takes the next thing that has come through the link; false when there is none.
-    mutating func deliverNext(at now: Instant, _ registry: inout Registry) -> Bool {
+    mutating func deliverNext(at now: Instant, _ context: inout ServerContext) -> Bool {
         guard case .open = self.state, !self.isCut, let due = self.inbound.popDue(at: now) else {
             return false
         }
-        self.deliver(due.element, at: now, &registry)
+        self.deliver(due.element, at: now, &context)
         return true
     }
 
     /// Does what else is due.
-    mutating func turn(at now: Instant, _ registry: inout Registry) {
-        if self.isArmed { self.checkCutters(at: now, &registry) }
-        self.sendDue(at: now, &registry)
-        self.checkEnds(at: now, &registry)
-        self.checkBackPressure(&registry)
-        self.tellWhetherToRead(at: now, &registry)
+    mutating func turn(at now: Instant, _ context: inout ServerContext) {
+        if self.isArmed { self.checkCutters(at: now, &context) }
+        self.sendDue(at: now, &context)
+        self.checkEnds(at: now, &context)
+        self.checkBackPressure(&context)
+        self.updateReading(at: now, &context)
     }
 
-    /// When it wants to be woken. For the same moment as `tellWhetherToRead`: a link that catches up between two readings
+    /// When it wants to be woken. For the same moment as `updateReading`: a link that catches up between two readings
     /// of the clock would leave the connection unread by the first and without a wake-up by the second, for good.
     mutating func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
@@ -120,12 +120,12 @@ struct ServedConnection: Sendable {
         return next == .distantFuture ? nil : next
     }
 
-    private mutating func tellWhetherToRead(at now: Instant, _ registry: inout Registry) {
+    private mutating func updateReading(at now: Instant, _ context: inout ServerContext) {
         guard case .open = self.state else { return }
         let isRead = !self.isReadingPaused(at: now)
         guard isRead != self.isRead else { return }
         self.isRead = isRead
-        registry.effects.append(.read(self.id, isRead))
+        context.effects.append(.read(self.id, isRead))
     }
 
     /// True once, for the first request that comes through.
@@ -136,54 +136,54 @@ struct ServedConnection: Sendable {
 
     // MARK: Ends
 
-    private mutating func checkEnds(at now: Instant, _ registry: inout Registry) {
+    private mutating func checkEnds(at now: Instant, _ context: inout ServerContext) {
         switch self.state {
         case .open:
             guard self.deadline <= now, !self.isCut else { return }
-            self.peerIsTooSlow(at: now, &registry)
+            self.peerIsTooSlow(at: now, &context)
         case .closing(let until):
-            if until <= now || self.outbox.isEmpty { self.finishNow(&registry) }
+            if until <= now || self.outbox.isEmpty { self.finishNow(&context) }
         case .cutting, .silent, .over: break
         }
     }
 
     /// FIN behind what was sent; the rest is the driver's.
-    mutating func finishNow(_ registry: inout Registry) {
-        registry.effects.append(.finish(self.id))
-        self.leave(&registry)
+    mutating func finishNow(_ context: inout ServerContext) {
+        context.effects.append(.finish(self.id))
+        self.leave(&context)
     }
 
     /// The connection is dead, or out of our hands.
-    mutating func leave(_ registry: inout Registry) {
+    mutating func leave(_ context: inout ServerContext) {
         self.state = .over
         if let (fault, key) = self.pendingFault {
             self.pendingFault = nil
-            registry.faultMissed(fault, key)
+            context.faultMissed(fault, key)
         }
-        self.loseUnderway(to: .peerGone, &registry)
-        self.loseEarly(&registry)
-        self.abandonExchange(&registry)
+        self.loseUnderway(to: .peerGone, &context)
+        self.loseEarly(&context)
+        self.abandonExchange(&context)
     }
 
     // MARK: Bytes
 
     /// What is under way to the peer will not arrive.
-    mutating func loseUnderway(to cause: LossOfBytes, _ registry: inout Registry) {
+    mutating func loseUnderway(to cause: LossOfBytes, _ context: inout ServerContext) {
         guard !self.outbox.isEmpty else { return }
         self.down.destroyed += self.outbox.bytes
-        registry.lost.add(self.outbox.bytes, cause)
+        context.lost.add(self.outbox.bytes, cause)
         self.outbox.drop()
     }
 
-    mutating func loseUp(_ bytes: Int, to cause: LossOfBytes, _ registry: inout Registry) {
+    mutating func loseUp(_ bytes: Int, to cause: LossOfBytes, _ context: inout ServerContext) {
         self.up.destroyed += bytes
-        registry.lost.add(bytes, cause)
+        context.lost.add(bytes, cause)
     }
 
     /// What came behind a request is not looked at any more.
-    mutating func loseEarly(_ registry: inout Registry) {
+    mutating func loseEarly(_ context: inout ServerContext) {
         guard !self.early.isEmpty else { return }
-        self.loseUp(self.early.count, to: .unread, &registry)
+        self.loseUp(self.early.count, to: .unread, &context)
         self.early = []
     }
 
@@ -198,10 +198,10 @@ struct ServedConnection: Sendable {
     }
 
     /// The backend hears that nothing more can be written, unless it has already ended the exchange itself.
-    mutating func abandonExchange(_ registry: inout Registry) {
+    mutating func abandonExchange(_ context: inout ServerContext) {
         guard let exchange = self.exchange else { return }
         self.exchange = nil
-        registry.abandon(exchange.id)
+        context.abandon(exchange.id)
     }
 
     enum Rest: Sendable {

@@ -14,7 +14,7 @@ package struct Server: Sendable {
     /// The path of the question after the server's nonce.
     package static let noncePath = "/_sim/nonce"
 
-    private(set) var registry: Registry
+    private(set) var context: ServerContext
     private(set) var origin: Origin
     /// By the slot; of those that are nobody's there is nothing left.
     private(set) var connections: [ServedConnection] = []
@@ -33,7 +33,7 @@ package struct Server: Sendable {
     private var originEffects: [OriginEffect] = []
 
     package init(_ setup: ServingSetup) {
-        self.registry = Registry(setup)
+        self.context = ServerContext(setup)
         self.origin = Origin(setup.origin, random: setup.random)
     }
 
@@ -61,39 +61,39 @@ package struct Server: Sendable {
     package mutating func handle(
         _ event: ServerEvent, at now: Instant, into effects: inout [ServerEffect]
     ) {
-        swap(&effects, &self.registry.effects)
-        self.registry.now = now
+        swap(&effects, &self.context.effects)
+        self.context.now = now
         switch event {
         case .received(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot].received(bytes, at: now, &self.registry)
+            self.connections[slot].received(bytes, at: now, &self.context)
             self.settle(id, at: now)
         case .receivedFiller(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot].receivedFiller(bytes, at: now, &self.registry)
+            self.connections[slot].receivedFiller(bytes, at: now, &self.context)
             self.settle(id, at: now)
         case .ended(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot].peerEnded(at: now, &self.registry)
+            self.connections[slot].peerEnded(at: now, &self.context)
             self.settle(id, at: now)
         case .gone(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot].leave(&self.registry)
+            self.connections[slot].leave(&self.context)
             self.settle(id, at: now)
         case .cutDone(let id):
             guard let slot = self.slot(of: id) else { break }
-            self.connections[slot].cutDone(at: now, &self.registry)
+            self.connections[slot].cutDone(at: now, &self.context)
             self.settle(id, at: now)
         case .backlog(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
             self.connections[slot].backlog = bytes
             self.settle(id, at: now)
         case .upstream(let event):
-            self.heard(event, at: now)
+            self.received(event, at: now)
         case .woke:
             self.wake(at: now)
         }
-        swap(&effects, &self.registry.effects)
+        swap(&effects, &self.context.effects)
     }
 
     /// Where a connection that is not over stands.
@@ -102,22 +102,22 @@ package struct Server: Sendable {
         return self.serials[slot] == id.serial ? slot : nil
     }
 
-    private mutating func heard(_ event: UpstreamEvent, at now: Instant) {
+    private mutating func received(_ event: UpstreamEvent, at now: Instant) {
         switch event {
-        case .replied(let id, let head): self.registry.events.append(.upstreamReplied(id, head))
-        case .received(let id, let bytes): self.registry.events.append(.upstreamReceived(id, bytes))
-        case .ended(let id, let failure): self.registry.events.append(.upstreamEnded(id, failure))
+        case .replied(let id, let head): self.context.events.append(.upstreamReplied(id, head))
+        case .received(let id, let bytes): self.context.events.append(.upstreamReceived(id, bytes))
+        case .ended(let id, let failure): self.context.events.append(.upstreamEnded(id, failure))
         case .bodyLeft(let id, let bytes):
             if let slot = self.touch(id) { self.connections[slot].uploadWaits(id, bytes) }
         }
-        self.tellBackend(at: now)
+        self.pump(at: now)
         self.settleTouched(at: now)
     }
 
     private mutating func wake(at now: Instant) {
         if let due = self.originWake, due <= now {
-            self.registry.events.append(.woke)
-            self.tellBackend(at: now)
+            self.context.events.append(.woke)
+            self.pump(at: now)
             self.settleTouched(at: now)
         }
         // Each once: one that wants to be woken again at once waits for the driver's next turn.
@@ -129,16 +129,16 @@ package struct Server: Sendable {
     }
 
     /// The end of all trouble: no request meets a fault any more. What has met one already keeps it.
-    package mutating func heal() { self.registry.heal() }
+    package mutating func heal() { self.context.heal() }
 
     // MARK: Connections
 
     /// Does whatever is due on a connection, and on those that it touches.
     private mutating func settle(_ id: ConnectionID, at now: Instant) {
-        self.tellBackend(at: now)
+        self.pump(at: now)
         if let slot = self.slot(of: id) {
-            while self.connections[slot].deliverNext(at: now, &self.registry) {
-                self.tellBackend(at: now)
+            while self.connections[slot].deliverNext(at: now, &self.context) {
+                self.pump(at: now)
             }
         }
         self.touched.append(id)
@@ -151,8 +151,8 @@ package struct Server: Sendable {
             let id = self.touched[next]
             next += 1
             guard let slot = self.slot(of: id) else { continue }
-            self.connections[slot].turn(at: now, &self.registry)
-            self.tellBackend(at: now)
+            self.connections[slot].turn(at: now, &self.context)
+            self.pump(at: now)
             switch self.connections[slot].rest(at: now) {
             case .over:
                 self.accounts[slot] = self.connections[slot].account()
@@ -160,8 +160,8 @@ package struct Server: Sendable {
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)
-                if self.registry.origin.hasUpstream {
-                    self.registry.effects.append(.upstream(.hangUp(slot: id.slot)))
+                if self.context.origin.hasUpstream {
+                    self.context.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
             case .until(let moment): self.wakes.set(key: slot, at: moment)
             }
@@ -172,95 +172,95 @@ package struct Server: Sendable {
     // MARK: The origin
 
     /// Hands the origin its events and carries out its effects. Events that arise meanwhile wait their turn.
-    private mutating func tellBackend(at now: Instant) {
-        if !self.registry.statusQuestions.isEmpty { self.tellStatus(at: now) }
-        guard !self.registry.events.isEmpty else { return }
+    private mutating func pump(at now: Instant) {
+        if !self.context.statusRequests.isEmpty { self.answerStatusRequests(at: now) }
+        guard !self.context.events.isEmpty else { return }
         var next = 0
-        while next < self.registry.events.count {
-            let event = self.registry.events[next]
+        while next < self.context.events.count {
+            let event = self.context.events[next]
             next += 1
             var effects: [OriginEffect] = []
             swap(&effects, &self.originEffects)
             self.originWake = self.origin.handle(event, at: now, into: &effects)
             for index in effects.indices {
-                self.carryOut(
+                self.perform(
                     effects.take(index, leaving: .readUpload(ExchangeID(0))), of: event.exchange, at: now)
             }
             effects.clear()
             swap(&effects, &self.originEffects)
         }
-        self.registry.events.clear()
+        self.context.events.clear()
     }
 
-    private mutating func tellStatus(at now: Instant) {
-        let questions = self.registry.statusQuestions
-        self.registry.statusQuestions = []
+    private mutating func answerStatusRequests(at now: Instant) {
+        let questions = self.context.statusRequests
+        self.context.statusRequests = []
         let status = self.status(at: now)
         for (id, accept) in questions {
-            self.carryOut(
+            self.perform(
                 .reply(id, StatusPage.reply(status, accept: accept)), of: id, at: now)
         }
     }
 
-    private mutating func carryOut(
+    private mutating func perform(
         _ effect: consuming OriginEffect, of cause: ExchangeID?, at now: Instant
     ) {
         switch consume effect {
         case .readUpload(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].readUpload(id, at: now, &self.registry)
+            self.connections[slot].readUpload(id, at: now, &self.context)
         case .reply(let id, let reply):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].reply(id, reply, at: now, &self.registry)
+            self.connections[slot].reply(id, reply, at: now, &self.context)
         case .openStream(let id, let headers, let lineEnd):
             guard let slot = self.touch(id) else { return }
-            self.registry.streamOpened(id)
+            self.context.streamOpened(id)
             self.connections[slot].openStream(
-                id, headers: headers, lineEnd: lineEnd, at: now, &self.registry)
+                id, headers: headers, lineEnd: lineEnd, at: now, &self.context)
         case .stream(let id, let bytes, let mark):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].stream(id, bytes, mark, at: now, &self.registry)
+            self.connections[slot].stream(id, bytes, mark, at: now, &self.context)
         case .endStream(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].endStream(id, at: now, &self.registry)
+            self.connections[slot].endStream(id, at: now, &self.context)
         case .observe(let observation):
             if observation.side == .fault,
                 case .fault(.fired(let fault, let operation, let attempt)) = observation.what
             {
-                self.registry.faultConsumed(
+                self.context.faultConsumed(
                     fault,
                     ExchangeKey(
                         device: observation.device, scan: observation.scan, operation: operation,
                         attempt: attempt))
-                if self.registry.endsExchange(fault), let cause, let slot = self.touch(cause) {
+                if self.context.endsExchange(fault), let cause, let slot = self.touch(cause) {
                     self.connections[slot].serverFaultFired(cause, fault)
                 }
             }
-            self.registry.observe(observation)
+            self.context.observe(observation)
         case .forward(let id, let resume):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].forward(id, resume, at: now, &self.registry)
+            self.connections[slot].forward(id, resume, at: now, &self.context)
         case .passHead(let id, let head):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].passHead(id, head, at: now, &self.registry)
+            self.connections[slot].passHead(id, head, at: now, &self.context)
         case .passBody(let id, let bytes):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].passBody(id, bytes, at: now, &self.registry)
+            self.connections[slot].passBody(id, bytes, at: now, &self.context)
         case .passEnd(let id):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].passEnd(id, at: now, &self.registry)
+            self.connections[slot].passEnd(id, at: now, &self.context)
         case .breakOff(let id, let ending):
             guard let slot = self.touch(id) else { return }
-            self.connections[slot].breakOff(id, ending, at: now, &self.registry)
-        case .releaseUpstream(let id): self.registry.effects.append(.upstream(.release(id)))
+            self.connections[slot].breakOff(id, ending, at: now, &self.context)
+        case .releaseUpstream(let id): self.context.effects.append(.upstream(.release(id)))
         case .upstreamFailed(let id, let failure):
-            self.registry.effects.append(.upstream(.failed(id, failure)))
+            self.context.effects.append(.upstream(.failed(id, failure)))
         }
     }
 
     /// The place of the connection that carries an exchange, which will be looked after.
     private mutating func touch(_ exchange: ExchangeID) -> Int? {
-        guard let id = self.registry.connection(of: exchange), let slot = self.slot(of: id) else {
+        guard let id = self.context.connection(of: exchange), let slot = self.slot(of: id) else {
             return nil
         }
         if self.touched.last != id { self.touched.append(id) }
@@ -279,7 +279,7 @@ package struct Server: Sendable {
     }
 
     /// How many event streams were open since this was last asked.
-    package mutating func takeStreamsOpen() -> StreamsOpen { self.registry.takeStreamsOpen() }
+    package mutating func takeStreamsOpen() -> StreamsOpen { self.context.takeStreamsOpen() }
 
     /// What became of the bytes of a connection, until another one takes its slot.
     package mutating func account(of id: ConnectionID) -> LinkAccount? {
@@ -296,7 +296,7 @@ package struct Server: Sendable {
     }
 
     /// Bytes that did not arrive, by what this side knows of it.
-    package var lostBytes: LostBytes { self.registry.lost }
+    package var lostBytes: LostBytes { self.context.lost }
 
     /// What the backend holds, with the limits that it must keep to.
     package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }

@@ -54,24 +54,24 @@ extension Server {
         ServerStatus(
             serving: self.origin.name,
             uptimeMs: (now - Instant.zero).wholeMilliseconds, connections: self.connectionsOpen,
-            streams: self.registry.streamsOpenNow,
+            streams: self.context.streamsOpenNow,
             jobsAlive: self.origin.jobsAlive,
             jobs: self.origin.summaries(max: Self.jobsShownMax).map { self.status(of: $0, at: now) },
-            faults: self.registry.faults.indices.map { self.status(ofFault: $0, at: now) })
+            faults: self.context.faults.indices.map { self.status(ofFault: $0, at: now) })
     }
 
     private func status(of job: JobSummary, at now: Instant) -> ServerStatus.Job {
         let left = job.tokenExpires.map { max($0 - now, .zero).wholeMilliseconds }
         return ServerStatus.Job(
-            id: job.id, device: self.registry.name(of: job.owner.device),
+            id: job.id, device: self.context.name(of: job.owner.device),
             scan: job.owner.scan == .none ? nil : job.owner.scan.raw, state: job.state,
             tokenAgeMs: (now - job.accepted).wholeMilliseconds,
             tokenLeftMs: job.isTokenRevoked ? 0 : left, events: job.events, streams: job.streams)
     }
 
     private func status(ofFault place: Int, at now: Instant) -> ServerStatus.Fault {
-        let spec = self.registry.faults[place]
-        let firings = self.registry.firings[place]
+        let spec = self.context.faults[place]
+        let firings = self.context.firings[place]
         return ServerStatus.Fault(
             id: spec.id, kind: spec.kind.name, on: spec.place.rawValue, fired: firings.count,
             lastFiredMsAgo: firings.last.map { (now - $0).wholeMilliseconds },
@@ -88,7 +88,7 @@ extension Server {
             else { continue }
             found.append(
                 ServerStatus.Fault.Armed(
-                    device: self.registry.name(of: key.device),
+                    device: self.context.name(of: key.device),
                     scan: key.scan == .none ? nil : key.scan.raw, operation: key.operation.name,
                     trigger: armed.trigger.text))
         }

@@ -13,7 +13,7 @@ import Testing
         return bounds
     }
 
-    @Test func `jobs, graves and callers have their limits`() {
+    @Test func `jobs, tombstones and callers have their limits`() {
         var configuration = BackendConfiguration.contract
         configuration.tombstonesMax = 2
         var backend = Backend(
@@ -26,9 +26,9 @@ import Testing
                 "RateLimiter.devicesMax",
             ])
         #expect(self.bounds(&backend).allSatisfy { !$0.isExceeded })
-        backend.graves = Graveyard(gravesMax: 9)
+        backend.tombstones = Tombstones(jobsMax: 9)
         for number in 1...3 {
-            backend.graves.bury(JobKey(UUIDBits(randomHigh: UInt64(number), randomLow: 0)))
+            backend.tombstones.add(JobKey(UUIDBits(randomHigh: UInt64(number), randomLow: 0)))
         }
         let exceeded = self.bounds(&backend).filter(\.isExceeded)
         #expect(exceeded == [Bound("BackendConfiguration.tombstonesMax", 3, max: 2)])

@@ -244,15 +244,15 @@ import Testing
 
     @Test func `a graveyard is bounded and keeps the latest`() {
         func key(_ number: Int) -> JobKey { JobKey(UUIDBits(randomHigh: 0, randomLow: UInt64(number))) }
-        var yard = Graveyard(gravesMax: 10)
+        var tombstones = Tombstones(jobsMax: 10)
         for number in 0..<1_000 {
-            yard.bury(key(number))
-            yard.bury(key(number))
-            #expect(yard.count == min(10, number + 1))
+            tombstones.add(key(number))
+            tombstones.add(key(number))
+            #expect(tombstones.count == min(10, number + 1))
         }
-        #expect((0..<1_000).filter { yard.holds(key($0)) } == Array(990..<1_000))
-        var none = Graveyard(gravesMax: 0)
-        none.bury(key(1))
-        #expect(!none.holds(key(1)))
+        #expect((0..<1_000).filter { tombstones.contains(key($0)) } == Array(990..<1_000))
+        var none = Tombstones(jobsMax: 0)
+        none.add(key(1))
+        #expect(!none.contains(key(1)))
     }
 }

@@ -129,7 +129,7 @@ import Testing
             bench.cleanup(job)
             bench.effects.removeAll(keepingCapacity: true)
         }
-        #expect(bench.backend.agenda.count <= 1_100)
+        #expect(bench.backend.deadlines.count <= 1_100)
         #expect(bench.backend.nextWake == .zero + .milliseconds(200))
     }
 

@@ -8,33 +8,33 @@ import Testing
 
 /// The books of one connection about its bytes.
 @Suite struct LinkAccountTests {
-    private func connection() -> (ServedConnection, Registry) {
+    private func connection() -> (ServedConnection, ServerContext) {
         let setup = ServingSetup(
             origin: .upstream(GatewayConfiguration(basePath: "", replyTime: .seconds(1), wallClockAtZero: 0)),
             random: KeyedRandom(seed: 1),
             faults: nil, links: FleetLinks(groups: []), clockZero: 0, nonce: nil)
         var connection = ServedConnection(id: ConnectionID(serial: 1, slot: 0), at: .zero)
-        var registry = Registry(setup)
+        var context = ServerContext(setup)
         connection.link.holdDown(until: .zero + .seconds(1))
-        connection.send(Array(repeating: 0, count: 100), at: .zero, &registry)
-        return (connection, registry)
+        connection.send(Array(repeating: 0, count: 100), at: .zero, &context)
+        return (connection, context)
     }
 
     @Test func `what is sent is under way, and then it is there`() {
-        var (connection, registry) = self.connection()
+        var (connection, context) = self.connection()
         #expect(connection.account().downWaiting == 100)
         #expect(connection.account().down.isConserved(underway: 100))
-        connection.sendDue(at: .zero + .seconds(1), &registry)
+        connection.sendDue(at: .zero + .seconds(1), &context)
         #expect(connection.account().down.delivered == 100)
         #expect(connection.account().downWaiting == 0 && connection.account().downWaitingMost == 100)
     }
 
     @Test func `what is under way when the peer is gone has its cause`() {
-        var (connection, registry) = self.connection()
-        connection.leave(&registry)
+        var (connection, context) = self.connection()
+        connection.leave(&context)
         #expect(connection.account().down.isConserved(underway: 0))
-        #expect(registry.lost[.peerGone] == 100)
-        connection.received([1, 2, 3], at: .zero, &registry)
+        #expect(context.lost[.peerGone] == 100)
+        connection.received([1, 2, 3], at: .zero, &context)
         #expect(connection.account().up.destroyed == 3 && connection.account().up.isConserved(underway: 0))
     }
 

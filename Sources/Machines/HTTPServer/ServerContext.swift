@@ -5,7 +5,7 @@ import Talaria
 import Wire
 
 /// What the connections of a server share: who calls, which faults they meet, and what is to be done for them.
-struct Registry: Sendable {
+struct ServerContext: Sendable {
     private struct Entry: Sendable {
         let connection: ConnectionID
         let caller: Caller
@@ -35,7 +35,7 @@ struct Registry: Sendable {
     /// Somebody may look at `/_sim`.
     let showsStatus: Bool
     /// Those who look at it now, with what they accept.
-    var statusQuestions: [(id: ExchangeID, accept: String?)] = []
+    var statusRequests: [(id: ExchangeID, accept: String?)] = []
     let faults: [FaultSpec]
     /// Of each fault of the list.
     private(set) var firings: [(count: Int, last: Instant?)]

@@ -3,7 +3,7 @@ internal import SimBase
 
 /// What is due when. A deadline is never taken back: it goes stale when what it was for has ended or was given another
 /// moment, and stale ones are dropped when they come to the front or are more than the live ones.
-struct Agenda: Sendable {
+struct DeadlineQueue: Sendable {
     enum Deadline: Hashable, Sendable {
         /// The next event of the job, or the next step of its end.
         case job(JobKey)

@@ -1,0 +1,73 @@
+package import Faults
+package import OriginServer
+package import SimBase
+package import Talaria
+package import Wire
+
+/// An effect of an HTTP server.
+package enum ServerEffect: Sendable {
+    /// These bytes have come through the link: the peer gets them.
+    case send(ConnectionID, [UInt8])
+    /// The same, in a segment of their own.
+    case sendApart(ConnectionID, [UInt8])
+    /// FIN after everything before. The connection is out of the server's hands: what still comes is thrown away.
+    case finish(ConnectionID)
+    /// The connection ends here by a fault, after everything before; answered with `.cutDone`. After a silence it is not
+    /// out of the server's hands: `.gone` tells when its peer has given up.
+    case cut(ConnectionID, CutEnding)
+    /// Whether the connection is to be read. It is at first.
+    case read(ConnectionID, Bool)
+    case observe(Observation)
+    /// Of a gateway only.
+    indirect case upstream(UpstreamEffect)
+    /// A request is over. Only where somebody looks on (`ServingSetup.tellsRequests`).
+    indirect case served(ServedRequest)
+
+    /// What stands where an effect was taken from.
+    package static var nothing: ServerEffect { .read(ConnectionID(serial: 0, slot: 0), true) }
+}
+
+/// One request and what became of it, for people who look on.
+package struct ServedRequest: Sendable {
+    package var began: Instant
+    package var took = Interval.zero
+    package var method: String
+    /// Without its query, which may hold a token.
+    package var path: String
+    /// Nil: it never got an answer.
+    package var status: Int?
+    /// The `X-Device-ID` that it came with.
+    package var deviceID: String?
+    package var scan: ScanNumber
+    /// What it met, by their places in the scenario's list.
+    package var faults: [Int] = []
+}
+
+/// An effect on the connections to a foreign backend.
+package enum UpstreamEffect: Sendable {
+    case forward(ExchangeID, ForwardedRequest)
+    /// More of its body.
+    case feed(ExchangeID, [UInt8])
+    /// The request is complete.
+    case endBody(ExchangeID)
+    /// Nothing more of the answer is taken for now, or it is again.
+    case setPaused(ExchangeID, Bool)
+    /// Nothing more is wanted of it.
+    case release(ExchangeID)
+    /// A phone's connection is over, and so are those that were made to the upstream for it.
+    case hangUp(slot: UInt32)
+    /// The upstream failed, for the log.
+    case failed(ExchangeID, UpstreamFailure)
+}
+
+/// A request on its way to a foreign backend.
+package struct ForwardedRequest: Sendable {
+    package var head: RequestHead
+    package var resume: ResumePoint
+    /// The place of the phone's connection among those that are open.
+    package var slot: UInt32
+    /// All of it is there.
+    package var isComplete: Bool
+    /// An answer that comes before the end of the request is kept back until then, unless it is a 413.
+    package var isWorthDraining: Bool
+}

@@ -1,0 +1,44 @@
+package import OriginServer
+
+/// One connection of a server, as long as it lives.
+package struct ConnectionID: Hashable, Sendable {
+    /// Unique within a run, from 1: what observations call it.
+    package let serial: UInt64
+    /// Its place among those that are open; used again when it is over.
+    package let slot: UInt32
+
+    package init(serial: UInt64, slot: UInt32) {
+        self.serial = serial
+        self.slot = slot
+    }
+}
+
+/// An event of an HTTP server (Docs/style.md rule 2). The driver owns sockets; the server decides about their bytes. Events of a connection that is over are late and change nothing.
+package enum ServerEvent: Sendable {
+    /// Bytes were read. The buffer is the driver's and is not kept.
+    case received(ConnectionID, ArraySlice<UInt8>)
+    /// So many bytes of a body were read whose content does not matter: part of a photo.
+    case receivedFiller(ConnectionID, bytes: Int)
+    /// The peer said its last word (FIN).
+    case ended(ConnectionID)
+    /// The connection is dead: reset, or given up by the driver.
+    case gone(ConnectionID)
+    /// The cut that was asked for has been made.
+    case cutDone(ConnectionID)
+    /// So many bytes wait for the peer to take them. Told only where somebody can be held up by it.
+    case backlog(ConnectionID, bytes: Int)
+    /// What comes from the foreign backend behind a gateway.
+    case upstream(UpstreamEvent)
+    /// The moment that `nextWake` asked for has come, or another.
+    case woke
+}
+
+/// An event of the connections to a foreign backend.
+package enum UpstreamEvent: Sendable {
+    case replied(ExchangeID, UpstreamHead)
+    case received(ExchangeID, [UInt8])
+    /// The answer is complete, or never will be.
+    case ended(ExchangeID, UpstreamFailure?)
+    /// So many bytes of a request's body wait for the upstream to take them.
+    case bodyLeft(ExchangeID, Int)
+}
