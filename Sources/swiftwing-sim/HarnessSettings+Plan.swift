@@ -62,13 +62,13 @@ extension FaultEffect {
             let isAlways = spec.window.at == .zero && spec.window.length == nil
             self = isAlways ? .delayed(by: by.lowerBound) : .unobserved
         case .refuse: self = .refused
-        case .offline: self = .ofPhone(.offline)
-        case .handover: self = .ofPhone(.handover)
-        case .background: self = .ofPhone(.background)
-        case .kill: self = .ofPhone(.kill)
-        case .reinstall: self = .ofPhone(.reinstall)
-        case .clockSkew: self = .ofPhone(.clockSkew)
-        case .storageFull: self = .ofPhone(.storageFull)
+        case .phone(.offline): self = .ofPhone(.offline)
+        case .phone(.handover): self = .ofPhone(.handover)
+        case .phone(.background): self = .ofPhone(.background)
+        case .phone(.kill): self = .ofPhone(.kill)
+        case .phone(.reinstall): self = .ofPhone(.reinstall)
+        case .phone(.clockSkew): self = .ofPhone(.clockSkew)
+        case .phone(.storageFull): self = .ofPhone(.storageFull)
         case .noMessage, .slice, .bandwidth, .loss: self = .unobserved
         }
     }

@@ -97,8 +97,8 @@ package struct FaultDesk: Sendable {
     /// Chance, scope and the moment within the spread are drawn once per fault and phone, for the whole run.
     package func phoneSchedule(device: DeviceNumber, group: String) -> [PhoneWindow] {
         var windows: [PhoneWindow] = []
-        for (index, spec) in self.specs.enumerated() where spec.kind.layer == .phone {
-            guard self.covers(index, device, group: group),
+        for (index, spec) in self.specs.enumerated() {
+            guard case .phone(let fault) = spec.kind, self.covers(index, device, group: group),
                 spec.chance.happens(
                     self.random.draw(.faultChance, self.digests[index], UInt64(device.raw)))
             else { continue }
@@ -108,7 +108,7 @@ package struct FaultDesk: Sendable {
             let from = (Instant.zero + spec.window.at) + Interval(nanoseconds: late)
             windows.append(
                 PhoneWindow(
-                    fault: index, kind: spec.kind, from: from,
+                    fault: index, kind: fault, from: from,
                     to: spec.window.length.map { from + $0 } ?? .distantFuture,
                     trigger: self.phoneTrigger(index, device)))
         }
@@ -206,9 +206,9 @@ package enum PhoneTrigger: Hashable, Sendable {
 
 /// A time in which a fault of the phone holds.
 package struct PhoneWindow: Hashable, Sendable {
-    /// Its place in the scenario's list, from 0.
+    /// Its index in the scenario's list.
     package var fault: Int
-    package var kind: FaultKind
+    package var kind: PhoneFault
     package var from: Instant
     /// `Instant.distantFuture` when it never ends.
     package var to: Instant
@@ -216,7 +216,7 @@ package struct PhoneWindow: Hashable, Sendable {
     package var trigger: PhoneTrigger?
 
     package init(
-        fault: Int, kind: FaultKind, from: Instant, to: Instant, trigger: PhoneTrigger? = nil
+        fault: Int, kind: PhoneFault, from: Instant, to: Instant, trigger: PhoneTrigger? = nil
     ) {
         self.fault = fault
         self.kind = kind

@@ -54,15 +54,15 @@ extension FaultKind {
             guard let share = values.share("share") else { return nil }
             self = .loss(share)
         case "refuse": self = .refuse
-        case "offline": self = .offline
-        case "handover": self = .handover
-        case "background": self = .background
-        case "kill": self = .kill
-        case "reinstall": self = .reinstall
+        case "offline": self = .phone(.offline)
+        case "handover": self = .phone(.handover)
+        case "background": self = .phone(.background)
+        case "kill": self = .phone(.kill)
+        case "reinstall": self = .phone(.reinstall)
         case "clock-skew":
             guard let by = values.duration("by") else { return nil }
-            self = .clockSkew(by: by)
-        case "storage-full": self = .storageFull
+            self = .phone(.clockSkew(by: by))
+        case "storage-full": self = .phone(.storageFull)
         default: return nil
         }
     }
@@ -98,10 +98,9 @@ extension FaultKind {
         case .delay(let by): values["by"] = .durations(by)
         case .bandwidth(let rate): values["rate"] = .bitRate(rate)
         case .loss(let share): values["share"] = .share(share)
-        case .clockSkew(let by): values["by"] = .durations(by...by)
+        case .phone(.clockSkew(let by)): values["by"] = .durations(by...by)
         case .truncateResults, .expireToken, .unknownEvent, .noMessage, .noPing, .twoTerminals,
-            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .refuse, .offline, .handover,
-            .background, .kill, .reinstall, .storageFull:
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .refuse, .phone:
             break
         }
         return values

@@ -60,20 +60,7 @@ package enum FaultKind: Hashable, Sendable {
 
     // MARK: The phone
 
-    /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
-    case offline
-    /// Another network: every connection is dead without a goodbye, and a new path is there when the window ends.
-    case handover
-    /// The app is in the background.
-    case background
-    /// The process dies and is started again when the window ends.
-    case kill
-    /// The app is removed with its storage and installed again when the window ends: a new device id.
-    case reinstall
-    /// The wall clock is wrong by so much.
-    case clockSkew(by: Interval)
-    /// Nothing can be written to the phone's storage.
-    case storageFull
+    case phone(PhoneFault)
 
     /// The name in scenario files and ids.
     package var name: String {
@@ -106,13 +93,7 @@ package enum FaultKind: Hashable, Sendable {
         case .bandwidth: "bandwidth"
         case .loss: "loss"
         case .refuse: "refuse"
-        case .offline: "offline"
-        case .handover: "handover"
-        case .background: "background"
-        case .kill: "kill"
-        case .reinstall: "reinstall"
-        case .clockSkew: "clock-skew"
-        case .storageFull: "storage-full"
+        case .phone(let fault): fault.name
         }
     }
 
@@ -123,7 +104,7 @@ package enum FaultKind: Hashable, Sendable {
             .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .forgetEvents:
             .server
         case .reset, .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse: .link
-        case .offline, .handover, .background, .kill, .reinstall, .clockSkew, .storageFull: .phone
+        case .phone: .phone
         }
     }
 
@@ -153,10 +134,7 @@ package enum FaultKind: Hashable, Sendable {
 extension FaultKind {
     /// Whether a phone's requests arrive as always while it lasts.
     package var sparesThePath: Bool {
-        switch self {
-        case .background, .kill, .reinstall, .clockSkew, .storageFull: true
-        default: false
-        }
+        if case .phone(let fault) = self { fault.sparesThePath } else { false }
     }
 }
 

@@ -28,8 +28,7 @@ package enum JobChange: Hashable, Sendable {
         case .forgetEvents: self = .loseEvents
         case .rateLimit, .httpError, .stripBooks, .truncateResults, .degraded, .unknownEvent, .badJSON,
             .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .reset,
-            .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .offline, .handover,
-            .background, .kill, .reinstall, .clockSkew, .storageFull:
+            .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             return nil
         }
     }

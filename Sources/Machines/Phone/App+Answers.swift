@@ -4,9 +4,8 @@ import Talaria
 // Answers come in, are attributed to what they answer, and are judged once they are whole.
 
 extension App {
-    /// Where the request stands, or nil for one that was given up: its answer is late. Mutating: to ask a phone that is
-    /// not lent for a change copies it.
-    private mutating func exchangeIndex(_ id: RequestID) -> Int? {
+    /// The index of the request, or nil for one that was given up: its answer is late.
+    private func exchangeIndex(_ id: RequestID) -> Int? {
         precondition(0 < id.raw && id.raw <= self.lastRequest, "an answer to a request never made")
         for index in self.exchanges.indices where self.exchanges[index].id == id { return index }
         return nil
@@ -182,11 +181,11 @@ extension App {
             effects.append(.app(.abort(id)))
             self.requestFailed(exchange, .timedOut, at: now, into: &effects)
         }
-        let silent = self.journeys.indices.filter { index in
-            self.journeys[index].connection.map { now - $0.lastByteAt >= self.profile.idleTimeout } ?? false
+        let silent = self.active.indices.filter { index in
+            self.active[index].stage.lastByteAt.map { now - $0 >= self.profile.idleTimeout } ?? false
         }
-        for scan in silent.map({ self.journeys[$0].number }) {
-            self.abort(journeyOf: scan, into: &effects)
+        for scan in silent.map({ self.active[$0].number }) {
+            self.abort(activeScan: scan, into: &effects)
             self.streamLost(scan, .silence, after: nil, at: now, into: &effects)
         }
     }

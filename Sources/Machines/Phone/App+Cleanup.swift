@@ -6,21 +6,23 @@ import Talaria
 extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
-        self.journeys.append(ActiveScan(scan: scan, stage: .cleaning, holdsSlot: false))
-        self.clean(self.journeys.count - 1, at: now, into: &effects)
+        self.active.append(ActiveScan(scan: scan, stage: .cleaning, holdsSlot: false))
+        self.clean(self.active.count - 1, attempt: nil, at: now, into: &effects)
     }
 
-    /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement.
-    mutating func clean(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        let scan = self.journeys[index].number
-        self.journeys[index].stage = .cleaning
-        if self.profile.cleanup, let job = self.journeys[index].scan.record.job,
+    /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement. `attempt`: the number
+    /// of the DELETE, where it is reserved already.
+    mutating func clean(
+        _ index: Int, attempt: UInt32?, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        let scan = self.active[index].number
+        if self.profile.cleanup, let job = self.active[index].scan.record.job,
             !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
         {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
-                    state: .waiting(until: now, floor: now, attempt: self.journeys[index].reservedCleanup)))
+                    state: .waiting(until: now, floor: now, attempt: attempt)))
         }
         self.settleIfClean(scan, at: now, into: &effects)
     }
@@ -40,9 +42,9 @@ extension App {
     private mutating func isLeftToAnother(
         _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
-        for index in self.journeys.indices
-        where self.journeys[index].number != scan && self.journeys[index].scan.record.job?.jobId == job.jobId
-            && self.journeys[index].stage != .cleaning
+        for index in self.active.indices
+        where self.active[index].number != scan && self.active[index].scan.record.job?.jobId == job.jobId
+            && !self.active[index].stage.isCleaning
         {
             self.observe(
                 .jobAbandoned(job: job.jobId, cause: RecentJobs.reusedCause), of: scan, at: now,
@@ -149,11 +151,11 @@ extension App {
         _ cleanup: Cleanup, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.settleIfClean(cleanup.scan, at: now, into: &effects)
-        guard cleanup.purpose == .settle, let index = self.journeyIndex(cleanup.scan),
-            self.journeys[index].scan.record.job?.jobId == cleanup.job.jobId
+        guard cleanup.purpose == .settle, let index = self.activeIndex(cleanup.scan),
+            self.active[index].scan.record.job?.jobId == cleanup.job.jobId
         else { return }
-        self.journeys[index].scan.record.job = nil
-        self.note(.put(self.journeys[index].scan.record), into: &effects)
+        self.active[index].scan.record.job = nil
+        self.note(.put(self.active[index].scan.record), into: &effects)
     }
 
     /// Gives up every DELETE of a scan, the one under way included.
@@ -199,12 +201,12 @@ extension App {
     private mutating func settleIfClean(
         _ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan), self.journeys[index].stage == .cleaning,
+        guard let index = self.activeIndex(scan), self.active[index].stage.isCleaning,
             !self.cleanups.contains(where: { $0.scan == scan })
         else { return }
-        let journey = self.journeys.remove(at: index)
-        let outcome = journey.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
+        let done = self.active.remove(at: index)
+        let outcome = done.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
-        if journey.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
+        if done.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
     }
 }

@@ -26,16 +26,16 @@ extension App {
 
     /// Changes a scan wherever it is; nil when it is settled.
     mutating func changeScan<Result>(_ number: ScanNumber, _ change: (inout Scan) -> Result) -> Result? {
-        if let index = self.journeyIndex(number) { return change(&self.journeys[index].scan) }
+        if let index = self.activeIndex(number) { return change(&self.active[index].scan) }
         guard let index = self.queue.index(of: number) else { return nil }
         var result: Result?
         self.queue.update(at: index) { result = change(&$0.scan) }
         return result
     }
 
-    func journeyIndex(_ scan: ScanNumber) -> Int? {
-        // By place: to look at each journey through a closure would copy it, and so would a phone lent for a change.
-        for index in self.journeys.indices where self.journeys[index].scan.record.scan == scan.raw {
+    func activeIndex(_ scan: ScanNumber) -> Int? {
+        // By index: a closure would get a copy of each scan.
+        for index in self.active.indices where self.active[index].scan.record.scan == scan.raw {
             return index
         }
         return nil
@@ -100,8 +100,8 @@ extension App {
                         method: plan.method, target: plan.target, headers: headers, body: plan.body))))
     }
 
-    /// The request in the driver's hands for a journey, if there is one.
-    func exchangeIndex(journeyOf scan: ScanNumber) -> Int? {
+    /// The request that a scan is waiting for, if there is one.
+    func exchangeIndex(activeScan scan: ScanNumber) -> Int? {
         for index in self.exchanges.indices where self.exchanges[index].scan == scan {
             switch self.exchanges[index].purpose {
             case .upload, .stream, .results: return index
@@ -111,9 +111,9 @@ extension App {
         return nil
     }
 
-    /// Gives up the request of a journey.
-    mutating func abort(journeyOf scan: ScanNumber, into effects: inout [PhoneEffect]) {
-        guard let index = self.exchangeIndex(journeyOf: scan) else { return }
+    /// Gives up the request that a scan is waiting for.
+    mutating func abort(activeScan scan: ScanNumber, into effects: inout [PhoneEffect]) {
+        guard let index = self.exchangeIndex(activeScan: scan) else { return }
         effects.append(.app(.abort(self.exchanges.remove(at: index).id)))
     }
 }

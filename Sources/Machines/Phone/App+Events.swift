@@ -10,17 +10,20 @@ extension App {
         _ bytes: ArraySlice<UInt8>, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         let scan = self.exchanges[exchange].scan
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
+        guard let index = self.activeIndex(scan) else { preconditionFailure("a stream without a scan") }
         var items: [SSEItem] = []
         swap(&items, &self.items)
-        self.journeys[index].connection?.received(bytes, at: now, into: &items)
+        self.active[index].stage.update { _, connection in
+            connection.received(bytes, at: now, into: &items)
+        }
+        let clockZero = self.clockZero
         var isOver = false
         for place in items.indices {
             switch items.take(place, leaving: .retry(.zero)) {
             case .comment(let comment):
-                self.journeys[index].connection?.commented(comment.bytes, clockZero: self.clockZero)
+                self.active[index].stage.update { $1.commented(comment.bytes, clockZero: clockZero) }
             case .retry(let base):
-                self.journeys[index].streamBackoff.raise(base: base)
+                self.active[index].stage.update { stream, _ in stream.backoff.raise(base: base) }
             case .lastEventID(let id):
                 self.movedID(id, index, at: now, into: &effects)
             case .overflow(_, let type):
@@ -39,31 +42,32 @@ extension App {
     private mutating func dispatched(
         _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
-        let scan = self.journeys[index].number
+        let scan = self.active[index].number
         var notes = ContractNotes()
         let reading = JobEvent(name: event.type, bytes: event.bytes, into: &notes)
         if case .ping = reading {
-            let gap = self.journeys[index].connection?.pinged(at: now)
+            let gap = self.active[index].stage.update { $1.pinged(at: now) }
             let id = event.idToResumeFrom
-            self.observe(.ping(id: id, gap: gap ?? nil), of: scan, at: now, into: &effects)
+            self.observe(.ping(id: id, gap: gap), of: scan, at: now, into: &effects)
             // Not worth a write: after a kill the stream resumes from the event before it.
-            if let id { self.journeys[index].scan.record.job?.lastEventID = id }
+            if let id { self.active[index].scan.record.job?.lastEventID = id }
             return false
         }
         // The stamp before an event speaks of that event only, whatever becomes of it.
-        let transit =
-            self.journeys[index].connection?.takeTransit(at: now)
-            ?? StreamConnection.Transit(latency: nil, isReplayed: false)
-        let novelty = self.journeys[index].remembered.meet(event)
+        let (transit, novelty, firstAfter) = self.active[index].stage.update { stream, connection in
+            let transit = connection.takeTransit(at: now)
+            let novelty = stream.remembered.meet(event)
+            return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
+        }
         guard novelty != .repeated else { return false }
-        self.note(reading, of: self.journeys[index].jobID, into: &notes)
+        self.note(reading, of: self.active[index].jobID, into: &notes)
         if !notes.isEmpty {
             let part = reading.kind?.rawValue ?? "event"
             self.observe(notes, of: scan, .stream, part, at: now, into: &effects)
         }
-        if let took = self.journeys[index].connection?.takeFirstEvent(at: now) {
+        if let took = firstAfter {
             self.observe(
-                .firstEvent(job: self.journeys[index].jobID, took: took), of: scan, at: now,
+                .firstEvent(job: self.active[index].jobID, took: took), of: scan, at: now,
                 into: &effects)
         }
         switch reading {
@@ -76,7 +80,7 @@ extension App {
             self.applied(event, reading, transit, index, at: now, into: &effects)
             // Else perhaps an old one: no progress, and no place to resume from.
             guard novelty == .new else { return false }
-            self.journeys[index].streamBackoff.succeeded()
+            self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
             self.advance(event, index, into: &effects)
             return false
         case .unknown(let name):
@@ -86,7 +90,7 @@ extension App {
             self.ignored(
                 event, name: kind.rawValue, isMalformed: true, index, novelty, at: now, into: &effects)
             return false
-        case .error(let error) where error.jobId.map { $0 != self.journeys[index].jobID } ?? false:
+        case .error(let error) where error.jobId.map { $0 != self.active[index].jobID } ?? false:
             // Nothing is given up in another job's name.
             self.ignored(
                 event, name: EventKind.error.rawValue, isMalformed: true, index, novelty, at: now,
@@ -123,13 +127,13 @@ extension App {
     private mutating func movedID(
         _ id: String, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard ServerText.isEventID(id), id != self.journeys[index].job.lastEventID else { return }
-        let scan = self.journeys[index].number
+        guard ServerText.isEventID(id), id != self.active[index].job.lastEventID else { return }
+        let scan = self.active[index].number
         self.observe(
-            .eventIgnored(job: self.journeys[index].jobID, id: id, name: "id-only", malformed: false),
+            .eventIgnored(job: self.active[index].jobID, id: id, name: "id-only", malformed: false),
             of: scan,
             at: now, into: &effects)
-        self.journeys[index].scan.record.job?.lastEventID = id
+        self.active[index].scan.record.job?.lastEventID = id
         self.note(.lastEventID(scan, id), into: &effects)
     }
 
@@ -140,7 +144,7 @@ extension App {
     private mutating func overflowed(
         _ type: String, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
-        let scan = self.journeys[index].number
+        let scan = self.active[index].number
         var notes = ContractNotes()
         notes.add(
             "event", expected: "at most \(AppLimits.streamEventBytesMax) bytes", seen: "a longer one",
@@ -153,7 +157,7 @@ extension App {
         guard let kind = EventKind(eventName: type), kind.isTerminal else { return false }
         self.observe(
             .eventApplied(
-                job: self.journeys[index].jobID, id: nil, kind: kind, latency: nil, replayed: false),
+                job: self.active[index].jobID, id: nil, kind: kind, latency: nil, replayed: false),
             of: scan, at: now, into: &effects)
         self.drain(index, exchange: exchange, at: now)
         if kind == .completed {
@@ -168,8 +172,7 @@ extension App {
     private mutating func drain(_ index: Int, exchange: Int, at now: Instant) {
         self.exchanges[exchange].purpose = .drain
         self.exchanges[exchange].deadline = now + AppLimits.drainGrace
-        self.journeys[index].connection = nil
-        if self.preview?.scan == self.journeys[index].number { self.preview = nil }
+        if self.preview?.scan == self.active[index].number { self.preview = nil }
     }
 
     /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
@@ -203,9 +206,9 @@ extension App {
     ) {
         self.observe(
             .eventIgnored(
-                job: self.journeys[index].job.jobId, id: event.idToResumeFrom,
+                job: self.active[index].job.jobId, id: event.idToResumeFrom,
                 name: ServerText.code(name, fallback: "unreadable"), malformed: isMalformed),
-            of: self.journeys[index].number, at: now, into: &effects)
+            of: self.active[index].number, at: now, into: &effects)
         if novelty == .new { self.advance(event, index, into: &effects) }
     }
 
@@ -219,9 +222,9 @@ extension App {
         }
         self.observe(
             .eventApplied(
-                job: self.journeys[index].jobID, id: event.idToResumeFrom, kind: kind,
+                job: self.active[index].jobID, id: event.idToResumeFrom, kind: kind,
                 latency: transit.latency, replayed: transit.isReplayed),
-            of: self.journeys[index].number, at: now, into: &effects)
+            of: self.active[index].number, at: now, into: &effects)
     }
 
     /// The stream resumes after this event from now on. An ignored event counts as well: it was dispatched, and asking
@@ -229,16 +232,16 @@ extension App {
     /// must be told of it once more.
     private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [PhoneEffect]) {
         guard let id = event.idToResumeFrom else { return }
-        self.journeys[index].scan.record.job?.lastEventID = id
-        self.note(.lastEventID(self.journeys[index].number, id), into: &effects)
+        self.active[index].scan.record.job?.lastEventID = id
+        self.note(.lastEventID(self.active[index].number, id), into: &effects)
     }
 
     /// An `error` event: once again by itself, then it waits; or it is final. `error`: nil when it could not be read.
     private mutating func failed(
         _ index: Int, _ error: ErrorData?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let scan = self.journeys[index].number
-        let job = self.journeys[index].job
+        let scan = self.active[index].number
+        let job = self.active[index].job
         self.observe(
             .terminalApplied(job: job.jobId, kind: .error, inline: "absent"), of: scan, at: now,
             into: &effects)
@@ -248,11 +251,11 @@ extension App {
             self.refuse(scan, code: code, cause: cause, at: now, into: &effects)
             return
         }
-        self.journeys[index].scan.record.job = nil
-        self.journeys[index].scan.record.retryableErrors += 1
-        let again = self.journeys[index].scan.record.retryableErrors <= AppLimits.automaticRetriesMax
+        self.active[index].scan.record.job = nil
+        self.active[index].scan.record.retryableErrors += 1
+        let again = self.active[index].scan.record.retryableErrors <= AppLimits.automaticRetriesMax
         let due = now + (again ? self.profile.retryableErrorDelay : .zero)
-        self.journeys[index].scan.record.uploadDueUnixNs = again ? self.unixNanoseconds(at: due) : nil
+        self.active[index].scan.record.uploadDueUnixNs = again ? self.unixNanoseconds(at: due) : nil
         self.requeue(
             scan, .retryableError, again ? .none : .nextPath, floor: due, at: now, into: &effects)
         self.discard(job, of: scan, at: now, into: &effects)

@@ -17,7 +17,7 @@ extension App {
             effects.append(.app(.abort(exchange.id)))
         }
         self.exchanges.removeAll { $0.purpose != .cleanup }
-        for number in self.journeys.map(\.number) {
+        for number in self.active.map(\.number) {
             let cause = unanswered.contains(number) ? WaitingCause.noAnswer : .suspended
             self.suspend(number, cause, at: now, into: &effects)
         }
@@ -31,11 +31,11 @@ extension App {
     private mutating func suspend(
         _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { return }
-        switch self.journeys[index].stage {
+        guard let index = self.activeIndex(scan) else { return }
+        switch self.active[index].stage {
         case .filing, .cleaning:
-            guard self.journeys[index].holdsSlot else { return }  // Given back when it was suspended before.
-            self.journeys[index].holdsSlot = false
+            guard self.active[index].holdsSlot else { return }  // Given back when it was suspended before.
+            self.active[index].holdsSlot = false
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
             return
         case .uploading:
@@ -44,19 +44,20 @@ extension App {
         case .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
             break
         }
-        let cause = self.pathAvailable ? self.journeys[index].trouble ?? cause : .offline
-        let job = self.journeys[index].job
+        let cause = self.pathAvailable ? self.active[index].stage.trouble ?? cause : .offline
+        let job = self.active[index].job
         self.giveUpEpisodes(
-            index, resultsToo: self.journeys[index].resultsFailures > 0, at: now, into: &effects)
+            index, isSuperseded: false, resultsToo: self.active[index].stage.resultsFailures > 0, at: now,
+            into: &effects)
         // A job that cannot be deleted now is kept: the next launch, or the return, goes on with it.
         let isDiscarded = self.pathAvailable && self.profile.cleanup
         if isDiscarded {
-            self.journeys[index].scan.record.job = nil
+            self.active[index].scan.record.job = nil
             // The upload that had succeeded is over; the next is due when the app is opened.
-            self.journeys[index].scan.record.uploadDueUnixNs = nil
+            self.active[index].scan.record.uploadDueUnixNs = nil
         }
         // What the server asked to wait holds for a job that is kept, too.
-        let floor = isDiscarded ? now : self.journeys[index].floor ?? now
+        let floor = isDiscarded ? now : self.active[index].stage.pause?.floor ?? now
         self.requeue(scan, cause, .nextLaunch, floor: floor, at: now, into: &effects)
         if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
     }

@@ -81,16 +81,9 @@ extension App {
     /// goes oldest first. Only what a server asked for is waited out.
     private mutating func tryAgain(at now: Instant) {
         self.pathReturns += 1
-        for index in self.journeys.indices {
-            let moment = self.returnMoment(self.journeys[index].number, at: now)
-            switch self.journeys[index].stage {
-            case .disconnected(_, let floor):
-                self.journeys[index].stage = .disconnected(until: moment, floor: floor)
-            case .unfetched(_, let floor):
-                self.journeys[index].stage = .unfetched(until: moment, floor: floor)
-            case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning:
-                break
-            }
+        for index in self.active.indices {
+            let moment = self.returnMoment(self.active[index].number, at: now)
+            self.active[index].stage = self.active[index].stage.pathReturned(tryAt: moment)
         }
         for index in self.cleanups.indices {
             self.cleanups[index].pathReturned(tryAt: self.returnMoment(self.cleanups[index].scan, at: now))

@@ -8,33 +8,32 @@ extension App {
     mutating func completed(
         _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let job = self.journeys[index].job
+        let job = self.active[index].job
         let inline = reading?.inline ?? .undecodable
         self.observe(
             .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
-            of: self.journeys[index].number, at: now, into: &effects)
+            of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are asked for by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        self.journeys[index].booksDetected = isOurs ? reading?.totalDetected : nil
+        let detected = isOurs ? reading?.totalDetected : nil
         let named = isOurs ? reading?.resultsUrl : nil
-        self.journeys[index].resultsTarget = self.resultsTarget(named, job)
         if let named, !self.isUsable(named, job) {
             var notes = ContractNotes()
             notes.add(
                 "resultsUrl", expected: "a path, or a URL where the stream is", seen: "another string",
                 excerpt: ServerText.shown(address: named))
             self.observe(
-                notes, of: self.journeys[index].number, .stream, "completed", at: now, into: &effects)
+                notes, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
         }
         if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
-            self.file(books, index, at: now, into: &effects)
-        } else if self.pathAvailable {
-            self.requestResults(index, at: now, into: &effects)
-        } else {
-            self.journeys[index].stage = .unfetched(until: now, floor: now)
+            self.file(books, detected: detected, index, at: now, into: &effects)
+            return
         }
+        let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksDetected: detected)
+        self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
+        if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
     }
 
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
@@ -55,13 +54,14 @@ extension App {
     }
 
     mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        let attempt = self.journeys[index].scan.nextAttempt(.results)
-        self.note(.put(self.journeys[index].scan.record), into: &effects)
-        self.journeys[index].stage = .fetching
+        let attempt = self.active[index].scan.nextAttempt(.results)
+        self.note(.put(self.active[index].scan.record), into: &effects)
+        self.active[index].stage = self.active[index].stage.fetched()
+        guard case .fetching(let fetch) = self.active[index].stage else { return }
         self.send(
             RequestPlan(
-                purpose: .results, scan: self.journeys[index].number, attempt: attempt, method: "GET",
-                target: self.journeys[index].resultsTarget, job: self.journeys[index].job, headers: [],
+                purpose: .results, scan: self.active[index].number, attempt: attempt, method: "GET",
+                target: fetch.target, job: self.active[index].job, headers: [],
                 lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
             at: now, into: &effects)
     }
@@ -69,10 +69,13 @@ extension App {
     mutating func resultsAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(exchange.scan) else {
+        guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("results without a scan")
         }
-        let job = self.journeys[index].job.jobId
+        guard case .fetching(let fetch) = self.active[index].stage else {
+            preconditionFailure("results that were not requested")
+        }
+        let job = self.active[index].job.jobId
         var answer = answer
         let verdict = ResultsVerdict.judge(&answer, jobId: job)
         self.observe(answer, exchange, at: now, into: &effects)
@@ -81,7 +84,7 @@ extension App {
             self.observe(
                 .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
                 at: now, into: &effects)
-            self.file(books, index, at: now, into: &effects)
+            self.file(books, detected: fetch.booksDetected, index, at: now, into: &effects)
         case .jobEnded(let end):
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .again(let asked):
@@ -93,14 +96,14 @@ extension App {
             self.resultsFailed(exchange.scan, after: asked, at: now, into: &effects)
         case .bad(let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
-            self.journeys[index].resultsBadAnswers += 1
-            guard self.journeys[index].resultsBadAnswers >= AppLimits.resultsBadAnswersMax else {
+            self.active[index].stage = self.active[index].stage.answeredBadly()
+            guard fetch.badAnswers + 1 >= AppLimits.resultsBadAnswersMax else {
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
                 return
             }
             // The job stays in the record: a later process, or a later version, may be able to read it. A DELETE
             // would destroy the results.
-            self.giveUpEpisodes(index, resultsToo: true, at: now, into: &effects)
+            self.giveUpEpisodes(index, isSuperseded: false, resultsToo: true, at: now, into: &effects)
             self.requeue(exchange.scan, bad.waitingCause, .nextLaunch, floor: now, at: now, into: &effects)
         }
     }
@@ -109,12 +112,10 @@ extension App {
     mutating func resultsFailed(
         _ scan: ScanNumber, after asked: Interval?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("results without a scan") }
-        self.journeys[index].resultsFailures += 1
-        let attempt = self.journeys[index].scan.record.attempts.results
-        let wait = self.journeys[index].resultsBackoff.failed(
-            self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt))
-        self.journeys[index].stage = .unfetched(until: now + wait, floor: now + (asked ?? .zero))
+        guard let index = self.activeIndex(scan) else { preconditionFailure("results without a scan") }
+        let attempt = self.active[index].scan.record.attempts.results
+        self.active[index].stage = self.active[index].stage.failed(
+            asked: asked, self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt), at: now)
     }
 
     // MARK: Filing
@@ -122,10 +123,10 @@ extension App {
     /// Puts every book into the library that is not there yet. A book is known by its place in the scan's results,
     /// whichever way they came.
     private mutating func file(
-        _ books: [Book], _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+        _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let scan = self.journeys[index].number
-        if let detected = self.journeys[index].booksDetected, detected != books.count {
+        let scan = self.active[index].number
+        if let detected, detected != books.count {
             var notes = ContractNotes()
             notes.add(
                 "summary.totalDetected", expected: "the number of books that came",
@@ -133,19 +134,19 @@ extension App {
                 excerpt: "\(detected), and \(books.count) came")
             self.observe(notes, of: scan, .stream, "completed", at: now, into: &effects)
         }
-        let known = Set(self.journeys[index].scan.record.booksApplied)
+        let known = Set(self.active[index].scan.record.booksApplied)
+        var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
             guard !known.contains(ordinal) else {
                 self.observe(.bookRepeated(ordinal: ordinal), of: scan, at: now, into: &effects)
                 continue
             }
             let ticket = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
-            self.journeys[index].scan.record.booksApplied.append(ordinal)
-            self.journeys[index].unobservedBooks.append(
-                ActiveScan.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
+            self.active[index].scan.record.booksApplied.append(ordinal)
+            unobserved.append(ActiveScan.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
         }
-        self.journeys[index].scan.record.completed = true
-        self.fileOutcome(index, into: &effects)
+        self.active[index].scan.record.completed = true
+        self.file(.completed(unobserved), index, into: &effects)
     }
 
     /// A non-retryable answer: shown, and cleaned up if there is a job.
@@ -153,50 +154,54 @@ extension App {
         _ scan: ScanNumber, code: String, cause: RefusalCause, at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else {
+        guard let index = self.activeIndex(scan) else {
             preconditionFailure("only a scan in a slot is refused")
         }
-        self.journeys[index].scan.record.refusal = code
-        self.journeys[index].refusalCause = cause
-        self.fileOutcome(index, into: &effects)
+        self.active[index].scan.record.refusal = code
+        self.file(.refused(code: code, cause), index, into: &effects)
     }
 
-    private mutating func fileOutcome(_ index: Int, into effects: inout [PhoneEffect]) {
-        if self.profile.cleanup, self.journeys[index].scan.record.job != nil {
-            self.journeys[index].reservedCleanup = self.journeys[index].scan.nextAttempt(.cleanup)
+    private mutating func file(
+        _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
+    ) {
+        var attempt: UInt32?
+        if self.profile.cleanup, self.active[index].scan.record.job != nil {
+            attempt = self.active[index].scan.nextAttempt(.cleanup)
         }
-        let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
-        self.journeys[index].stage = .filing(ticket)
+        let ticket = self.store(.put(self.active[index].scan.record), into: &effects)
+        self.active[index].stage = self.active[index].stage.decided(
+            ActiveScan.Filing(ticket: ticket, outcome: outcome, cleanupAttempt: attempt))
     }
 
     mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard !self.journeys[index].unobservedBooks.isEmpty else { return }
-        let scan = self.journeys[index].number
-        var books: [ActiveScan.UnobservedBook] = []
-        swap(&books, &self.journeys[index].unobservedBooks)
-        var observed = 0
-        while observed < books.count, books[observed].ticket <= self.durable {
+        guard case .filing(var filing) = self.active[index].stage,
+            case .completed(let books) = filing.outcome, !books.isEmpty
+        else { return }
+        let scan = self.active[index].number
+        let left = books.drop { $0.ticket <= self.durable }
+        for book in books[..<left.startIndex] {
             self.observe(
-                .bookAdded(ordinal: books[observed].ordinal, book: books[observed].book), of: scan, at: now,
-                into: &effects)
-            observed += 1
+                .bookAdded(ordinal: book.ordinal, book: book.book), of: scan, at: now, into: &effects)
         }
-        books.removeFirst(observed)
-        swap(&books, &self.journeys[index].unobservedBooks)
+        filing.outcome = .completed(Array(left))
+        self.active[index].stage = .filing(filing)
     }
 
     /// The outcome is durable: it counts from here on, whatever becomes of the DELETE.
-    mutating func filed(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("an outcome without a scan") }
-        if let code = self.journeys[index].scan.record.refusal {
-            let cause = self.journeys[index].refusalCause
-            self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
-        } else {
-            let took = now - self.journeys[index].scan.scheduled
+    mutating func filed(
+        _ scan: ScanNumber, _ filing: ActiveScan.Filing, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        guard let index = self.activeIndex(scan) else { preconditionFailure("an outcome without a scan") }
+        switch filing.outcome {
+        case .completed:
+            let took = now - self.active[index].scan.scheduled
             self.observe(.completed(took: took), of: scan, at: now, into: &effects)
+        case .refused(let code, let cause):
+            self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
         }
-        Self.release(&self.journeys[index].scan, into: &effects)
-        self.clean(index, at: now, into: &effects)
+        Self.release(&self.active[index].scan, into: &effects)
+        self.active[index].stage = self.active[index].stage.filed()
+        self.clean(index, attempt: filing.cleanupAttempt, at: now, into: &effects)
     }
 
     private static func name(_ inline: CompletedReading.InlineBooks) -> String {

@@ -32,7 +32,7 @@ extension App {
     ) {
         guard !self.phase.isAway else { return }  // The app is not on the screen: there is no shutter.
         precondition(
-            self.queue.index(of: number) == nil && self.journeyIndex(number) == nil,
+            self.queue.index(of: number) == nil && self.activeIndex(number) == nil,
             "a scan number was used twice")
         self.observe(.captured(scheduled: scheduled), of: number, at: now, into: &effects)
         guard self.unsettledCount < AppLimits.unsettledMax else {
@@ -70,7 +70,7 @@ extension App {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
         guard let index = self.queue.index(of: number) else {
             // Asked for twice, because it was released in between, and the first that came is in use.
-            if let journey = self.journeyIndex(number), self.journeys[journey].scan.photo != .absent {
+            if let active = self.activeIndex(number), self.active[active].scan.photo != .absent {
                 return
             }
             effects.append(.app(.releasePhoto(number)))
@@ -142,11 +142,11 @@ extension App {
 
     /// Gives back the slots of decided scans whose stream is over: a DELETE needs none.
     mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
-        for index in self.journeys.indices
-        where self.journeys[index].holdsSlot && self.journeys[index].stage == .cleaning {
-            let scan = self.journeys[index].number
+        for index in self.active.indices
+        where self.active[index].holdsSlot && self.active[index].stage.isCleaning {
+            let scan = self.active[index].number
             guard !self.isDraining(scan) else { continue }
-            self.journeys[index].holdsSlot = false
+            self.active[index].holdsSlot = false
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
         }
         self.giveOutlastedSlots(at: now, into: &effects)
@@ -200,10 +200,10 @@ extension App {
         at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(number) else {
+        guard let index = self.activeIndex(number) else {
             preconditionFailure("only a scan in a slot is requeued")
         }
-        var scan = self.journeys.remove(at: index).scan
+        var scan = self.active.remove(at: index).scan
         if hold.isParked || self.phase.isAway
             || self.queue.photosHeldBack(at: now) >= AppLimits.photosHeldBackMax
         {
@@ -258,14 +258,14 @@ extension App {
                 into: &effects)
         }
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
-        for number in self.journeys.indices.map({ self.journeys[$0].number }) {
-            guard let index = self.journeyIndex(number) else { continue }
+        for number in self.active.indices.map({ self.active[$0].number }) {
+            guard let index = self.activeIndex(number) else { continue }
             self.observeDurableBooks(index, at: now, into: &effects)
-            switch self.journeys[index].stage {
+            switch self.active[index].stage {
             case .recording(let ticket) where ticket <= self.durable:
                 self.jobRecorded(number, at: now, into: &effects)
-            case .filing(let ticket) where ticket <= self.durable:
-                self.filed(number, at: now, into: &effects)
+            case .filing(let filing) where filing.ticket <= self.durable:
+                self.filed(number, filing, at: now, into: &effects)
             case .recording, .filing, .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched,
                 .cleaning:
                 break

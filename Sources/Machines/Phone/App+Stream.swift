@@ -7,9 +7,10 @@ import Wire
 extension App {
     /// The record of a new job is durable.
     mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
+        guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
         if self.pathAvailable {
-            let attempt = self.journeys[index].scan.record.attempts.stream
+            let attempt = self.active[index].scan.record.attempts.stream
+            self.active[index].stage = self.active[index].stage.requested()
             self.requestStream(index, attempt: attempt, at: now, into: &effects)
         } else {
             self.streamLost(scan, .offline, after: nil, at: now, into: &effects)
@@ -20,25 +21,23 @@ extension App {
     mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         var scan = scan
         scan.record.cause = WaitingCause.interrupted.rawValue
-        self.journeys.append(ActiveScan(scan: scan, stage: .opening))
-        self.openStream(self.journeys.count - 1, at: now, into: &effects)
+        self.active.append(ActiveScan(scan: scan, stage: .opening(ActiveScan.JobStream(), nil)))
+        self.openStream(self.active.count - 1, at: now, into: &effects)
     }
 
     private mutating func openStream(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        let attempt = self.journeys[index].scan.nextAttempt(.stream)
-        self.note(.put(self.journeys[index].scan.record), into: &effects)
+        let attempt = self.active[index].scan.nextAttempt(.stream)
+        self.note(.put(self.active[index].scan.record), into: &effects)
         self.requestStream(index, attempt: attempt, at: now, into: &effects)
     }
 
     private mutating func requestStream(
         _ index: Int, attempt: UInt32, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let job = self.journeys[index].job
-        self.journeys[index].stage = .opening
-        self.journeys[index].episode?.attempts += 1
+        let job = self.active[index].job
         self.send(
             RequestPlan(
-                purpose: .stream, scan: self.journeys[index].number, attempt: attempt, method: "GET",
+                purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
                 target: job.sseUrl, job: job, headers: [HeaderLine("Accept", "text/event-stream")],
                 lastEventID: self.profile.resume && !job.lastEventID.isEmpty ? job.lastEventID : nil,
                 body: .none,
@@ -48,20 +47,18 @@ extension App {
 
     /// The 200 head of an event stream came.
     mutating func streamOpened(_ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard let index = self.journeyIndex(exchange.scan) else {
+        guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("a stream without a scan")
         }
-        let job = self.journeys[index].job.jobId
-        self.journeys[index].stage = .streaming
-        self.journeys[index].remembered.reconnected()
-        self.journeys[index].connection = StreamConnection(
-            openedAt: now, resumed: exchange.lastEventID != nil)
+        let job = self.active[index].job.jobId
+        let episode = self.active[index].stage.episode
+        self.active[index].stage = self.active[index].stage.opened(
+            resumed: exchange.lastEventID != nil, at: now)
         self.observe(
             .streamOpened(
                 job: job, attempt: exchange.attempt, after: exchange.lastEventID, took: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
-        guard let episode = self.journeys[index].episode else { return }
-        self.journeys[index].episode = nil
+        guard let episode else { return }
         self.observe(
             .reconnected(
                 job: job, episode.cause, attempts: episode.attempts, resumed: exchange.lastEventID != nil,
@@ -88,13 +85,15 @@ extension App {
             }
             self.streamLost(exchange.scan, cause, after: asked, at: now, into: &effects)
         case .refused:
-            guard let index = self.journeyIndex(exchange.scan) else {
+            guard let index = self.activeIndex(exchange.scan) else {
                 preconditionFailure("a stream without a scan")
             }
             self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
             self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
-            self.journeys[index].streamRefusals += 1
-            guard self.journeys[index].streamRefusals >= AppLimits.streamRefusalsMax else { return }
+            self.active[index].stage = self.active[index].stage.refused()
+            guard case .disconnected(let stream, _, _) = self.active[index].stage,
+                stream.refusals >= AppLimits.streamRefusalsMax
+            else { return }
             self.park(exchange.scan, .unexpectedStatus, at: now, into: &effects)
         }
     }
@@ -122,11 +121,11 @@ extension App {
     private mutating func observeForeignURL(
         _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(exchange.scan) else { return }
+        guard let index = self.activeIndex(exchange.scan) else { return }
         var notes = ContractNotes()
         notes.add(
             "data.sseUrl", expected: "a path, or a URL of the target", seen: "another server",
-            excerpt: ServerText.shown(address: self.journeys[index].job.sseUrl), isDecisive: true)
+            excerpt: ServerText.shown(address: self.active[index].job.sseUrl), isDecisive: true)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
     }
 
@@ -134,8 +133,8 @@ extension App {
     private mutating func park(
         _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
-        self.giveUpEpisodes(index, resultsToo: false, at: now, into: &effects)
+        guard let index = self.activeIndex(scan) else { preconditionFailure("a stream without a scan") }
+        self.giveUpEpisodes(index, isSuperseded: false, resultsToo: false, at: now, into: &effects)
         self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
     }
 
@@ -144,21 +143,17 @@ extension App {
         _ scan: ScanNumber, _ cause: LossCause, after asked: Interval?, at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a stream without a scan") }
-        let attempt = self.journeys[index].scan.record.attempts.stream
-        let silence = self.journeys[index].connection.map { now - $0.lastByteAt }
+        guard let index = self.activeIndex(scan) else { preconditionFailure("a stream without a scan") }
+        let attempt = self.active[index].scan.record.attempts.stream
+        let silence = self.active[index].stage.lastByteAt.map { now - $0 }
         self.observe(
             .streamLost(
-                job: self.journeys[index].job.jobId, attempt: attempt, cause,
+                job: self.active[index].job.jobId, attempt: attempt, cause,
                 silence: cause == .silence ? silence : nil),
             of: scan, at: now, into: &effects)
-        self.journeys[index].connection = nil
-        if self.journeys[index].episode == nil {
-            self.journeys[index].episode = LossEpisode(cause: cause, noticedAt: now)
-        }
-        let wait = self.journeys[index].streamBackoff.failed(
-            self.profile.backoff, draw: self.jitter(.stream, scan, attempt: attempt))
-        self.journeys[index].stage = .disconnected(until: now + wait, floor: now + (asked ?? .zero))
+        self.active[index].stage = self.active[index].stage.lost(
+            cause, asked: asked, self.profile.backoff,
+            draw: self.jitter(.stream, scan, attempt: attempt), at: now)
     }
 
     /// The token does not open the job any more, or the job is gone: a new upload of the same scan, as often as the
@@ -166,42 +161,35 @@ extension App {
     mutating func jobEnded(
         _ scan: ScanNumber, _ end: JobEnd, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.journeyIndex(scan) else { preconditionFailure("a job without a scan") }
-        let job = self.journeys[index].job.jobId
-        let mayUpload = self.journeys[index].scan.record.tokenExpiries < self.profile.tokenExpiriesMax
-        if mayUpload { self.supersedeEpisode(index, at: now, into: &effects) }
+        guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
+        let job = self.active[index].job.jobId
+        let mayUpload = self.active[index].scan.record.tokenExpiries < self.profile.tokenExpiriesMax
+        let wasFetching = if case .fetching = self.active[index].stage { true } else { false }
         self.giveUpEpisodes(
-            index, resultsToo: self.journeys[index].stage == .fetching, at: now, into: &effects)
+            index, isSuperseded: mayUpload, resultsToo: wasFetching, at: now, into: &effects)
         self.observe(
             .jobAbandoned(job: job, cause: end.waitingCause.rawValue), of: scan, at: now, into: &effects)
-        self.journeys[index].scan.record.job = nil
-        self.journeys[index].scan.record.tokenExpiries += 1
-        self.journeys[index].scan.record.uploadDueUnixNs = mayUpload ? self.unixNanoseconds(at: now) : nil
+        self.active[index].scan.record.job = nil
+        self.active[index].scan.record.tokenExpiries += 1
+        self.active[index].scan.record.uploadDueUnixNs = mayUpload ? self.unixNanoseconds(at: now) : nil
         self.requeue(
             scan, end.waitingCause, mayUpload ? .none : .nextLaunch, floor: now, at: now, into: &effects)
     }
 
-    /// The server has answered, and its answer leads to a new upload: the loss is over, though no head came.
-    private mutating func supersedeEpisode(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard let episode = self.journeys[index].episode else { return }
-        self.journeys[index].episode = nil
-        self.observe(
-            .reconnectSuperseded(
-                job: self.journeys[index].job.jobId, episode.cause, attempts: episode.attempts),
-            of: self.journeys[index].number, at: now, into: &effects)
-    }
-
-    /// The job will not be followed any further: whatever was still to succeed has failed.
+    /// The job will not be followed any further: whatever was still to succeed has failed. `isSuperseded`: the server has
+    /// answered, and its answer leads to a new upload. The loss of the stream is over then, though no head came.
     mutating func giveUpEpisodes(
-        _ index: Int, resultsToo: Bool, at now: Instant, into effects: inout [PhoneEffect]
+        _ index: Int, isSuperseded: Bool, resultsToo: Bool, at now: Instant,
+        into effects: inout [PhoneEffect]
     ) {
-        let job = self.journeys[index].job.jobId
-        let scan = self.journeys[index].number
-        if let episode = self.journeys[index].episode {
-            self.journeys[index].episode = nil
+        let job = self.active[index].job.jobId
+        let scan = self.active[index].number
+        if let episode = self.active[index].stage.episode {
             self.observe(
-                .reconnectGivenUp(job: job, episode.cause, attempts: episode.attempts), of: scan, at: now,
-                into: &effects)
+                isSuperseded
+                    ? .reconnectSuperseded(job: job, episode.cause, attempts: episode.attempts)
+                    : .reconnectGivenUp(job: job, episode.cause, attempts: episode.attempts),
+                of: scan, at: now, into: &effects)
         }
         if resultsToo {
             self.observe(.resultsGivenUp(job: job), of: scan, at: now, into: &effects)
@@ -210,11 +198,12 @@ extension App {
 
     /// Opens the streams and asks for the results whose backoff is over.
     mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
-        for index in self.journeys.indices {
-            switch self.journeys[index].stage {
-            case .disconnected(let until, let floor) where max(until, floor) <= now:
+        for index in self.active.indices {
+            switch self.active[index].stage {
+            case .disconnected(_, _, let pause) where pause.end <= now:
+                self.active[index].stage = self.active[index].stage.requested()
                 self.openStream(index, at: now, into: &effects)
-            case .unfetched(let until, let floor) where max(until, floor) <= now:
+            case .unfetched(_, let pause) where pause.end <= now:
                 self.requestResults(index, at: now, into: &effects)
             case .disconnected, .unfetched, .uploading, .recording, .opening, .streaming, .fetching, .filing,
                 .cleaning:

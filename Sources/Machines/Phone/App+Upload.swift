@@ -13,7 +13,7 @@ extension App {
         // What a fresh process is to find if this one is killed.
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
-        self.journeys.append(ActiveScan(scan: scan, stage: .uploading))
+        self.active.append(ActiveScan(scan: scan, stage: .uploading))
         // In two steps, so that no size of a photo can overflow.
         let (whole, rest) = Int64(bytes).quotientAndRemainder(dividingBy: AppLimits.uploadBytesPerSecondMin)
         let transfer =
@@ -74,19 +74,19 @@ extension App {
         _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.meet(job.jobId, exchange, at: now, into: &effects)
-        guard let index = self.journeyIndex(exchange.scan) else {
+        guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
-        let due = self.uploadDue(self.journeys[index].scan.record) ?? exchange.sentAt
+        let due = self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt
         self.observe(
             .uploadAccepted(job: job.jobId, took: now - due, service: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
-        self.journeys[index].scan.uploadBackoff.succeeded()
-        self.journeys[index].scan.record.job = job
+        self.active[index].scan.uploadBackoff.succeeded()
+        self.active[index].scan.record.job = job
         // The number of the first stream request is reserved in the same write.
-        _ = self.journeys[index].scan.nextAttempt(.stream)
-        let ticket = self.store(.put(self.journeys[index].scan.record), into: &effects)
-        self.journeys[index].stage = .recording(ticket)
+        _ = self.active[index].scan.nextAttempt(.stream)
+        let ticket = self.store(.put(self.active[index].scan.record), into: &effects)
+        self.active[index].stage = self.active[index].stage.accepted(ticket)
     }
 
     /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.
@@ -113,10 +113,10 @@ extension App {
 
     /// One more upload of the scan has failed.
     private mutating func uploadBackoff(_ exchange: Exchange, at now: Instant) -> WaitingScan.Hold {
-        guard let index = self.journeyIndex(exchange.scan) else {
+        guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
-        let wait = self.journeys[index].scan.uploadBackoff.failed(
+        let wait = self.active[index].scan.uploadBackoff.failed(
             self.profile.backoff, draw: self.jitter(.upload, exchange.scan, attempt: exchange.attempt))
         return .until(now + wait)
     }

@@ -4,7 +4,7 @@ import Wire
 
 /// The app: every decision of it, and nothing else. Events and the time come in, effects go out.
 ///
-/// A scan is always in the custody of exactly one of two: the durable queue, or a journey. Its record
+/// A scan is always in the custody of exactly one of two: the durable queue, or the scans that are being worked on. Its record
 /// is in the driver's store from the capture until it is settled. A phone that is killed is thrown away; a fresh one that
 /// is launched with what the store holds goes on.
 ///
@@ -29,7 +29,7 @@ package struct App: Sendable {
     var queue = ScanQueue()
     /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
     /// stream, without one while only the DELETE is left.
-    var journeys: [ActiveScan] = []
+    var active: [ActiveScan] = []
     /// Scans that have left their slots while their streams are still open behind the terminal event: those count until they are over.
     var outlasted: [ScanNumber] = []
     var cleanups: [Cleanup] = []
@@ -155,7 +155,7 @@ package struct App: Sendable {
 
     /// A phone that is done holds nothing of its busiest moment: thousands of them would, more of them the longer a run is.
     private mutating func giveBackRoom() {
-        if self.journeys.isEmpty, self.journeys.capacity > 0 { self.journeys = [] }
+        if self.active.isEmpty, self.active.capacity > 0 { self.active = [] }
         if self.exchanges.isEmpty, self.exchanges.capacity > 0 { self.exchanges = [] }
         if self.cleanups.isEmpty, self.cleanups.capacity > 0 { self.cleanups = [] }
         if self.rejected.isEmpty, self.rejected.capacity > 0 { self.rejected = [] }
@@ -179,13 +179,11 @@ package struct App: Sendable {
             earliest = min(earliest ?? moment, moment)
         }
         for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
-        for index in self.journeys.indices {
-            switch self.journeys[index].stage {
-            case .streaming:
-                guard let lastByteAt = self.journeys[index].connection?.lastByteAt else { continue }
-                consider(lastByteAt + self.profile.idleTimeout)
-            case .disconnected(let until, let floor), .unfetched(let until, let floor):
-                if self.pathAvailable { consider(max(until, floor)) }
+        for index in self.active.indices {
+            switch self.active[index].stage {
+            case .streaming(_, let connection): consider(connection.lastByteAt + self.profile.idleTimeout)
+            case .disconnected(_, _, let pause), .unfetched(_, let pause):
+                if self.pathAvailable { consider(pause.end) }
             case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
                 break
             }
@@ -210,21 +208,18 @@ package struct App: Sendable {
 
     // MARK: Queries
 
-    /// Mutating, so that the phone is asked where it stands and not copied first.
     private var hasNothingToDo: Bool {
-        mutating get {
-            switch self.phase {
-            case .off:
-                true
-            case .running:
-                self.journeys.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
-                    && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
-            case .suspended, .frozen:
-                self.exchanges.isEmpty
-                    && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
-                    && self.journeys.indices.allSatisfy { self.journeys[$0].stage == .cleaning }
-                    && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
-            }
+        switch self.phase {
+        case .off:
+            true
+        case .running:
+            self.active.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
+                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
+        case .suspended, .frozen:
+            self.exchanges.isEmpty
+                && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
+                && self.active.indices.allSatisfy { self.active[$0].stage.isCleaning }
+                && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
         }
     }
 
@@ -248,7 +243,7 @@ package struct App: Sendable {
     }
 
     /// Scans that are not settled, wherever they are.
-    package var unsettledCount: Int { self.queue.count + self.journeys.count }
+    package var unsettledCount: Int { self.queue.count + self.active.count }
 
     /// Whether the app is off the screen.
     package var isAway: Bool { self.phase.isAway }
@@ -259,8 +254,8 @@ package struct App: Sendable {
     /// Slots in use.
     package var slotsTaken: Int {
         var taken = self.outlasted.count
-        // By place: to look at each journey through a closure would copy it.
-        for index in self.journeys.indices where self.journeys[index].holdsSlot { taken += 1 }
+        // By index: a closure would get a copy of each scan.
+        for index in self.active.indices where self.active[index].holdsSlot { taken += 1 }
         return taken
     }
 }

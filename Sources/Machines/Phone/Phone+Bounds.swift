@@ -1,9 +1,8 @@
 package import SimBase
 
 extension Phone {
-    /// What the phone holds, with the limits that it must keep to. Mutating, so that it is asked where it stands and not
-    /// copied first.
-    package mutating func eachBound(_ look: (Bound) -> Void) {
+    /// What the phone holds, with the limits that it must keep to.
+    package func eachBound(_ look: (Bound) -> Void) {
         self.app.eachBound(look)
         look(Bound("PhoneLimits.heldWritesMax", self.held.count, max: PhoneLimits.heldWritesMax))
     }

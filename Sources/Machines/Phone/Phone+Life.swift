@@ -51,7 +51,6 @@ extension Phone {
         case .storageFull:
             self.timesFull += 1
             if self.timesFull == 1 { self.fillStorage(kept: kept, at: now, into: &effects) }
-        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
         }
         guard window.to != .distantFuture else { return }
         effects.append(.schedule(.ends(window), at: window.to))
@@ -73,7 +72,6 @@ extension Phone {
         case .storageFull:
             self.timesFull -= 1
             if self.timesFull == 0 { self.freeStorage(at: now, into: &effects) }
-        default: preconditionFailure("\(window.kind.name) is not a fault of the phone")
         }
     }
 
@@ -263,24 +261,6 @@ extension Phone {
         case .put, .book: break
         }
         self.held.append(PendingWrite(change: change, ticket: ticket))
-    }
-}
-
-extension FaultKind {
-    /// Whether it is something that a user does with the app, or that happens to it while it is used.
-    fileprivate var needsApp: Bool {
-        switch self {
-        case .background, .kill, .reinstall: true
-        default: false
-        }
-    }
-
-    /// Whether it may come between two writes of the app, so that the phone has to know what it has stored.
-    package var tearsStorage: Bool {
-        switch self {
-        case .kill, .reinstall, .storageFull: true
-        default: false
-        }
     }
 }
 

@@ -218,13 +218,10 @@ package struct Phone: Sendable {
     /// Off the screen or dead, and sure to come back.
     private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }
 
-    /// Mutating, so that the phone is asked where it stands and not copied first.
     private var hasWork: Bool {
-        mutating get {
-            if !self.isQuiescent { return true }
-            guard self.isComingBack else { return false }
-            return !self.deferred.isEmpty || self.left.records > 0 || self.app.unsettledCount > 0
-        }
+        if !self.isQuiescent { return true }
+        guard self.isComingBack else { return false }
+        return !self.deferred.isEmpty || self.left.records > 0 || self.app.unsettledCount > 0
     }
 
     /// Whether its storage would give a fresh process the scan with that job; nil for a phone that does not remember.

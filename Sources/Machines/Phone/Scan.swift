@@ -47,7 +47,7 @@ struct Scan: Sendable {
     }
 }
 
-/// Where a scan's journey goes on.
+/// What is left to do for a scan.
 enum ScanWork: Hashable, Sendable {
     case upload
     /// A job is running: to its stream.

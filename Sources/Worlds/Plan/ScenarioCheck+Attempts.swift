@@ -87,10 +87,7 @@ extension ScenarioCheck {
     private static func returns(_ scenario: Scenario, _ group: FleetGroup) -> Int {
         group.network.tunnels.count
             + scenario.faults.count {
-                switch $0.kind {
-                case .offline, .handover, .background, .kill, .reinstall: true
-                default: false
-                }
+                if case .phone(let fault) = $0.kind { fault.returns } else { false }
             }
     }
 
@@ -189,7 +186,11 @@ extension FaultSpec {
         case .httpError(let fault):
             self.place != .upload && self.place != .cleanup && (400...499).contains(fault.status)
                 && fault.status != 408 && fault.status != 429
-        default: false
+        case .rateLimit, .stripBooks, .truncateResults, .retryableError, .finalError, .degraded, .slowStage,
+            .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
+            .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
+            .bandwidth, .loss, .refuse, .phone:
+            false
         }
     }
 
@@ -207,7 +208,11 @@ extension FaultSpec {
         case .refuse, .reset(_, .request), .close(_, .request): return .zero
         case .reset(let cut, .reply), .close(let cut, .reply), .endCleanly(let cut):
             return self.place == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
-        default: return nil
+        case .rateLimit, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError, .finalError,
+            .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .silence, .slice, .delay, .bandwidth,
+            .loss, .phone:
+            return nil
         }
     }
 }

@@ -129,20 +129,18 @@ package enum ScenarioCheck {
         if !isStream, case .afterEvents = fault.trigger {
             return finding("after", "only a stream has events", "wait for a time or for bytes")
         }
-        switch fault.kind {
-        case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
-            if isStream, side == .request {
-                return finding(
-                    "side", "a stream's request is over when its first byte comes",
-                    "leave `side` out, or act on `upload`")
-            }
-            switch cut {
-            case .betweenEvents, .afterBytes: return nil
-            case .insideEvent, .insideUTF8, .insideLineEnd:
-                guard !isStream else { return nil }
-                return finding("cut", "only a stream has events", "`cut: after-bytes(N)`, or leave it out")
-            }
-        default: return nil
+        // Of the faults that cut, `end-cleanly` acts on streams alone.
+        guard let (_, cut, side) = fault.kind.cutting, !fault.kind.endsCleanly else { return nil }
+        if isStream, side == .request {
+            return finding(
+                "side", "a stream's request is over when its first byte comes",
+                "leave `side` out, or act on `upload`")
+        }
+        switch cut {
+        case .betweenEvents, .afterBytes: return nil
+        case .insideEvent, .insideUTF8, .insideLineEnd:
+            guard !isStream else { return nil }
+            return finding("cut", "only a stream has events", "`cut: after-bytes(N)`, or leave it out")
         }
     }
 
@@ -187,7 +185,9 @@ package enum ScenarioCheck {
             return finding(
                 "count", "every attempt meets it, so no scan it chooses ever gets through",
                 "leave `count` out (once per scan), or give it a number: `count: 3`")
-        default:
+        case .stripBooks, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing,
+            .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .slice, .delay, .bandwidth, .loss,
+            .phone:
             return nil  // What it does, a scan can get past.
         }
     }

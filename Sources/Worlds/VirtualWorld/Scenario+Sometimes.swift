@@ -39,9 +39,15 @@ extension Scenario {
             case (.stripBooks, _): expect(.resultsFetched)
             case (.expireToken, _): expect(.tokenRefused, .restarted)
             case (.jobGone, _): expect(.restarted)
-            case (.kill, _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
-            case (.background, _): expect(.suspended)
-            default: break
+            case (.phone(.kill), _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
+            case (.phone(.background), _): expect(.suspended)
+            case (.httpError, _), (.refuse, _), (.reset, _), (.close, _), (.silence, _),
+                (.truncateResults, _),
+                (.retryableError, _), (.finalError, _), (.degraded, _), (.slowStage, _), (.unknownEvent, _),
+                (.badJSON, _), (.noMessage, _), (.latePing, _), (.noPing, _), (.twoTerminals, _),
+                (.ignoreLastEventID, _), (.forgetEvents, _), (.slice, _), (.delay, _), (.bandwidth, _),
+                (.loss, _), (.phone, _):
+                break
             }
         }
         if self.server.backend.jobTime.lowerBound > self.server.backend.tokenLifetime {

@@ -29,7 +29,7 @@ struct FaultDeskTests {
         var desk = desk(
             spec(
                 "a", .rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: nil), on: .upload),
-            spec("b", .expireToken), spec("c"), spec("d", .offline, on: .link))
+            spec("b", .expireToken), spec("c"), spec("d", .phone(.offline), on: .link))
         #expect(desk.opened(key(1, 1, .upload)).map(\.fault) == [0])
         #expect(desk.opened(key(1, 1, .stream)).map(\.fault) == [1, 2])
         #expect(desk.opened(key(1, 1, .cleanup)) == [])
@@ -165,9 +165,9 @@ struct FaultDeskTests {
     @Test func `what a phone's fault waits for is drawn for each phone`() {
         let length = FaultWindow(at: .seconds(1), length: .seconds(2))
         let desk = desk(
-            spec("torn", .kill, on: .app, window: length, trigger: .afterRecords(3...9)),
-            spec("step", .kill, on: .app, window: length, trigger: .afterStep(.book)),
-            spec("plain", .kill, on: .app, window: length))
+            spec("torn", .phone(.kill), on: .app, window: length, trigger: .afterRecords(3...9)),
+            spec("step", .phone(.kill), on: .app, window: length, trigger: .afterStep(.book)),
+            spec("plain", .phone(.kill), on: .app, window: length))
         var drawn: Set<Int> = []
         for device in UInt32(0)..<100 {
             let windows = desk.phoneSchedule(device: DeviceNumber(device), group: "g")
@@ -186,9 +186,11 @@ struct FaultDeskTests {
 
     @Test func `a phone's windows follow chance and scope, once for the run`() {
         let desk = desk(
-            spec("lift", .offline, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4))),
             spec(
-                "half", .offline, on: .link, window: FaultWindow(at: .seconds(1), length: nil),
+                "lift", .phone(.offline), on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4))
+            ),
+            spec(
+                "half", .phone(.offline), on: .link, window: FaultWindow(at: .seconds(1), length: nil),
                 scope: .share(.percent(50))),
             spec("stream fault"))
         var halves = 0
@@ -260,7 +262,8 @@ struct FiringBookTests {
 
     @Test func `the phone's side and the backend's meet different faults`() {
         let specs = [
-            spec("refuse-1", .refuse, on: .link), spec("reset-1"), spec("offline-1", .offline, on: .link),
+            spec("refuse-1", .refuse, on: .link), spec("reset-1"),
+            spec("offline-1", .phone(.offline), on: .link),
         ]
         var phone = FaultDesk(specs: specs, random: KeyedRandom(seed: 1), side: .phone)
         var backend = FaultDesk(specs: specs, random: KeyedRandom(seed: 1))

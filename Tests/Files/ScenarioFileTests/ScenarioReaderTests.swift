@@ -212,7 +212,7 @@ struct ScenarioReaderTests {
         ("{do: reset, cut: after-bytes(7)}", .reset(.afterBytes(7), .reply)),
         ("{do: reset, cut: {after-bytes: 7}}", .reset(.afterBytes(7), .reply)),
         ("{do: expire-token, after: 1s}", .expireToken),
-        ("{do: offline, for: 4s}", .offline),
+        ("{do: offline, for: 4s}", .phone(.offline)),
     ])
     func `a fault has its kind`(text: String, kind: FaultKind) throws {
         #expect(try fault(text)?.kind == kind)

@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ArmedFault.armed(.reset(.betweenEvents, .reply)), .armed(.offline),
+        ArmedFault.armed(.reset(.betweenEvents, .reply)), .armed(.phone(.offline)),
         .armed(.rateLimit(quota: Quota(requests: 0, window: .seconds(1)), retryAfter: nil)),
         .armed(.expireToken, .afterTime(Interval(nanoseconds: .max))),
         .armed(.expireToken, .afterEvents(.max)),

@@ -121,7 +121,7 @@ struct Bench {
     }
 
     func window(
-        _ kind: FaultKind, from: Int64, to: Int64? = nil, after trigger: PhoneTrigger? = nil
+        _ kind: PhoneFault, from: Int64, to: Int64? = nil, after trigger: PhoneTrigger? = nil
     ) -> PhoneWindow {
         PhoneWindow(
             fault: 0, kind: kind, from: .zero + .seconds(from),

@@ -83,7 +83,7 @@ import Testing
         let folder = TemporaryFolder()
         // Phone 1 alone is on the second thread, and its path is away long after the others are done.
         let away = FaultSpec(
-            id: "offline-1", kind: .offline, place: .link, chance: .always,
+            id: "offline-1", kind: .phone(.offline), place: .link, chance: .always,
             window: FaultWindow(at: .milliseconds(300), length: .milliseconds(100)), trigger: .atOnce,
             count: .oncePerScan, scope: .everyone)
         let bench = try FleetBench(

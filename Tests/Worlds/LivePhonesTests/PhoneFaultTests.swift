@@ -60,7 +60,7 @@ import Testing
         let folder = TemporaryFolder()
         let kills = (0..<4).map {
             self.fault(
-                .kill, at: .milliseconds(20 + 150 * Int64($0)), spread: .milliseconds(150),
+                .phone(.kill), at: .milliseconds(20 + 150 * Int64($0)), spread: .milliseconds(150),
                 for: .milliseconds(40), id: "kill-\($0)")
         }
         let (seen, scans, _, _) = try self.run(kills, state: folder.path)
@@ -80,7 +80,8 @@ import Testing
         let folder = TemporaryFolder()
         let kills = ScanStep.allCases.map {
             self.fault(
-                .kill, at: .zero, for: .milliseconds(40), after: .afterStep($0), id: "kill-\($0.rawValue)")
+                .phone(.kill), at: .zero, for: .milliseconds(40), after: .afterStep($0),
+                id: "kill-\($0.rawValue)")
         }
         let (seen, scans, _, _) = try self.run(scans: 6, kills, state: folder.path)
         #expect(scans.completed == 36)
@@ -93,10 +94,11 @@ import Testing
         let folder = TemporaryFolder()
         let kills = (0..<4).map {
             self.fault(
-                .kill, at: .zero, for: .milliseconds(30), after: .afterRecords(1...12), id: "kill-\($0)")
+                .phone(.kill), at: .zero, for: .milliseconds(30), after: .afterRecords(1...12),
+                id: "kill-\($0)")
         }
         let full = self.fault(
-            .storageFull, at: .zero, for: .milliseconds(100), after: .afterRecords(3...9), id: "full")
+            .phone(.storageFull), at: .zero, for: .milliseconds(100), after: .afterRecords(3...9), id: "full")
         let (seen, scans, _, _) = try self.run(scans: 4, kills + [full], state: folder.path)
         #expect(self.count(seen) { $0 == .killed } > 18)
         #expect(self.count(seen) { $0 == .storageFilled } > 3)
@@ -107,7 +109,7 @@ import Testing
 
     @Test func `a phone that is never started again leaves its scans for the next run`() throws {
         let folder = TemporaryFolder()
-        let kill = self.fault(.kill, at: .milliseconds(150), for: nil)
+        let kill = self.fault(.phone(.kill), at: .milliseconds(150), for: nil)
         let (_, scans, _, _) = try self.run(
             scans: 1, jobTime: .seconds(30), drain: .milliseconds(300), [kill], state: folder.path)
         #expect(scans.waiting + scans.discarded(.notStored) == 6)
@@ -123,8 +125,8 @@ import Testing
         let (seen, scans, _, _) = try self.run(
             scans: 1,
             [
-                self.fault(.offline, at: .milliseconds(100), for: .milliseconds(400), id: "offline"),
-                self.fault(.kill, at: .milliseconds(200), for: .milliseconds(100), id: "kill"),
+                self.fault(.phone(.offline), at: .milliseconds(100), for: .milliseconds(400), id: "offline"),
+                self.fault(.phone(.kill), at: .milliseconds(200), for: .milliseconds(100), id: "kill"),
             ], state: folder.path)
         #expect(scans.completed == 6)
         #expect(self.count(seen) { $0 == .pathReturned } == 6)
@@ -174,7 +176,7 @@ import Testing
         throws
     {
         let folder = TemporaryFolder()
-        let away = self.fault(.background, at: .milliseconds(150), for: .milliseconds(500))
+        let away = self.fault(.phone(.background), at: .milliseconds(150), for: .milliseconds(500))
         let (seen, scans, jobs, _) = try self.run(
             scans: 1, jobTime: .milliseconds(400), [away], state: folder.path)
         #expect(scans.completed == 6)
@@ -200,7 +202,7 @@ import Testing
         throws
     {
         let folder = TemporaryFolder()
-        let away = self.fault(.background, at: .zero, for: .milliseconds(400))
+        let away = self.fault(.phone(.background), at: .zero, for: .milliseconds(400))
         let (seen, scans, _, outcome) = try self.run(
             scans: 1, jobTime: .milliseconds(50), [away], state: folder.path)
         #expect(scans.completed == 6)
@@ -216,7 +218,7 @@ import Testing
 
     @Test func `a capture for a phone that never comes back is left out and counted`() throws {
         let folder = TemporaryFolder()
-        let away = self.fault(.background, at: .zero, for: nil)
+        let away = self.fault(.phone(.background), at: .zero, for: nil)
         let (_, scans, _, outcome) = try self.run(scans: 1, [away], state: folder.path)
         #expect(scans.captured == 0)
         #expect(outcome.captured == 0)
@@ -228,8 +230,8 @@ import Testing
         let (seen, scans, _, _) = try self.run(
             scans: 1,
             [
-                self.fault(.background, at: .milliseconds(100), for: .milliseconds(400), id: "away"),
-                self.fault(.kill, at: .milliseconds(200), for: .milliseconds(50), id: "kill"),
+                self.fault(.phone(.background), at: .milliseconds(100), for: .milliseconds(400), id: "away"),
+                self.fault(.phone(.kill), at: .milliseconds(200), for: .milliseconds(50), id: "kill"),
             ], state: folder.path)
         #expect(scans.completed == 6)
         #expect(self.count(seen) { $0 == .resumed } == 0)
@@ -252,7 +254,7 @@ import Testing
         }
         _ = try self.run(scans: 1, jobTime: .milliseconds(20), [], state: folder.path)
         let before = try identities()
-        let reinstall = self.fault(.reinstall, at: .milliseconds(200), for: .milliseconds(50))
+        let reinstall = self.fault(.phone(.reinstall), at: .milliseconds(200), for: .milliseconds(50))
         let (seen, scans, _, _) = try self.run(
             scans: 1, jobTime: .seconds(1), [reinstall], state: folder.path)
         #expect(scans.discarded(.reinstalled) == 6)
@@ -276,7 +278,7 @@ import Testing
         let folder = TemporaryFolder()
         let reinstalls = (0..<2).map {
             self.fault(
-                .reinstall, at: .milliseconds(30 + 200 * Int64($0)), spread: .milliseconds(100),
+                .phone(.reinstall), at: .milliseconds(30 + 200 * Int64($0)), spread: .milliseconds(100),
                 for: .milliseconds(30), id: "reinstall-\($0)")
         }
         let (_, scans, _, _) = try self.run(scans: 3, reinstalls, state: folder.path)
@@ -289,7 +291,7 @@ import Testing
     @Test func `a full storage refuses captures by name and loses nothing that it has`() throws {
         let folder = TemporaryFolder()
         // Twelve captures in 600 ms: half of them before, the others while it is full.
-        let full = self.fault(.storageFull, at: .milliseconds(300), for: .milliseconds(700))
+        let full = self.fault(.phone(.storageFull), at: .milliseconds(300), for: .milliseconds(700))
         let (seen, scans, jobs, _) = try self.run(
             scans: 2, load: .open(.constant(ArrivalRate(arrivals: 20, per: .seconds(1))), .uniform),
             jobTime: .milliseconds(400), [full], state: folder.path)
@@ -315,8 +317,8 @@ import Testing
         let (_, scans, _, _) = try self.run(
             scans: 1, jobTime: .milliseconds(500),
             [
-                self.fault(.storageFull, at: .milliseconds(250), for: .milliseconds(500), id: "full"),
-                self.fault(.kill, at: .milliseconds(400), for: .milliseconds(50), id: "kill"),
+                self.fault(.phone(.storageFull), at: .milliseconds(250), for: .milliseconds(500), id: "full"),
+                self.fault(.phone(.kill), at: .milliseconds(400), for: .milliseconds(50), id: "kill"),
             ], state: folder.path)
         #expect(scans.completed + scans.refused + scans.discarded(.notStored) == 6)
         #expect(scans.completed > 0)
@@ -332,12 +334,14 @@ import Testing
             scans: 6, load: think, jobTime: .milliseconds(80),
             [
                 self.fault(
-                    .kill, at: .milliseconds(60), spread: .milliseconds(80), for: .milliseconds(40), id: "k"),
+                    .phone(.kill), at: .milliseconds(60), spread: .milliseconds(80), for: .milliseconds(40),
+                    id: "k"),
                 self.fault(
-                    .reinstall, at: .milliseconds(200), spread: .milliseconds(80), for: .milliseconds(40),
+                    .phone(.reinstall), at: .milliseconds(200), spread: .milliseconds(80),
+                    for: .milliseconds(40),
                     id: "r"),
-                self.fault(.storageFull, at: .milliseconds(350), for: .milliseconds(60), id: "s"),
-                self.fault(.background, at: .milliseconds(450), for: .milliseconds(60), id: "b"),
+                self.fault(.phone(.storageFull), at: .milliseconds(350), for: .milliseconds(60), id: "s"),
+                self.fault(.phone(.background), at: .milliseconds(450), for: .milliseconds(60), id: "b"),
             ], state: folder.path)
         #expect(outcome.captured == 36, "no phone stopped for a scan that was gone")
         #expect(scans.captured == scans.completed + scans.refused + scans.discarded)
@@ -351,8 +355,9 @@ import Testing
             scans: 2,
             [
                 self.fault(
-                    .clockSkew(by: .minutes(-5)), at: .milliseconds(30), for: .milliseconds(150), id: "skew"),
-                self.fault(.kill, at: .milliseconds(100), for: .milliseconds(30), id: "kill"),
+                    .phone(.clockSkew(by: .minutes(-5))), at: .milliseconds(30), for: .milliseconds(150),
+                    id: "skew"),
+                self.fault(.phone(.kill), at: .milliseconds(100), for: .milliseconds(30), id: "kill"),
             ], state: folder.path)
         #expect(scans.completed + scans.discarded(.notStored) == 12)
         #expect(self.count(seen) { $0 == .clockSet(ahead: .minutes(-5)) } == 12)
@@ -366,7 +371,7 @@ import Testing
         gap: Int64
     ) throws {
         let folder = TemporaryFolder()
-        let handover = self.fault(.handover, at: .milliseconds(150), for: .milliseconds(gap))
+        let handover = self.fault(.phone(.handover), at: .milliseconds(150), for: .milliseconds(gap))
         let (seen, scans, _, _) = try self.run(
             scans: 1, jobTime: .milliseconds(600), [handover], state: folder.path)
         #expect(scans.completed == 6)

@@ -54,7 +54,7 @@ struct RunPlanTests {
         let faults = [
             fault(.expireToken, chance: .percent(10)),
             fault(
-                .offline, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4)),
+                .phone(.offline), on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4)),
                 scope: .share(.percent(50))),
             fault(
                 .rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: nil), on: .upload,

@@ -17,12 +17,13 @@ struct ScenarioCheckTests {
                 fault(
                     .rateLimit(quota: Quota(requests: 1, window: .seconds(4)), retryAfter: nil), on: .upload,
                     count: .eachAttempt),
-                fault(.offline, on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4)))) == [])
+                fault(.phone(.offline), on: .link, window: FaultWindow(at: .seconds(8), length: .seconds(4))))
+                == [])
     }
 
     @Test func `being offline for ever lets no scan through`() {
-        #expect(subjects(fault(.offline, on: .link)) == [.fault(0, key: "do")])
-        #expect(subjects(fault(.offline, on: .link, chance: .never)) == [])
+        #expect(subjects(fault(.phone(.offline), on: .link)) == [.fault(0, key: "do")])
+        #expect(subjects(fault(.phone(.offline), on: .link, chance: .never)) == [])
     }
 
     @Test func `a reset of every attempt before any event lets no scan through`() {
@@ -64,10 +65,11 @@ struct ScenarioCheckTests {
     @Test func `a fault that wakes when all is over is a mistake`() {
         // 120 scans at 6 a second are over after 20 s, and drained after 50 s.
         let late = FaultWindow(at: .seconds(50), length: .seconds(4))
-        #expect(subjects(fault(.offline, on: .link, window: late)) == [.fault(0, key: "at")])
+        #expect(subjects(fault(.phone(.offline), on: .link, window: late)) == [.fault(0, key: "at")])
         let inTime = FaultWindow(at: .seconds(49), length: .seconds(4))
-        #expect(subjects(fault(.offline, on: .link, window: inTime)) == [])
-        let short = scenario(faults: [fault(.offline, on: .link, window: inTime)], duration: .seconds(5))
+        #expect(subjects(fault(.phone(.offline), on: .link, window: inTime)) == [])
+        let short = scenario(
+            faults: [fault(.phone(.offline), on: .link, window: inTime)], duration: .seconds(5))
         #expect(ScenarioCheck.findings(short).map(\.subject) == [.fault(0, key: "at")])
     }
 
@@ -132,7 +134,8 @@ struct ScenarioCheckTests {
     @Test func `a retryable error has one retry, and one more for each return`() {
         let twice = fault(.retryableError(code: "X"), count: .perScan(2))
         #expect(warned(twice) == [.fault(0, key: "count")])
-        let away = fault(.background, on: .app, window: FaultWindow(at: .seconds(8), length: .seconds(4)))
+        let away = fault(
+            .phone(.background), on: .app, window: FaultWindow(at: .seconds(8), length: .seconds(4)))
         #expect(warned(twice, away) == [])
         #expect(warned(fault(.retryableError(code: "X"))) == [])
         #expect(
@@ -163,7 +166,7 @@ struct ScenarioCheckTests {
             warned(fault(error(503), on: .upload, window: long, count: .eachAttempt)) == [
                 .fault(0, key: "for")
             ])
-        #expect(warned(fault(.offline, on: .link, window: long)) == [.fault(0, key: "for")])
+        #expect(warned(fault(.phone(.offline), on: .link, window: long)) == [.fault(0, key: "for")])
         #expect(warned(fault(.stripBooks(.absent), window: long, count: .eachAttempt)) == [])
     }
 

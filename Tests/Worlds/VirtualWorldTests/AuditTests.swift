@@ -124,12 +124,12 @@ import Testing
     }
 
     @Test func `a queue of scans has its limit, and so have slots and remembered events`() {
-        var device = App(
+        var app = App(
             number: DeviceNumber(1), identity: DeviceIdentity.draw(KeyedRandom(seed: 1), DeviceNumber(1)),
             profile: .contract, random: KeyedRandom(seed: 1), run: 1, clockZero: 0, wallClockAtZero: 0)
         func bounds() -> [Bound] {
             var bounds: [Bound] = []
-            device.eachBound { bounds.append($0) }
+            app.eachBound { bounds.append($0) }
             return bounds
         }
         let (unsettled, slots) = ("AppLimits.unsettledMax", "ClientProfile.streamsMax")
@@ -145,9 +145,9 @@ import Testing
             var scan = Scan(record: record, scheduled: .zero)
             scan.record.scan = UInt32(number)
             if number <= 6 {
-                device.journeys.append(ActiveScan(scan: scan, stage: .uploading))
+                app.active.append(ActiveScan(scan: scan, stage: .uploading))
             } else {
-                device.queue.insert(
+                app.queue.insert(
                     WaitingScan(
                         scan: scan, cause: .captured, hold: .none, floor: .zero, ticket: StoreTicket(0),
                         isAnnounced: true))
@@ -164,10 +164,12 @@ import Testing
         let found = try self.findings(after: 1) { world in
             while !swapped, (try? world.step()) == true {
                 for phone in world.phones.indices {
-                    for index in world.phones[phone].machine.app.journeys.indices
-                    where world.phones[phone].machine.app.journeys[index].stage == .streaming {
+                    for index in world.phones[phone].machine.app.active.indices {
+                        guard case .streaming = world.phones[phone].machine.app.active[index].stage else {
+                            continue
+                        }
                         let foreign = String(repeating: "0", count: 64)
-                        world.phones[phone].machine.app.journeys[index].scan.record.job?.authToken =
+                        world.phones[phone].machine.app.active[index].scan.record.job?.authToken =
                             foreign
                         swapped = true
                     }
@@ -219,8 +221,8 @@ import Testing
         _ world: inout World, _ change: (inout World, Int, Int, StoreTicket) -> Void
     ) {
         for phone in world.phones.indices {
-            for index in world.phones[phone].machine.app.journeys.indices {
-                guard case .recording(let ticket) = world.phones[phone].machine.app.journeys[index].stage
+            for index in world.phones[phone].machine.app.active.indices {
+                guard case .recording(let ticket) = world.phones[phone].machine.app.active[index].stage
                 else { continue }
                 change(&world, phone, index, ticket)
             }
@@ -231,15 +233,15 @@ import Testing
         #expect(try self.told { _ in } == [])
         let address = try self.told { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
-                let job = world.phones[phone].machine.app.journeys[index].scan.record.job
-                world.phones[phone].machine.app.journeys[index].scan.record.job?.sseUrl =
+                let job = world.phones[phone].machine.app.active[index].scan.record.job
+                world.phones[phone].machine.app.active[index].scan.record.job?.sseUrl =
                     "/v3/jobs/scans/\(job?.jobId ?? "")/stream?again"
             }
         }
         #expect(address == [.requestWellFormed])
         let token = try self.told { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
-                world.phones[phone].machine.app.journeys[index].scan.record.job?.authToken = nil
+                world.phones[phone].machine.app.active[index].scan.record.job?.authToken = nil
             }
         }
         #expect(token.contains(.requestWellFormed))
@@ -348,7 +350,7 @@ import Testing
     {
         func broken(jitter: Interval) throws -> [Invariant] {
             let outage = Bench.fault(
-                .offline, on: .link, window: FaultWindow(at: .seconds(2), length: .seconds(2)),
+                .phone(.offline), on: .link, window: FaultWindow(at: .seconds(2), length: .seconds(2)),
                 count: .eachAttempt)
             let rate = ArrivalRate(arrivals: 100, per: .seconds(1))
             return try self.judged(

@@ -125,19 +125,21 @@ enum Kinds {
         ]
 
     static let phone: [Sample] = [
-        one("offline", .offline, on: .link, window: span(900, 1_500)),
-        one("handover", .handover, on: .link, window: span(900, 300)),
-        one("background", .background, on: .app, window: span(900, 2_000)),
-        one("kill", .kill, on: .app, window: span(1_200, 500), chance: .always),
+        one("offline", .phone(.offline), on: .link, window: span(900, 1_500)),
+        one("handover", .phone(.handover), on: .link, window: span(900, 300)),
+        one("background", .phone(.background), on: .app, window: span(900, 2_000)),
+        one("kill", .phone(.kill), on: .app, window: span(1_200, 500), chance: .always),
         one(
-            "kill-in-flush", .kill, on: .app, window: span(0, 500), after: .afterRecords(2...12),
+            "kill-in-flush", .phone(.kill), on: .app, window: span(0, 500), after: .afterRecords(2...12),
             chance: .always),
-        one("kill-at-step", .kill, on: .app, window: span(0, 500), after: .afterStep(.book), chance: .always),
-        one("reinstall", .reinstall, on: .app, window: span(1_200, 500)),
-        one("clock-skew", .clockSkew(by: .seconds(-300)), on: .app, window: span(0, 60_000)),
-        one("storage-full", .storageFull, on: .app, window: span(600, 900)),
         one(
-            "storage-full-in-flush", .storageFull, on: .app, window: span(0, 900),
+            "kill-at-step", .phone(.kill), on: .app, window: span(0, 500), after: .afterStep(.book),
+            chance: .always),
+        one("reinstall", .phone(.reinstall), on: .app, window: span(1_200, 500)),
+        one("clock-skew", .phone(.clockSkew(by: .seconds(-300))), on: .app, window: span(0, 60_000)),
+        one("storage-full", .phone(.storageFull), on: .app, window: span(600, 900)),
+        one(
+            "storage-full-in-flush", .phone(.storageFull), on: .app, window: span(0, 900),
             after: .afterRecords(2...9), chance: .always
         ),
     ]

@@ -24,7 +24,7 @@ import VirtualWorld
 
     @Test func `what a kill leads to follows from where it comes`() {
         func expected(_ trigger: FaultTrigger) -> [Sometimes] {
-            self.expected(Bench.fault(.kill, on: .app, after: trigger))
+            self.expected(Bench.fault(.phone(.kill), on: .app, after: trigger))
         }
         #expect(expected(.atOnce) == [.relaunched])
         #expect(expected(.afterRecords(3...9)) == [.relaunched])

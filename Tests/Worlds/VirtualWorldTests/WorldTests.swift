@@ -93,7 +93,7 @@ import Testing
 
     @Test func `of an upload that loses its path the rest never leaves`() throws {
         let offline = Bench.fault(
-            .offline, on: .link, window: FaultWindow(at: .milliseconds(700), length: .seconds(3)))
+            .phone(.offline), on: .link, window: FaultWindow(at: .milliseconds(700), length: .seconds(3)))
         let run = try self.upload(bitsPerSecond: 2_000_000, faults: [offline])
         #expect(run.broken == [])
         let accepted = run.observations.filter {
@@ -139,7 +139,8 @@ import Testing
         for seed in UInt64(1)...5 {
             // The record of a capture takes one to four milliseconds to become durable.
             let kill = Bench.fault(
-                .kill, on: .app, window: FaultWindow(at: .milliseconds(250), length: .milliseconds(300)))
+                .phone(.kill), on: .app,
+                window: FaultWindow(at: .milliseconds(250), length: .milliseconds(300)))
             let rate = ArrivalRate(arrivals: 250, per: .seconds(1))
             let run = try Bench.run(
                 Bench.scenario(
@@ -160,7 +161,7 @@ import Testing
     @Test(arguments: ScanStep.allCases)
     func `a kill at a step of a scan loses nothing and adds no book twice`(step: ScanStep) throws {
         let kill = Bench.fault(
-            .kill, on: .app, window: FaultWindow(at: .zero, length: .milliseconds(300)),
+            .phone(.kill), on: .app, window: FaultWindow(at: .zero, length: .milliseconds(300)),
             after: .afterStep(step))
         for seed in UInt64(1)...5 {
             let run = try Bench.run(Bench.scenario(seed: seed, faults: [kill]))
@@ -181,11 +182,11 @@ import Testing
         for seed in UInt64(1)...10 {
             let kills = (0..<3).map {
                 Bench.fault(
-                    .kill, on: .app, id: "kill-\($0)",
+                    .phone(.kill), on: .app, id: "kill-\($0)",
                     window: FaultWindow(at: .zero, length: .milliseconds(300)), after: .afterRecords(1...14))
             }
             let full = Bench.fault(
-                .storageFull, on: .app, id: "full",
+                .phone(.storageFull), on: .app, id: "full",
                 window: FaultWindow(at: .zero, length: .milliseconds(300)),
                 after: .afterRecords(1...9))
             let run = try Bench.run(
@@ -208,7 +209,7 @@ import Testing
     /// Two phones in a tunnel from before their captures on.
     private func troubled(settle: Interval?) throws -> Bench.Outcome {
         let tunnel = Bench.fault(
-            .offline, on: .link, window: FaultWindow(at: .milliseconds(100), length: .hours(10)))
+            .phone(.offline), on: .link, window: FaultWindow(at: .milliseconds(100), length: .hours(10)))
         var plan = Bench.plan(
             Bench.scenario(
                 groups: [Bench.group(devices: 2, scans: 2)], faults: [tunnel], drain: .seconds(5)))

@@ -1,0 +1,174 @@
+import SimBase
+import Talaria
+
+// The stages of a scan: what follows on what, and what they say.
+
+extension ActiveScan.Stage {
+    /// The upload was answered with a job.
+    func accepted(_ ticket: StoreTicket) -> Self {
+        guard case .uploading = self else { self.isIllegal("accepted") }
+        return .recording(ticket)
+    }
+
+    /// The stream is requested, for the first time or again.
+    func requested() -> Self {
+        switch self {
+        case .recording: return .opening(ActiveScan.JobStream(), nil)
+        case .disconnected(let stream, var episode, _):
+            episode.attempts += 1
+            return .opening(stream, episode)
+        case .uploading, .opening, .streaming, .fetching, .unfetched, .filing, .cleaning:
+            self.isIllegal("requested")
+        }
+    }
+
+    /// The 200 head of an event stream came.
+    func opened(resumed: Bool, at now: Instant) -> Self {
+        guard case .opening(var stream, _) = self else { self.isIllegal("opened") }
+        stream.remembered.reconnected()
+        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed))
+    }
+
+    /// The stream is over without a terminal event, or could not be opened. `asked`: how long the server asks to wait.
+    func lost(
+        _ cause: LossCause, asked: Interval?, _ policy: BackoffPolicy, draw: UInt64, at now: Instant
+    ) -> Self {
+        var (stream, episode) = (ActiveScan.JobStream(), LossEpisode(cause: cause, noticedAt: now))
+        switch self {
+        case .recording: break
+        case .opening(let kept, let going): (stream, episode) = (kept, going ?? episode)
+        case .streaming(let kept, _): stream = kept
+        case .uploading, .disconnected, .fetching, .unfetched, .filing, .cleaning: self.isIllegal("lost")
+        }
+        let wait = stream.backoff.failed(policy, draw: draw)
+        return .disconnected(
+            stream, episode, ActiveScan.Pause(until: now + wait, floor: now + (asked ?? .zero)))
+    }
+
+    /// The stream was refused with a status that the contract does not name.
+    func refused() -> Self {
+        guard case .disconnected(var stream, let episode, let pause) = self else { self.isIllegal("refused") }
+        stream.refusals += 1
+        return .disconnected(stream, episode, pause)
+    }
+
+    /// The job has completed, and its books are still to be requested.
+    func completed(_ fetch: ActiveScan.ResultsFetch, at now: Instant) -> Self {
+        guard case .streaming = self else { self.isIllegal("completed") }
+        return .unfetched(fetch, ActiveScan.Pause(until: now, floor: now))
+    }
+
+    /// The results are requested.
+    func fetched() -> Self {
+        guard case .unfetched(let fetch, _) = self else { self.isIllegal("fetched") }
+        return .fetching(fetch)
+    }
+
+    /// An answer came that is not the results.
+    func answeredBadly() -> Self {
+        guard case .fetching(var fetch) = self else { self.isIllegal("answered badly") }
+        fetch.badAnswers += 1
+        return .fetching(fetch)
+    }
+
+    /// The results could not be had this time.
+    func failed(asked: Interval?, _ policy: BackoffPolicy, draw: UInt64, at now: Instant) -> Self {
+        guard case .fetching(var fetch) = self else { self.isIllegal("failed") }
+        fetch.failures += 1
+        let wait = fetch.backoff.failed(policy, draw: draw)
+        return .unfetched(fetch, ActiveScan.Pause(until: now + wait, floor: now + (asked ?? .zero)))
+    }
+
+    /// The outcome is known and written.
+    func decided(_ filing: ActiveScan.Filing) -> Self {
+        switch self {
+        case .uploading, .streaming, .fetching: return .filing(filing)
+        case .recording, .opening, .disconnected, .unfetched, .filing, .cleaning: self.isIllegal("decided")
+        }
+    }
+
+    /// The outcome is durable.
+    func filed() -> Self {
+        guard case .filing = self else { self.isIllegal("filed") }
+        return .cleaning
+    }
+
+    /// The path is back: a wait ends at this moment.
+    func pathReturned(tryAt moment: Instant) -> Self {
+        switch self {
+        case .disconnected(let stream, let episode, let pause):
+            .disconnected(stream, episode, ActiveScan.Pause(until: moment, floor: pause.floor))
+        case .unfetched(let fetch, let pause):
+            .unfetched(fetch, ActiveScan.Pause(until: moment, floor: pause.floor))
+        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: self
+        }
+    }
+
+    /// Changes the open stream where it is: its buffers are moved, not copied.
+    mutating func update<Result>(
+        _ change: (inout ActiveScan.JobStream, inout StreamConnection) -> Result
+    ) -> Result {
+        guard case .streaming(var stream, var connection) = self else { self.isIllegal("read") }
+        self = .cleaning
+        defer { self = .streaming(stream, connection) }
+        return change(&stream, &connection)
+    }
+
+    private func isIllegal(_ transition: String) -> Never {
+        preconditionFailure("a scan in \(self) cannot be \(transition)")
+    }
+}
+
+extension ActiveScan.Stage {
+    var isCleaning: Bool {
+        if case .cleaning = self { true } else { false }
+    }
+
+    /// The loss that no 200 head has ended yet.
+    var episode: LossEpisode? {
+        switch self {
+        case .opening(_, let episode): episode
+        case .disconnected(_, let episode, _): episode
+        case .uploading, .recording, .streaming, .fetching, .unfetched, .filing, .cleaning: nil
+        }
+    }
+
+    /// The wait that it serves.
+    var pause: ActiveScan.Pause? {
+        switch self {
+        case .disconnected(_, _, let pause), .unfetched(_, let pause): pause
+        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        }
+    }
+
+    /// When the last bytes of the open stream came.
+    var lastByteAt: Instant? {
+        if case .streaming(_, let connection) = self { connection.lastByteAt } else { nil }
+    }
+
+    /// How many events of the stream are known again.
+    var rememberedCount: Int {
+        switch self {
+        case .opening(let stream, _), .streaming(let stream, _), .disconnected(let stream, _, _):
+            stream.remembered.count
+        case .uploading, .recording, .fetching, .unfetched, .filing, .cleaning: 0
+        }
+    }
+
+    /// Failures to get the results.
+    var resultsFailures: Int {
+        switch self {
+        case .fetching(let fetch), .unfetched(let fetch, _): fetch.failures
+        case .uploading, .recording, .opening, .streaming, .disconnected, .filing, .cleaning: 0
+        }
+    }
+
+    /// What keeps it from going on, while it waits out a backoff; nil for what is nobody's failure.
+    var trouble: WaitingCause? {
+        switch self {
+        case .unfetched(let fetch, _): fetch.failures > 0 ? .resultsUnavailable : nil
+        case .disconnected(_, let episode, _): episode.waitingCause
+        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        }
+    }
+}
