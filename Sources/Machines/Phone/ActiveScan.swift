@@ -17,7 +17,7 @@ struct ActiveScan: Sendable {
     var number: ScanNumber { self.scan.number }
 
     /// What is going on, with all that is valid meanwhile. The functions in `ActiveScan+Transitions.swift` lead from one
-    /// stage to the next.
+    /// stage to the next; the table of them is in Docs/machines/scan.md.
     enum Stage: Sendable {
         /// The photo is on its way. Leaves to `recording` or `filing`, or back to the queue.
         case uploading
