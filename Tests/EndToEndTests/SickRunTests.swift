@@ -83,8 +83,8 @@ extension EndToEnd {
                 "upload=html", 99, "No scan was completed: … uploads got an unreadable response"),
             .target("upload=503 every=2", 99, "6 of 12 scans had not finished after 3 s: 6 "),
             .target("stream=401", 99, "No scan was completed: 12 of 12 with an expired token"),
-            .target("stream=404", 99, "No scan was completed: 12 of 12 whose job was gone"),
-            .target("stream=410", 99, "No scan was completed: 12 of 12 whose job was gone"),
+            .target("stream=404", 99, "No scan was completed: 12 of 12 whose job no longer exists"),
+            .target("stream=410", 99, "No scan was completed: 12 of 12 whose job no longer exists"),
             .target(
                 "stream=429 retry-after=600", 99,
                 "No scan was completed: … stream requests were answered with 429"),
@@ -111,7 +111,9 @@ extension EndToEnd {
                 "No scan was completed: … results requests were answered with 400"),
             .target(
                 "books=stripped results=401", 99, "No scan was completed: 12 of 12 with an expired token"),
-            .target("books=stripped results=404", 99, "No scan was completed: 12 of 12 whose job was gone"),
+            .target(
+                "books=stripped results=404", 99, "No scan was completed: 12 of 12 whose job no longer exists"
+            ),
             .target(
                 "books=stripped results=429 retry-after=600", 99,
                 "No scan was completed: … results requests were answered with 429"),
