@@ -13,7 +13,7 @@ package enum OriginLimits {
 /// the time it is told is admitted.
 package struct RateLimiter: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// So many more may come now. `reset`: when the oldest of those that count leaves the window.
+        /// `remaining`: how many more may come now. `reset`: when the oldest of those that count leaves the window.
         case admitted(remaining: Int, reset: Instant)
         /// The first moment at which a slot is free.
         case limited(until: Instant)

@@ -38,7 +38,7 @@ extension Refusal {
         self.retryAfter = error.retryAfter.map { min(max(.zero, $0), OriginLimits.intervalMax) }
         self.override = Override(
             status: error.status, code: error.code ?? self.code.rawValue,
-            // Of a code that the contract does not know, nothing says that a repeat may help.
+            // Nothing says that a retry may help after a code that the contract does not know.
             retryable: error.retryable ?? code?.retryable ?? false, retryAfterPlace: error.retryAfterPlace)
     }
 }

@@ -23,7 +23,7 @@ package struct PhotoProblem: Hashable, Sendable, CustomStringConvertible {
 
 /// The photographs of a folder, for phones to take.
 package struct PhotoFolder: Sendable {
-    /// Of a source file; uploads are far smaller (10,000,000 bytes each, Docs/contract.md section 1.2).
+    /// The limit of a source file; uploads are far smaller (10,000,000 bytes each, Docs/contract.md section 1.2).
     package static let bytesMax = 50_000_000
     package static let photosMax = 500
     /// Of all the photographs together, which stay in memory for the run.

@@ -58,7 +58,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var lineEnds: LineEnds
     /// Uploads per device id, in a sliding window; nil is no limit (Docs/contract.md section 1.8).
     package var rateLimit: Quota?
-    /// From the `completed` event until the results are answered with 404 (C21).
+    /// From the `completed` event until the job expires (C21); with the default token lifetime a client gets 401 first, then 410.
     package var resultsLifetime: Interval
     /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
     package var completedBytesMax: Int

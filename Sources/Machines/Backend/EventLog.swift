@@ -37,13 +37,13 @@ struct EventLog: Sendable {
             return Array(self.bytes.dropFirst(head.utf8.count).dropLast(2))
         }
 
-        /// The same event with another id.
+        /// This event with another id.
         func with(milliseconds: Int64) -> Entry {
             Entry(
                 position: self.position, self.kind, milliseconds, emitted: self.emitted, data: self.data)
         }
 
-        /// The same event with other data.
+        /// This event with other data.
         func with(data: [UInt8]) -> Entry {
             Entry(
                 position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data)

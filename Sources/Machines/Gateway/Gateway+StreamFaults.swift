@@ -66,7 +66,7 @@ extension Gateway {
         return books.body
     }
 
-    /// The same event with other data; comments and fields beside it stay.
+    /// The bytes of an event with other data; its comments and other fields stay.
     private static func rewritten(_ block: SSEBlock, _ event: SSEEvent, _ data: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         for line in block.bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })

@@ -34,7 +34,7 @@ struct Exchange: Sendable {
     /// The backend waits for the body.
     var wantsUpload = false
     var answer = Answer.pending
-    /// Of an event stream.
+    /// The line end of an event stream.
     var lineEnd = SSELineEnd.lf
     /// When the head of the answer went to the link.
     var answeredAt: Instant?

@@ -14,7 +14,7 @@ struct ServedConnection: Sendable {
     /// What reaches the backend when the link lets it.
     enum Inbound: Sendable {
         case head(ExchangeID)
-        /// Of a body that is passed on.
+        /// Bytes of a body that is passed on.
         case body(ExchangeID, [UInt8])
         case end(ExchangeID)
         /// A fault ends the connection here, unless the request is complete.

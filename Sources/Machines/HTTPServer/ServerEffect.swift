@@ -8,7 +8,7 @@ package import Wire
 package enum ServerEffect: Sendable {
     /// These bytes have come through the link: the peer gets them.
     case send(ConnectionID, [UInt8])
-    /// The same, in a segment of their own.
+    /// Like `send`, in a TCP segment of their own.
     case sendApart(ConnectionID, [UInt8])
     /// FIN after everything before. The connection is out of the server's hands: what still comes is thrown away.
     case finish(ConnectionID)
@@ -18,7 +18,7 @@ package enum ServerEffect: Sendable {
     /// Whether the connection is to be read. It is at first.
     case read(ConnectionID, Bool)
     case observe(Observation)
-    /// Of a gateway only.
+    /// An effect on a connection to the upstream; only a gateway has one.
     indirect case upstream(UpstreamEffect)
     /// A request is over. Only where somebody looks on (`ServingSetup.tellsRequests`).
     indirect case served(ServedRequest)

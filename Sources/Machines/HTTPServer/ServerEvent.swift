@@ -13,11 +13,12 @@ package struct ConnectionID: Hashable, Sendable {
     }
 }
 
-/// An event of an HTTP server (Docs/style.md rule 2). The driver owns sockets; the server decides about their bytes. Events of a connection that is over are late and change nothing.
+/// An event of an HTTP server (Docs/style.md rule 2). The driver owns sockets; the server decides about their bytes.
+/// Events of a connection that is over are late and change nothing.
 package enum ServerEvent: Sendable {
     /// Bytes were read. The buffer is the driver's and is not kept.
     case received(ConnectionID, ArraySlice<UInt8>)
-    /// So many bytes of a body were read whose content does not matter: part of a photo.
+    /// The number of bytes that were read of a body whose content does not matter: part of a photo.
     case receivedFiller(ConnectionID, bytes: Int)
     /// The peer said its last word (FIN).
     case ended(ConnectionID)
@@ -25,7 +26,7 @@ package enum ServerEvent: Sendable {
     case gone(ConnectionID)
     /// The cut that was asked for has been made.
     case cutDone(ConnectionID)
-    /// So many bytes wait for the peer to take them. Told only where somebody can be held up by it.
+    /// The number of bytes that the peer has not taken yet. Sent only where a slow peer holds up somebody else.
     case backlog(ConnectionID, bytes: Int)
     /// What comes from the foreign backend behind a gateway.
     case upstream(UpstreamEvent)
@@ -39,6 +40,6 @@ package enum UpstreamEvent: Sendable {
     case received(ExchangeID, [UInt8])
     /// The answer is complete, or never will be.
     case ended(ExchangeID, UpstreamFailure?)
-    /// So many bytes of a request's body wait for the upstream to take them.
+    /// The number of bytes of a request's body that the upstream has not taken yet.
     case bodyLeft(ExchangeID, Int)
 }

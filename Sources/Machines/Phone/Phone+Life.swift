@@ -224,7 +224,7 @@ extension Phone {
         self.storage?.flush { effects.append(.app(.store($0, $1))) }
     }
 
-    /// The same, up to the record that a fault waits for.
+    /// Makes records durable, up to the one that a fault waits for.
     mutating func flush(at now: Instant, into effects: inout [PhoneEffect]) {
         if !self.armed.isEmpty, let (window, kept) = self.takeArmed(at: now) {
             self.enter(window, kept: kept, at: now, into: &effects)
