@@ -37,61 +37,93 @@ struct Module {
 let modules = [
     Module("SimBase", .core, []),
     Module("Metrics", .core, ["SimBase"]),
+    Module("JSON", .core, ["SimBase"]),
     Module("Wire", .core, ["SimBase"]),
-    Module("Talaria", .core, ["SimBase"]),
-    Module("Faults", .core, ["SimBase", "Talaria"]),
-    Module("OriginServer", .core, ["SimBase", "Talaria", "Wire", "Faults"]),
+    Module("Talaria", .core, ["SimBase", "JSON"]),
+    Module("Observations", .core, ["SimBase", "Talaria"]),
+    Module("Faults", .core, ["SimBase", "JSON", "Talaria", "Observations"]),
+    Module("OriginServer", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults"]),
 
-    Module("Phone", .machines, ["SimBase", "Talaria", "Wire", "Faults"], tests: ["Plan"]),
-    Module("Backend", .machines, ["SimBase", "Talaria", "Wire", "Faults", "OriginServer"]),
     Module(
-        "Gateway", .machines, ["SimBase", "Talaria", "Wire", "Faults", "OriginServer"], tests: ["Backend"]),
+        "Phone", .machines, ["SimBase", "Wire", "Talaria", "Observations", "Faults"], tests: ["JSON", "Plan"]),
+    Module(
+        "Backend", .machines,
+        ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"]),
+    Module(
+        "Gateway", .machines,
+        ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"], tests: ["Backend"]),
     Module(
         "HTTPServer", .machines,
-        ["SimBase", "Talaria", "Wire", "Faults", "OriginServer", "Backend", "Gateway"]),
+        [
+            "SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend",
+            "Gateway",
+        ]),
 
     Module(
-        "Ledger", .judging, ["SimBase", "Talaria", "Metrics"],
-        tests: ["Phone", "Backend", "OriginServer", "Faults", "Plan", "ScenarioFile", "VirtualWorld"]),
+        "Ledger", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
+        tests: [
+            "RunJudge", "RunMetrics", "Phone", "Backend", "OriginServer", "Faults", "Plan", "ScenarioFile",
+            "VirtualWorld",
+        ]),
+    Module("RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations"]),
+    Module(
+        "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"]),
 
-    Module("Plan", .worlds, ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics"]),
+    Module("Plan", .worlds, ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend"]),
     Module(
         "VirtualWorld", .worlds,
         [
-            "SimBase", "Wire", "Talaria", "Faults", "Phone", "Backend", "HTTPServer", "Plan",
-            "Ledger",
+            "SimBase", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend", "HTTPServer",
+            "Ledger", "RunJudge", "Plan",
         ]),
     Module("EventLoop", .worlds, ["SimBase", "CEvent", "CSystem"]),
     Module("CurlLoop", .worlds, ["SimBase", "EventLoop", "CSystem", "CCurl"]),
     Module(
         "LivePhones", .worlds,
-        ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Plan", "EventLoop", "CurlLoop", "Imaging"],
-        tests: ["LiveServer", "Backend", "HTTPServer", "Wire", "Ledger"]),
+        [
+            "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Faults", "Phone", "Plan", "EventLoop",
+            "CurlLoop", "Imaging",
+        ],
+        tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Wire", "Ledger"]),
     Module(
         "LiveServer", .worlds,
         [
-            "SimBase", "Talaria", "Wire", "Faults", "OriginServer", "Backend", "Gateway", "HTTPServer",
-            "EventLoop", "CurlLoop",
-        ]),
+            "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend", "Gateway",
+            "HTTPServer", "EventLoop", "CurlLoop",
+        ],
+        tests: ["JSON"]),
 
     Module(
         "ScenarioFile", .files,
-        ["SimBase", "Talaria", "Phone", "Backend", "Faults", "Metrics", "Plan", "Ledger", "CYAML"]),
+        [
+            "SimBase", "Metrics", "JSON", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge",
+            "Plan", "CYAML",
+        ],
+        tests: ["Observations"]),
     Module("Imaging", .files, ["SimBase", "CTurboJPEG"]),
 
     Module(
-        "RunArchive", .files, ["SimBase", "Metrics", "Talaria", "Plan", "Ledger", "CZlib"],
+        "RunArchive", .files,
+        [
+            "SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "Plan",
+            "CZlib",
+        ],
         tests: ["Reports", "ReportSamples"]),
 
     Module(
-        "Reports", .reports, ["SimBase", "Metrics", "Talaria", "Ledger", "RunArchive"],
+        "Reports", .reports,
+        ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "RunArchive"],
         tests: ["ReportSamples"]),
     Module(
-        "RunComparison", .reports, ["SimBase", "Metrics", "Ledger", "RunArchive", "Reports"],
+        "RunComparison", .reports,
+        ["SimBase", "Metrics", "Ledger", "RunMetrics", "RunJudge", "RunArchive", "Reports"],
         tests: ["ReportSamples"]),
     Module(
         "Dashboard", .reports,
-        ["SimBase", "Metrics", "Wire", "Ledger", "RunArchive", "Reports", "EventLoop"],
+        [
+            "SimBase", "Metrics", "Wire", "Ledger", "RunMetrics", "RunJudge", "EventLoop", "RunArchive",
+            "Reports",
+        ],
         tests: ["Talaria", "ReportSamples"]),
 ]
 

@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Ledger
+import Metrics
 import Plan
 import SimBase
 import Talaria

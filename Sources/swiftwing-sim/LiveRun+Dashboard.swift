@@ -7,6 +7,8 @@ import Phone
 import Plan
 import Reports
 import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
 
 /// The page that shows the run as it goes: told once a second, and never waited for but at the very end.

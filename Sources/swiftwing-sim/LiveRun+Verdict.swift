@@ -9,6 +9,8 @@ import Phone
 import Plan
 import Reports
 import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
 
 extension LiveRun {
@@ -80,7 +82,7 @@ extension LiveRun {
     }
 
     private func report(
-        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle
+        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: RunTimeline
     ) -> ExitCode {
         self.dashboard?.judged(result, chronicle.withoutPhones)
         return RunOutput(directory: self.directory, console: self.console)

@@ -5,6 +5,7 @@ import Faults
 import Foundation
 import LivePhones
 import Metrics
+import Observations
 import Phone
 import Plan
 import Reports

@@ -1,5 +1,6 @@
 import CurlLoop
 import EventLoop
+import JSON
 import RunArchive
 import SimBase
 
@@ -72,7 +73,7 @@ struct PreflightFailure: Error {
         self.hint = hint
     }
 
-    init(_ failure: TransportFailure) {
+    init(_ failure: CurlFailure) {
         // libcurl knows the target by the phone's alias.
         let message = failure.message.replacing(CurlPool.alias(ofPhone: 0), with: "the target,")
         self.text = message

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Imaging
+import JSON
 import Reports
 import RunArchive
 import SimBase

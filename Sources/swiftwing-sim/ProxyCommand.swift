@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import HTTPServer
 import LiveServer
+import Observations
 import Plan
 import SimBase
 import Talaria

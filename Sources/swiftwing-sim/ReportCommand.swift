@@ -5,6 +5,7 @@ import Metrics
 import Plan
 import Reports
 import RunArchive
+import RunJudge
 import ScenarioFile
 import SimBase
 import Talaria

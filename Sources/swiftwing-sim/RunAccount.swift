@@ -5,9 +5,12 @@ import Ledger
 import LivePhones
 import LiveServer
 import Metrics
+import Observations
 import Plan
 import Reports
 import RunArchive
+import RunJudge
+import RunMetrics
 import ScenarioFile
 import SimBase
 import Talaria
@@ -24,7 +27,7 @@ struct RunAccount {
     private var received = 0
     private(set) var recorder: RunRecorder
     private let watchesMoments: Bool
-    private var sometimes: SometimesTable
+    private var sometimes: CoverageTable
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
@@ -36,14 +39,14 @@ struct RunAccount {
         var settings = LedgerSettings(plan, hasBackendView: hasBackendView)
         settings.recordTime = LedgerSettings.recordTimeLive
         self.watchesMoments = !plan.scenario.moments.isEmpty
-        self.sometimes = SometimesTable(
-            expected: [], named: plan.scenario.moments.compactMap { Sometimes(rawValue: $0) },
+        self.sometimes = CoverageTable(
+            expected: [], named: plan.scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
             slotsMax: settings.slotsMax, raisesBase: plan.scenario.raisesBase)
         self.recorder = RunRecorder(
             ledger: Ledger(
                 shelf: plan.shelf, settings: settings,
                 harness: HarnessSettings(plan, hasBackendView: hasBackendView, hasGateway: hasGateway)),
-            tally: Tally(
+            tally: MetricsCollector(
                 fleet: settings.fleet, faultIDs: plan.scenario.faults.map(\.id),
                 hasBackendView: hasBackendView),
             objectives: SLOParts(plan), aborting: plan.scenario.slos, faults: plan.scenario.faults.count)
@@ -65,7 +68,7 @@ struct RunAccount {
     var scans: ScanTotals { self.recorder.ledger.totals.scans }
 
     /// What the scenario says that a run must come to, and this one did not.
-    var unreached: [Sometimes] { self.sometimes.unreached }
+    var unreached: [CoverageGoal] { self.sometimes.unreached }
 
     /// Why the run should end now.
     mutating func ending(at moment: Instant) -> RunEnding? { self.recorder.ending(at: moment) }

@@ -3,6 +3,8 @@ import Foundation
 import Ledger
 import Reports
 import RunArchive
+import RunJudge
+import RunMetrics
 
 /// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
 /// the rest is, and nothing that was written says that all went well.
@@ -14,7 +16,7 @@ struct RunOutput {
 
     /// Returns what the process ends with. `isWritten` gets the result as the files have it.
     func finish(
-        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: Chronicle,
+        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: RunTimeline,
         isWritten: (RunResult) -> Void = { _ in }
     ) -> ExitCode {
         var ifItFails = judgement

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import JSON
 import SimBase
 import Wire
 

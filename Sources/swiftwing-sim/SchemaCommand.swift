@@ -1,3 +1,4 @@
+import JSON
 import ScenarioFile
 
 /// `schema`: the scenario format for editors and for the documentation.

@@ -3,6 +3,7 @@ import Faults
 import Foundation
 import HTTPServer
 import LiveServer
+import Observations
 import Plan
 import ScenarioFile
 import SimBase

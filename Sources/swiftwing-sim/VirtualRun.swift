@@ -5,10 +5,13 @@ import Foundation
 import Ledger
 import LivePhones
 import Metrics
+import Observations
 import Phone
 import Plan
 import Reports
 import RunArchive
+import RunJudge
+import RunMetrics
 import ScenarioFile
 import SimBase
 import Talaria
@@ -49,7 +52,7 @@ final class VirtualRun {
     private var world: VirtualWorld.World
     private var recorder: RunRecorder
     private var sentinel: Sentinel
-    private var sometimes: SometimesTable
+    private var sometimes: CoverageTable
     private var isInterrupted = false
     /// What ended the run before its time.
     private var endedBy: RunEnding?
@@ -69,7 +72,8 @@ final class VirtualRun {
             ledger: Ledger(
                 shelf: self.plan.shelf, settings: settings,
                 harness: HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)),
-            tally: Tally(fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
+            tally: MetricsCollector(
+                fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
             objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
             intervalsOfALength: Self.intervalsOfALength)
         var rules = SentinelSettings(
@@ -85,8 +89,8 @@ final class VirtualRun {
         rules.resultsFormats = self.plan.groups.map(\.profile.resultsFormat)
         rules.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
         self.sentinel = Sentinel(rules, ledger: settings)
-        self.sometimes = SometimesTable(
-            expected: scenario.sometimes, named: scenario.moments.compactMap { Sometimes(rawValue: $0) },
+        self.sometimes = CoverageTable(
+            expected: scenario.sometimes, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
             slotsMax: settings.slotsMax, raisesBase: scenario.raisesBase)
         self.world = VirtualWorld.World(request.plan)
         let broken = self.world.phonesToStayBroken
@@ -173,7 +177,7 @@ final class VirtualRun {
     /// Each is moved on: a run sees millions. Leaves the batch empty.
     private static func hear(
         _ batch: inout [Observation], _ recorder: inout RunRecorder, _ sentinel: inout Sentinel,
-        _ sometimes: inout SometimesTable, _ directory: RunDirectory
+        _ sometimes: inout CoverageTable, _ directory: RunDirectory
     ) {
         for place in batch.indices {
             let observation = batch.take(place, leaving: .nothing)

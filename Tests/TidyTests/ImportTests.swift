@@ -6,7 +6,7 @@ import Testing
     private static let system: Set = ["Glibc", "Darwin"]
 
     private static let outside: [String: Set<String>] = [
-        "Talaria": ["FoundationEssentials"], "EventLoop": ["Synchronization"], "LivePhones": system,
+        "JSON": ["FoundationEssentials"], "EventLoop": ["Synchronization"], "LivePhones": system,
         "Imaging": system, "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
         "swiftwing-sim": system.union(["Foundation"]),
     ]

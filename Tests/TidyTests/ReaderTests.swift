@@ -6,7 +6,8 @@ import Testing
     private static let readers =
         ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
         + ["Gateway/Recording", "Gateway/RecordingLine", "Gateway/RecordingPlayer", "HTTPServer/Recorder"]
-        + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "Talaria/JSON", "Talaria/PlainObject"]
+        + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "JSON/JSON", "JSON/FastJSONReader"]
+        + ["JSON/ShortKey", "Talaria/Bodies+Reading"]
         + [
             "LivePhones/JournalFile", "LivePhones/JournalText", "LivePhones/StateFolder",
             "Metrics/Counters",
@@ -58,12 +59,13 @@ import Testing
         ("Gateway/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
         ("Gateway/RecordingPlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),
         ("CurlLoop/", "$0 * 10", "of three digits"),
-        ("Talaria/JSON", "did not encode", "of bodies of this program's own"),
-        ("Talaria/PlainObject", "$0 * 10", "of as many digits as were checked"),
-        ("Talaria/PlainObject", "1 << ", "of places in a list of this program's own"),
-        ("Talaria/PlainObject", "<< 8", "of a key of this program's own"),
-        ("Talaria/PlainObject", "bytesMax, \"a key", "of a key of this program's own"),
-        ("Talaria/PlainObject", ".integer", "a kind of member, and a text that is skipped"),
+        ("JSON/JSON", "did not encode", "of bodies of this program's own"),
+        ("JSON/FastJSONReader", "$0 * 10", "of as many digits as were checked"),
+        ("Talaria/Bodies+Reading", "1 << ", "of places in a list of this program's own"),
+        ("JSON/ShortKey", "<< 8", "of a key of this program's own"),
+        ("JSON/ShortKey", "bytesMax, \"a key", "of a key of this program's own"),
+        ("JSON/FastJSONReader", ".integer", "a kind of member, and a text that is skipped"),
+        ("Talaria/Bodies+Reading", ".integer", "a kind of member, and a number that the reader checked"),
         ("LivePhones/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
         ("LivePhones/StateFolder", "precondition(threads", "of a number that this program sets"),
         ("RunArchive/JSONValue+Reading", "self.integer", "where numbers are brought into range"),

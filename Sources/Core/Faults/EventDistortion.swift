@@ -1,3 +1,4 @@
+import JSON
 package import Talaria
 
 /// What the server's faults make of an event or a body: for the simulated backend's own and for those of a foreign one

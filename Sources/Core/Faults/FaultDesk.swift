@@ -1,5 +1,6 @@
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// Decides which faults an exchange meets.
 ///

@@ -7,13 +7,13 @@ struct FiringBook: Sendable {
         var scan: ScanNumber
     }
 
-    private struct Tally: Sendable {
+    private struct FiringCount: Sendable {
         var fault: Int
         var count: Int
     }
 
     private let scansMax: Int
-    private var tallies: [ScanKey: [Tally]] = [:]
+    private var tallies: [ScanKey: [FiringCount]] = [:]
     /// Keys in the order of their first firing, from `oldest` on. May name scans that were forgotten since.
     private var order: [ScanKey] = []
     private var oldest = 0
@@ -40,7 +40,7 @@ struct FiringBook: Sendable {
         if let place = tallies.firstIndex(where: { $0.fault == fault }) {
             tallies[place].count += 1
         } else {
-            tallies.append(Tally(fault: fault, count: 1))
+            tallies.append(FiringCount(fault: fault, count: 1))
         }
         self.tallies[key] = tallies
     }

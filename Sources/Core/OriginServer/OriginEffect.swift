@@ -1,4 +1,5 @@
 package import Faults
+package import Observations
 package import SimBase
 package import Talaria
 package import Wire

@@ -1,4 +1,6 @@
 package import Faults
+import JSON
+package import Observations
 package import SimBase
 package import Talaria
 

@@ -1,4 +1,5 @@
 package import Faults
+import Observations
 package import SimBase
 package import Talaria
 

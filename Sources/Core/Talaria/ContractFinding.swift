@@ -1,3 +1,6 @@
+import JSON
+import SimBase
+
 /// Something in a server's answer or event that the contract does not foresee (Docs/design.md section 11.9):
 /// neither an error nor silence.
 package struct ContractFinding: Hashable, Sendable {
@@ -66,7 +69,7 @@ package struct ContractNotes: Sendable {
             self.notes.append(
                 Note(
                     path: path, expected: expected, seen: seen,
-                    excerpt: excerpt.map { JSONNode.bounded($0) }, isDecisive: isDecisive))
+                    excerpt: excerpt.map(\.bounded), isDecisive: isDecisive))
         }
     }
 

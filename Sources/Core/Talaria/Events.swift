@@ -1,5 +1,3 @@
-private import FoundationEssentials
-
 /// `data` of a `progress` event (Docs/contract.md section 2.1). Everything but `jobId` may be missing in some
 /// dialect.
 package struct ProgressData: Codable, Hashable, Sendable {

@@ -1,5 +1,7 @@
+import JSON
+
 // Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
-// and the answer is used (Docs/contract.md section 1.2). The plain forms of `PlainObject` are read without
+// and the answer is used (Docs/contract.md section 1.2). The plain forms of `FastJSONReader` are read without
 // these and say the same.
 
 /// The members of one object, and where it stands in its answer.

@@ -1,4 +1,5 @@
 import Ledger
+import RunMetrics
 import SimBase
 import Talaria
 

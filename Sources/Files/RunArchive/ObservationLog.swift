@@ -1,5 +1,6 @@
+package import Observations
 import SimBase
-package import Talaria
+import Talaria
 
 /// Observations as text, one JSON object a line with a fixed order of keys:
 ///

@@ -1,5 +1,6 @@
+package import Observations
 import SimBase
-package import Talaria
+import Talaria
 
 /// Reads lines of `events.ndjson` back: the counterpart of `ObservationFields`.
 ///

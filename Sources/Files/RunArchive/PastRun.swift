@@ -1,6 +1,9 @@
 import Foundation
 package import Ledger
 package import Metrics
+import Observations
+package import RunJudge
+package import RunMetrics
 import SimBase
 import Talaria
 
@@ -9,7 +12,7 @@ package struct PastRun: Sendable {
     package let folder: String
     package let head: RunHead
     package private(set) var result: RunResult
-    package private(set) var chronicle: Chronicle
+    package private(set) var chronicle: RunTimeline
     /// Whether it was killed: nobody judged it.
     package let wasCutOff: Bool
 
@@ -87,8 +90,9 @@ package struct PastRun: Sendable {
         // Judges what the state folder has lost, and nothing else: that was known before the run began.
         var custodian = judge
         var lost = LostRecords()
-        var tally = Tally(fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
-        self.chronicle = Chronicle(faults: head.faults.count)
+        var tally = MetricsCollector(
+            fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
+        self.chronicle = RunTimeline(faults: head.faults.count)
         if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
             let reader = ObservationReader(faults: head.faults)
             while let line = lines.next() {
@@ -109,7 +113,7 @@ package struct PastRun: Sendable {
         var intervals = IntervalReader(folder: folder, head: head)
         while let moment = intervals.next() {
             table.add(moment.table)
-            self.chronicle.counted(Chronicle.counts(moment.table), from: moment.from)
+            self.chronicle.counted(RunTimeline.counts(moment.table), from: moment.from)
         }
         let past = Past(
             head: head, disconnections: tally.measured.disconnections, until: self.chronicle.until)

@@ -1,6 +1,8 @@
-package import Ledger
+import Ledger
+package import Observations
+package import RunMetrics
 import SimBase
-package import Talaria
+import Talaria
 
 /// The observations of one phone, read from the log.
 package struct PhoneTimeline: Equatable, Sendable {

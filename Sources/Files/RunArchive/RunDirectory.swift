@@ -1,8 +1,11 @@
 import Foundation
-package import Ledger
+import Ledger
 package import Metrics
+package import Observations
+package import RunJudge
+package import RunMetrics
 package import SimBase
-package import Talaria
+import Talaria
 
 /// The folder of one run (Docs/design.md section 8). It is filled as the run goes, so that a killed run still
 /// tells what it did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what
@@ -172,7 +175,7 @@ package final class RunDirectory {
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others: they then say `exit`, and why.
     package func finish(
-        _ result: RunResult, _ chronicle: Chronicle, failures: [OutputError.Failure],
+        _ result: RunResult, _ chronicle: RunTimeline, failures: [OutputError.Failure],
         exitOnFailure exit: RunExit, render: ReportRenderer
     ) throws(OutputError) -> [String] {
         self.events.file.close()
@@ -208,7 +211,7 @@ package final class RunDirectory {
     }
 
     /// Writes the reports anew for another result. Those that cannot be written are no longer there.
-    package func rewrite(_ result: RunResult, _ chronicle: Chronicle, render: ReportRenderer) {
+    package func rewrite(_ result: RunResult, _ chronicle: RunTimeline, render: ReportRenderer) {
         let reports = render(RunReport(result, chronicle, folders: [self.path]))
         for name in reports.map(\.name) {
             // A folder in the place of a report is not ours.

@@ -1,3 +1,4 @@
+import SimBase
 import Talaria
 
 /// The location of a run's folder.

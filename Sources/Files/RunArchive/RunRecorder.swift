@@ -1,7 +1,10 @@
 package import Ledger
 package import Metrics
+package import Observations
+import RunJudge
+package import RunMetrics
 package import SimBase
-package import Talaria
+import Talaria
 
 /// Hears everything that both sides of a run saw, in one order, and has it judged, measured, told and written down.
 ///
@@ -14,14 +17,14 @@ package struct RunRecorder {
     private struct Judged {
         let leftOut: Set<DeviceNumber>
         var ledger: Ledger
-        var tally: Tally
+        var tally: MetricsCollector
         /// Covers all intervals that are over, and what the driver counted.
         var past: MetricTable
     }
 
     package private(set) var ledger: Ledger
-    package private(set) var chronicle: Chronicle
-    private var tally: Tally
+    package private(set) var chronicle: RunTimeline
+    private var tally: MetricsCollector
     private var objectives: SLOParts
     /// Nil where that is everything.
     private var judged: Judged?
@@ -42,7 +45,7 @@ package struct RunRecorder {
 
     /// `aborting`: objectives that may end the run; see `ending(at:)`.
     package init(
-        ledger: Ledger, tally: Tally, objectives: SLOParts, aborting: [SLO] = [], faults: Int,
+        ledger: Ledger, tally: MetricsCollector, objectives: SLOParts, aborting: [SLO] = [], faults: Int,
         intervalsOfALength: Int? = nil
     ) {
         self.watch = AbortWatch(aborting)
@@ -52,7 +55,7 @@ package struct RunRecorder {
         self.samples = SampleWitness(fleet: tally.fleet)
         self.objectives = objectives
         self.past = Measurements(table: tally.measured.table)
-        self.chronicle = Chronicle(faults: faults)
+        self.chronicle = RunTimeline(faults: faults)
         self.begin(at: .zero)
     }
 
@@ -192,7 +195,7 @@ package struct RunRecorder {
             objectives.add(judged ?? interval.table, from: from, open: open)
             directory.log(interval.table, from: from, length: length)
             sums.add(interval.table)
-            counted = Chronicle.counts(interval.table)
+            counted = RunTimeline.counts(interval.table)
         }
         self.objectives = objectives
         self.sums = sums
@@ -204,7 +207,7 @@ package struct RunRecorder {
     }
 }
 
-extension Chronicle {
+extension RunTimeline {
     static func counts(_ table: MetricTable) -> (events: Int, pings: Int) {
         func count(_ metric: CountMetric) -> Int {
             guard case .measured(let count) = table.count(metric, of: .fleet) else { return 0 }

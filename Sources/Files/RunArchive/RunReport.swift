@@ -1,6 +1,7 @@
 import Foundation
-package import Ledger
+import Ledger
 package import Metrics
+package import RunMetrics
 package import SimBase
 import Talaria
 
@@ -13,7 +14,7 @@ package struct RunReport: Sendable {
     package static let trackWindowsMax = 240
 
     package var result: RunResult
-    package var chronicle: Chronicle
+    package var chronicle: RunTimeline
     /// How long a window of the tracks is.
     package var trackWidth = Interval.seconds(1)
     /// The latencies over time in the order of the metrics, without empty ones.
@@ -31,7 +32,7 @@ package struct RunReport: Sendable {
     package var latenessMost: Interval?
 
     /// `folders`: one, or those of the shards.
-    package init(_ result: RunResult, _ chronicle: Chronicle, folders: [String]) {
+    package init(_ result: RunResult, _ chronicle: RunTimeline, folders: [String]) {
         self.result = result
         self.chronicle = chronicle
         self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
@@ -60,7 +61,7 @@ package struct RunReport: Sendable {
     }
 
     /// A report of a run in progress: without timelines, with `tracks` and objectives as far as they are known.
-    package init(live result: RunResult, _ chronicle: Chronicle, tracks: [LatencyTrack], width: Interval) {
+    package init(live result: RunResult, _ chronicle: RunTimeline, tracks: [LatencyTrack], width: Interval) {
         self.result = result
         self.chronicle = chronicle
         self.tracks = tracks

@@ -1,5 +1,7 @@
 package import Ledger
 package import Metrics
+package import RunJudge
+package import RunMetrics
 package import SimBase
 
 /// Everything that a report says about a run: all formats are made from this one value and from nothing else.
@@ -55,7 +57,7 @@ package struct RunResult: Sendable {
     /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.
-    package var troubles: [Troubles.Row] = []
+    package var troubles: [ErrorSummary.Row] = []
 
     // MARK: What else the reader must know
 
@@ -121,7 +123,7 @@ package struct RunResult: Sendable {
     /// The most that say why a run went as it did.
     private static let troublesMax = 8
 
-    package mutating func take(_ troubles: Troubles) {
+    package mutating func take(_ troubles: ErrorSummary) {
         self.troubles = Array(troubles.byCount.prefix(Self.troublesMax))
     }
 

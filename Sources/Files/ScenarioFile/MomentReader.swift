@@ -1,4 +1,5 @@
 import Ledger
+import RunJudge
 
 /// Reads `sometimes`: ids of moments.
 struct MomentReader {
@@ -13,7 +14,7 @@ struct MomentReader {
                 help: "for example `sometimes: [stream-resumed, slots-full]`")
             return []
         }
-        let known = Sometimes.allCases.map(\.rawValue)
+        let known = CoverageGoal.allCases.map(\.rawValue)
         var moments: [String] = []
         for node in nodes {
             guard case .scalar(let text) = node.content else {

@@ -1,8 +1,10 @@
 import Backend
 import Faults
+import JSON
 import Ledger
 import Phone
 import Plan
+import RunJudge
 import Talaria
 
 /// The JSON Schema of scenario files, for editors. It knows keys, words and the forms of values; what only the whole
@@ -38,7 +40,7 @@ package enum ScenarioSchema {
             "expect-broken": JSONSchema.list(of: .anyText, max: ExpectedBreakReader.breaksMax)
                 .described("invariants, and metrics of objectives, that must break; nothing else may"),
             "sometimes": JSONSchema.list(
-                of: .choice(Sometimes.allCases.map(\.rawValue)), max: Sometimes.allCases.count
+                of: .choice(CoverageGoal.allCases.map(\.rawValue)), max: CoverageGoal.allCases.count
             ).described("moments that a run must come to, or it ends with 98"),
             "drain": .duration.described("how long scans may take after the last arrival"),
             "duration": JSONSchema.duration.orOff().described("no arrivals from then on"),

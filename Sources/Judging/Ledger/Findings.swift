@@ -1,8 +1,9 @@
+import Metrics
 import SimBase
 
 /// What the ledger has found so far: totals by group, and the violations of each invariant.
 struct Findings: Sendable {
-    private struct Tally: Sendable {
+    private struct ViolationCount: Sendable {
         var violations = 0
         var expected = 0
         /// Violations beyond the bounds of the judgement.
@@ -14,7 +15,7 @@ struct Findings: Sendable {
     private let settings: LedgerSettings
     /// By group, and last those of no group.
     private(set) var totals: [LedgerTotals]
-    private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
+    private var tallies = [ViolationCount](repeating: ViolationCount(), count: Invariant.allCases.count)
 
     var bounds = JudgementBounds()
 

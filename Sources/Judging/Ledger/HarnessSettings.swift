@@ -1,3 +1,4 @@
+package import Metrics
 package import SimBase
 
 /// What `HarnessWitness` must know of a run.

@@ -1,3 +1,5 @@
+import Metrics
+import Observations
 import SimBase
 import Talaria
 
@@ -84,7 +86,7 @@ struct HarnessWitness: Sendable {
     var phones: [Phone] = []
     var jobsAlive = 0
     var uploadsOpen = 0
-    private var places = DevicePlaces()
+    private var places = DeviceIndex()
     private(set) var now = Instant(nanoseconds: .min)
     /// Of the present instant.
     var effects: [Effect] = []

@@ -1,4 +1,5 @@
 package import Metrics
+package import Observations
 package import SimBase
 package import Talaria
 
@@ -23,9 +24,9 @@ package struct WaitingRecord: Hashable, Sendable {
 /// no check depends on a phone being ahead of the backend within an instant.
 package struct Ledger: Sendable {
     private let rules: Rules
-    var hasBackendView: Bool { self.rules.settings.hasBackendView }
+    package var hasBackendView: Bool { self.rules.settings.hasBackendView }
     private var findings: Findings
-    private var places = DevicePlaces()
+    private var places = DeviceIndex()
     /// In the order of their first observation.
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
@@ -103,7 +104,7 @@ package struct Ledger: Sendable {
         self.past = []
         swap(&moment, &self.present)
         self.judgeBySide(&moment)
-        // What the network did there is only measured, by `Tally`.
+        // What the network did there is only measured, by `MetricsCollector`.
         moment.clear()
         self.past = moment
     }

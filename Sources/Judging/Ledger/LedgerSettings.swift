@@ -1,3 +1,4 @@
+package import Metrics
 package import SimBase
 
 /// What the ledger must know of a run before it starts.

@@ -1,5 +1,7 @@
+import Metrics
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// What a sentinel must know of a run.
 package struct SentinelSettings: Hashable, Sendable {
@@ -127,7 +129,7 @@ package struct Sentinel: Sendable {
     private let settings: SentinelSettings
     private var findings: Findings
     private let fleet: FleetMap
-    private var phones = DevicePlaces()
+    private var phones = DeviceIndex()
     private var states: [Phone] = []
     /// By their places.
     private var devices: [DeviceNumber] = []

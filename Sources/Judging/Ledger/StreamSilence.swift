@@ -1,3 +1,4 @@
+import Observations
 package import SimBase
 import Talaria
 

@@ -1,5 +1,7 @@
 package import Metrics
-package import Talaria
+package import Observations
+import SimBase
+import Talaria
 
 /// Why a scan is gone without being lost.
 package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
@@ -197,12 +199,5 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.jobs.abandoned, .jobsAbandoned)
         add(self.jobs.orphaned, .jobsOrphaned)
         add(self.jobs.unfinishedCleanups, .cleanupUnfinished)
-    }
-}
-
-extension String {
-    /// What a server or a phone's profile wrote, short enough for a report. Escaping is the report's business.
-    var bounded: String {
-        self.utf8.count <= 80 ? self : String(decoding: self.utf8.prefix(80), as: UTF8.self) + "…"
     }
 }

@@ -1,4 +1,6 @@
 internal import Faults
+import JSON
+import Observations
 internal import OriginServer
 internal import SimBase
 internal import Talaria
@@ -31,7 +33,7 @@ extension Backend {
     }
 
     func reply(
-        _ context: RequestContext, _ status: Int, json body: some PlainEncodable, _ headers: [HeaderLine],
+        _ context: RequestContext, _ status: Int, json body: some FastJSONEncodable, _ headers: [HeaderLine],
         into effects: inout [OriginEffect]
     ) {
         self.reply(

@@ -1,4 +1,5 @@
 internal import Faults
+import Observations
 internal import OriginServer
 internal import SimBase
 internal import Talaria

@@ -1,4 +1,5 @@
 internal import Faults
+import JSON
 internal import Talaria
 
 /// The `data` of a `completed` event, with its books or without.

@@ -1,4 +1,5 @@
 internal import Faults
+import JSON
 internal import OriginServer
 internal import Talaria
 

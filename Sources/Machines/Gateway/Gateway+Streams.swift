@@ -1,4 +1,6 @@
 internal import Faults
+import JSON
+import Observations
 internal import OriginServer
 internal import SimBase
 internal import Talaria

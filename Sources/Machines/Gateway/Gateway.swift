@@ -1,4 +1,5 @@
 internal import Faults
+import Observations
 package import OriginServer
 package import SimBase
 internal import Talaria

@@ -1,3 +1,4 @@
+import JSON
 internal import OriginServer
 internal import SimBase
 internal import Talaria

@@ -1,4 +1,5 @@
 package import Faults
+import JSON
 package import SimBase
 package import Talaria
 

@@ -1,3 +1,5 @@
+import Backend
+import Observations
 import OriginServer
 import SimBase
 import Talaria

@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Gateway
+import Observations
 import OriginServer
 package import SimBase
 import Talaria

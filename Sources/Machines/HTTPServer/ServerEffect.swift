@@ -1,7 +1,8 @@
 package import Faults
+package import Observations
 package import OriginServer
 package import SimBase
-package import Talaria
+import Talaria
 package import Wire
 
 /// An effect of an HTTP server.

@@ -1,3 +1,5 @@
+import Backend
+import JSON
 import OriginServer
 import SimBase
 import Talaria

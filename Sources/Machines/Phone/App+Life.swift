@@ -1,3 +1,4 @@
+import Observations
 import SimBase
 import Talaria
 

@@ -1,5 +1,6 @@
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 import Wire
 
 /// The app: every decision of it, and nothing else. Events and the time come in, effects go out.

@@ -1,3 +1,4 @@
+package import Observations
 package import SimBase
 package import Talaria
 

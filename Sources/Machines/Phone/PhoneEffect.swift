@@ -1,5 +1,6 @@
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// What a phone wants done.
 package enum PhoneEffect: Sendable {

@@ -1,7 +1,9 @@
 package import EventLoop
-package import Ledger
+import Ledger
 package import Metrics
+import Reports
 package import RunArchive
+package import RunMetrics
 import SimBase
 import Wire
 
@@ -31,7 +33,7 @@ package final class Dashboard {
     private enum Message: Sendable {
         case begin(folder: String, RunHead, SLOParts)
         case moment(LiveMoment)
-        case judged(RunResult, Chronicle)
+        case judged(RunResult, RunTimeline)
         case finish(RunResult)
         case fail(String)
     }
@@ -80,7 +82,7 @@ package final class Dashboard {
     package func show(_ moment: LiveMoment) { self.messages.post(.moment(moment)) }
 
     /// Renders the whole run after its verdict, while its reports are written.
-    package func judged(_ result: RunResult, _ chronicle: Chronicle) {
+    package func judged(_ result: RunResult, _ chronicle: RunTimeline) {
         self.messages.post(.judged(result, chronicle))
     }
 

@@ -1,6 +1,7 @@
-package import Ledger
+import Ledger
 import Reports
 package import RunArchive
+package import RunMetrics
 package import SimBase
 
 /// The state of a run in progress. It is taken once a second and must be cheap: measurements are read from the run's files
@@ -12,7 +13,7 @@ package struct LiveMoment: Sendable {
     /// As far as it goes. Its metrics are those that the files do not hold, and it has no objectives.
     package var result: RunResult
     /// The timeline of the run, without the phones.
-    package var chronicle: Chronicle
+    package var chronicle: RunTimeline
     /// Captures that the scenario plans; nil where that depends on the backend.
     package var scansPlanned: Int?
     package var lastArrival: Instant
@@ -21,7 +22,7 @@ package struct LiveMoment: Sendable {
     package var latenessMost: Interval?
 
     package init(
-        at: Instant, measured: Instant, result: RunResult, chronicle: Chronicle, scansPlanned: Int?,
+        at: Instant, measured: Instant, result: RunResult, chronicle: RunTimeline, scansPlanned: Int?,
         lastArrival: Instant, phonesOffline: Int, latenessMost: Interval?
     ) {
         self.at = at

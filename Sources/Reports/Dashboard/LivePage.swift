@@ -1,7 +1,9 @@
-package import Ledger
+import Ledger
 package import Metrics
 import Reports
 package import RunArchive
+import RunJudge
+package import RunMetrics
 import SimBase
 
 /// The page of a run in progress. It shows what is known of `report.html`, with the same renderer.
@@ -49,7 +51,7 @@ package struct LivePage {
     }
 
     /// The whole run after its verdict.
-    package mutating func lastFrame(_ result: RunResult, _ chronicle: Chronicle) -> LiveFrame {
+    package mutating func lastFrame(_ result: RunResult, _ chronicle: RunTimeline) -> LiveFrame {
         self.series.read(before: .distantFuture)
         let page = HTMLPage(
             RunReport(
@@ -62,7 +64,7 @@ package struct LivePage {
     /// The head of the page after the end of the run, which may depend on whether its reports could be written.
     package static func lastHead(_ result: RunResult) -> LiveFrame {
         let report = RunReport(
-            live: result, Chronicle(faults: 0), tracks: [], width: Chronicle.widthFirst)
+            live: result, RunTimeline(faults: 0), tracks: [], width: RunTimeline.widthFirst)
         let page = HTMLPage(report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
         return LiveFrame(

@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Reports
 import RunArchive
+import RunMetrics
 import SimBase
 
 /// The measurements of a run in progress, read from the files that it writes anyway. The memory is bounded for runs of any
@@ -41,7 +42,7 @@ struct LiveSeries {
     private var reader: IntervalReader
     private var objectives: SLOParts
     private var windows: [Window] = []
-    private(set) var width = Chronicle.widthFirst
+    private(set) var width = RunTimeline.widthFirst
     /// The sum of all intervals that were read.
     private(set) var table: MetricTable
 
@@ -56,7 +57,7 @@ struct LiveSeries {
     mutating func read(before moment: Instant) {
         while let interval = self.reader.next(before: moment) {
             // What tells of the whole run comes at its end, and belongs to no window.
-            guard interval.length <= Chronicle.widthFirst else { continue }
+            guard interval.length <= RunTimeline.widthFirst else { continue }
             self.table.add(interval.table)
             self.objectives.add(interval.table, from: interval.from)
             self.note(interval)

@@ -1,5 +1,6 @@
 import Ledger
 import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 

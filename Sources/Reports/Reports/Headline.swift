@@ -1,6 +1,9 @@
 import Ledger
 import Metrics
+package import Observations
 import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 
@@ -86,7 +89,7 @@ extension RunResult {
             return "\(self.share(scans.refused)) refused" + (self.commonestRefusal.map { ": \($0)" } ?? "")
         }
         guard let (cause, count) = waiting, count > 0 else { return nil }
-        let families: [TroubleFamily] =
+        let families: [ErrorFamily] =
             switch cause {
             case .serverError, .unauthorized, .unexpectedStatus: [.clientError, .serverError, .rateLimited]
             case .transport, .noAnswer: [.transport]
@@ -109,7 +112,7 @@ extension RunResult {
     }
 
     /// `40 of 40 uploads were answered with 401`; nil for a trouble that is of no operation.
-    private func sentence(_ row: Troubles.Row) -> String? {
+    private func sentence(_ row: ErrorSummary.Row) -> String? {
         let parts = row.trouble.name.split(separator: ": ", maxSplits: 1).map(String.init)
         guard parts.count == 2, let operation = Self.operations.first(where: { $0.name == parts[0] }) else {
             return nil

@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 import RunArchive
+import RunJudge
 import SimBase
 
 /// `junit.xml`: a case for each objective and each invariant, as continuous integration shows them.

@@ -1,6 +1,9 @@
 import Ledger
 import Metrics
+import Observations
 package import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 

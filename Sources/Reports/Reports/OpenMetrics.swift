@@ -1,6 +1,9 @@
 import Ledger
 import Metrics
+import Observations
 import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 

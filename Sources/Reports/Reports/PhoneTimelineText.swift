@@ -1,5 +1,7 @@
 import Ledger
+import Metrics
 package import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 

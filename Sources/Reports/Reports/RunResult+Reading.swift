@@ -1,6 +1,9 @@
 package import Ledger
 package import Metrics
-import RunArchive
+import Observations
+package import RunArchive
+import RunJudge
+package import RunMetrics
 import SimBase
 import Talaria
 

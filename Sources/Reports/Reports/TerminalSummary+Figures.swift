@@ -1,6 +1,8 @@
 import Ledger
 import Metrics
+import Observations
 import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 

@@ -1,5 +1,6 @@
 import Ledger
 import RunArchive
+import RunMetrics
 
 extension SummaryWriter {
     private static let findingsMax = 8

@@ -1,6 +1,7 @@
-package import Ledger
+import Ledger
 import Metrics
 import RunArchive
+import RunJudge
 
 /// The meaning of a sign or a color. The raw value is the CSS class.
 package enum Tone: String, Sendable {

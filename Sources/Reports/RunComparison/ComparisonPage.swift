@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Reports
 import RunArchive
+import RunJudge
 import SimBase
 
 /// A comparison as one page: the regressions, and the curves of both runs in the same charts.

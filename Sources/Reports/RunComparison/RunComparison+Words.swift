@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Reports
 import RunArchive
+import RunJudge
 import SimBase
 
 // The sentences that all formats share.

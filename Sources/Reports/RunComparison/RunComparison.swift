@@ -2,6 +2,7 @@ package import Ledger
 package import Metrics
 import Reports
 package import RunArchive
+import RunMetrics
 package import SimBase
 
 /// A comparison of two runs: what got worse from BASE to NEW, what got better, and what cannot be judged.

@@ -233,9 +233,9 @@ package final class CurlPool {
         }
     }
 
-    private func failure(of transfer: Transfer, _ result: CURLcode) -> TransportFailure? {
+    private func failure(of transfer: Transfer, _ result: CURLcode) -> CurlFailure? {
         guard let refusal = transfer.refusal else { return transfer.failure(of: result) }
-        return TransportFailure(
+        return CurlFailure(
             kind: .internalError, isResendRefused: false, code: Int32(result.rawValue), systemCode: 0,
             message: refusal)
     }

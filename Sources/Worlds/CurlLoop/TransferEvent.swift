@@ -47,12 +47,12 @@ package struct ResponseHead: Hashable, Sendable {
 /// How an exchange ended.
 package struct TransferEnd: Sendable {
     /// Nil when the response is complete.
-    package var failure: TransportFailure?
+    package var failure: CurlFailure?
     package var stats: TransferStats
 }
 
 /// Why an exchange did not come to its end.
-package struct TransportFailure: Error, Hashable, Sendable {
+package struct CurlFailure: Error, Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case nameNotResolved
         case connectRefused

@@ -2,6 +2,7 @@ import CurlLoop
 import EventLoop
 import Faults
 import Imaging
+import Observations
 import Phone
 import Plan
 import SimBase
@@ -223,8 +224,8 @@ extension NetworkSighting {
     }
 }
 
-extension Talaria.TransportFailure {
-    init(_ failure: CurlLoop.TransportFailure) {
+extension TransportFailure {
+    init(_ failure: CurlFailure) {
         self =
             switch failure.kind {
             case .nameNotResolved: .nameNotResolved

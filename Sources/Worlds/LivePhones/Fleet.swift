@@ -3,6 +3,7 @@ import EventLoop
 import Faults
 import Imaging
 import Metrics
+import Observations
 import Phone
 import Plan
 import SimBase

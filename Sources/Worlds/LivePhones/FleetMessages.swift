@@ -1,7 +1,8 @@
 package import CurlLoop
 package import Metrics
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// What the fleet's threads tell the main thread.
 package enum FleetReport: Sendable {

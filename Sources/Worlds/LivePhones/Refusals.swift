@@ -1,5 +1,6 @@
 import EventLoop
 import Faults
+import Observations
 import SimBase
 import Talaria
 

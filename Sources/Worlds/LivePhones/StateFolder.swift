@@ -1,4 +1,5 @@
 package import EventLoop
+import JSON
 package import Phone
 package import SimBase
 import Talaria

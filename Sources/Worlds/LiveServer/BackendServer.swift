@@ -3,6 +3,7 @@ package import EventLoop
 package import Faults
 package import Gateway
 package import HTTPServer
+package import Observations
 package import SimBase
 package import Talaria
 package import Wire

@@ -1,7 +1,8 @@
 package import EventLoop
 import HTTPServer
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// The backend as a child process of a run: it hears of its parent's end by a lifeline, gets the run's zero by a
 /// control pipe and tells what it sees by an observation pipe.

@@ -1,6 +1,7 @@
 package import HTTPServer
+package import Observations
 package import SimBase
-package import Talaria
+import Talaria
 
 /// What the backend's process tells its parent: an observation, or how far its story goes.
 package enum BackendReport: Hashable, Sendable {

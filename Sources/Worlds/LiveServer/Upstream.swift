@@ -252,7 +252,7 @@ final class Upstream: TransferDelegate {
 }
 
 extension UpstreamFailure {
-    init(_ kind: CurlLoop.TransportFailure.Kind) {
+    init(_ kind: CurlFailure.Kind) {
         self =
             switch kind {
             case .nameNotResolved: .nameNotResolved

@@ -1,16 +1,17 @@
 import Backend
 import Faults
-package import Ledger
+import Ledger
 import Phone
 package import Plan
+package import RunJudge
 import SimBase
 
 extension Scenario {
     /// What a run of it must come to now and then: derived from its faults and from what its phones do. A fault that hardly
     /// ever fires promises nothing.
-    package var sometimes: [Sometimes] {
-        var expected: [Sometimes] = []
-        func expect(_ moments: Sometimes...) {
+    package var sometimes: [CoverageGoal] {
+        var expected: [CoverageGoal] = []
+        func expect(_ moments: CoverageGoal...) {
             expected += moments.filter { !expected.contains($0) }
         }
         let resumes = self.groups.contains { $0.profile.resume }
@@ -56,7 +57,7 @@ extension Scenario {
         return expected
     }
 
-    private func moments(ofKill trigger: FaultTrigger) -> [Sometimes] {
+    private func moments(ofKill trigger: FaultTrigger) -> [CoverageGoal] {
         switch trigger {
         case .afterStep(.accepted): [.relaunched, .uploadRepeated]
         case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]

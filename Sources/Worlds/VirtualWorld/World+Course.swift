@@ -18,7 +18,7 @@ struct Course: Sendable {
         case suspending(until: Instant)
         /// The server hears the phones' last words. Leaves to `over`.
         case closing(until: Instant)
-        /// Trouble is over and every phone is taken up again: it gets until then to settle what it has. Leaves to
+        /// RunError is over and every phone is taken up again: it gets until then to settle what it has. Leaves to
         /// `closing`, by way of another goodbye.
         case settling(until: Instant)
         /// Phones are off; the server's jobs live to their end. Leaves to `over`.

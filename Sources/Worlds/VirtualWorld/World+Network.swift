@@ -1,6 +1,7 @@
 import Faults
 import HTTPServer
 import Ledger
+import Observations
 import Phone
 import Plan
 import SimBase

@@ -1,4 +1,5 @@
 import HTTPServer
+import Observations
 import Phone
 import SimBase
 import Talaria

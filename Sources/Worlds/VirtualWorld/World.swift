@@ -1,10 +1,11 @@
 import Faults
 import HTTPServer
 import Ledger
+package import Observations
 import Phone
 import Plan
 package import SimBase
-package import Talaria
+import Talaria
 import Wire
 
 /// The virtual world: the phones and the server of a run on a clock that jumps from event to event.

@@ -1,3 +1,4 @@
+import JSON
 import SimBase
 import Talaria
 import Testing

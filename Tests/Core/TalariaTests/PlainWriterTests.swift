@@ -1,3 +1,4 @@
+import JSON
 import SimBase
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     ]
     static let decimals = [0, 1, 0.5, 0.55, 0.001, 0.999, 12, 1e-7, 1e21, 123_456_789.125, -0.25]
 
-    private func agree(_ value: some PlainEncodable) {
+    private func agree(_ value: some FastJSONEncodable) {
         let (written, encoded) = (JSON.encode(value), JSON.encodeByEncoder(value))
         #expect(String(decoding: written, as: UTF8.self) == String(decoding: encoded, as: UTF8.self))
     }

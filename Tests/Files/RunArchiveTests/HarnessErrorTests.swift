@@ -1,7 +1,9 @@
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
 import Reports
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -23,7 +25,7 @@ import Testing
             ledger: Ledger(
                 shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: settings,
                 harness: HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet)),
-            tally: Tally(fleet: fleet, faultIDs: ["f"], hasBackendView: true),
+            tally: MetricsCollector(fleet: fleet, faultIDs: ["f"], hasBackendView: true),
             objectives: SLOParts([], faults: []), faults: 1)
         var sightings: [Sighting] = [
             .phone(.launched(restored: 0)), .phone(.captured(scheduled: .zero)), .phone(.queued(.captured)),

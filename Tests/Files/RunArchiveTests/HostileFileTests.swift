@@ -1,8 +1,10 @@
 import Foundation
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
 import Reports
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -20,7 +22,7 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(self.scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
-        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         return directory.path
     }
 
@@ -180,7 +182,7 @@ import Testing
         directory.log(seen(2))
         directory.log(
             Observation(at: .zero, device: DeviceNumber(1), scan: .none, what: .phone(.suspended)))
-        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         let lines = try #require(self.scratch.text("flood/events.ndjson")).split(separator: "\n")
         #expect(lines.count == ObservationLog.ignoredMax + 2)
         #expect(directory.warnings.count { $0.hasPrefix("events.ndjson omits 5 events") } == 1)

@@ -1,7 +1,9 @@
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
 import Reports
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -28,7 +30,7 @@ import Testing
         ]
         var recorder = RunRecorder(
             ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded),
-            tally: Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
+            tally: MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
             objectives: SLOParts(objectives, faults: []), faults: 0)
         if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
         func see(_ phone: UInt32, _ second: Int64, _ sighting: PhoneSighting) {
@@ -59,7 +61,7 @@ import Testing
             .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
         var recorder = RunRecorder(
             ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded),
-            tally: Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
+            tally: MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
             objectives: SLOParts([try Self.slo("scan.time", "max < 2s over 10s")], faults: []), faults: 0)
         if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
         for (phone, second) in [(UInt32(0), Int64(1)), (1, 5)] {

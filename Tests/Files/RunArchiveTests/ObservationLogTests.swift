@@ -1,4 +1,6 @@
 import Foundation
+import JSON
+import Observations
 import SimBase
 import Talaria
 import Testing

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
 import SimBase
 import Talaria

@@ -1,7 +1,9 @@
 import Foundation
 import Ledger
+import Observations
 import ReportSamples
 import Reports
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -34,7 +36,7 @@ import Testing
         directory.write(scenarioResolved: "scenario: 1\n")
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
         directory.log(Self.observation(at: 1))
-        let files = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        let files = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(files == RunDirectory.FileName.all)
         let folder = "Reports/2026-11-21T093000Z-flaky-network-42"
         #expect(self.scratch.names(folder) == files.sorted())
@@ -73,7 +75,7 @@ import Testing
         let first = try RunDirectory.create(location, log: Self.log)
         first.write(scenarioResolved: "first")
         first.log(Self.observation(at: 1))
-        _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try first.finish(Samples.passed(), RunTimeline(faults: 0))
         try Data("mine".utf8).write(to: URL(fileURLWithPath: self.scratch.at("a/b/notes.txt")))
         let second = try RunDirectory.create(location, log: Self.log)
         #expect(second.path == self.scratch.at("a/b"))
@@ -91,7 +93,7 @@ import Testing
         let error = #expect(throws: OutputError.self) { try RunDirectory.create(location, log: Self.log) }
         #expect(error?.failures.map(\.reason) == ["another run is writing to this folder"])
         #expect(self.scratch.text("run/events.ndjson")?.isEmpty == false)
-        _ = try first.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try first.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(!FolderLock.isHeld(self.scratch.at("run")))
         _ = try RunDirectory.create(location, log: Self.log)
     }
@@ -127,7 +129,7 @@ import Testing
         #expect(directory.warnings.count == 1)
         #expect(directory.warnings[0].contains("Reports/latest could not be updated: "))
         #expect(self.scratch.names("Reports") == ["2026-11-21T093000Z-flaky-network-1", "latest"])
-        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         let folder = "Reports/2026-11-21T093000Z-flaky-network-1"
         #expect(self.scratch.text(folder + "/report.md")?.contains("could not be updated") == true)
     }
@@ -151,7 +153,7 @@ import Testing
         let directory = try RunDirectory.create(.exactly(self.scratch.at("killed")), log: Self.log)
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
         directory.log(Self.observation(at: 0))
-        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         try FileManager.default.removeItem(atPath: self.scratch.at("killed/summary.json"))
         let slos = Samples.passed().slos.map(\.slo)
         let run = try PastRun(
@@ -173,7 +175,7 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(self.scratch.at("full")), log: Self.log, eventBytesMax: line.count * 2 + 5)
         for _ in 0..<9 { directory.log(Self.observation(at: 0)) }
-        _ = try directory.finish(Samples.passed(), Chronicle(faults: 0))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(self.scratch.text("full/events.ndjson")?.utf8.count == line.count * 2)
         #expect(
             directory.warnings == [
@@ -207,7 +209,7 @@ import Testing
         let directory = try RunDirectory.create(.exactly(self.scratch.at("full")), log: Self.log)
         for _ in 0..<3 { directory.log(Self.observation(at: 5)) }
         let error = #expect(throws: OutputError.self) {
-            try directory.finish(Samples.passed(), Chronicle(faults: 0))
+            try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         }
         #expect(
             error
@@ -239,7 +241,7 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: self.scratch.at("run/summary.json/in-the-way"), withIntermediateDirectories: true)
         let error = #expect(throws: OutputError.self) {
-            try directory.finish(Samples.passed(), Chronicle(faults: 0))
+            try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         }
         #expect(error?.failures.map(\.path) == [self.scratch.at("run/summary.json")])
         #expect(
@@ -258,11 +260,11 @@ import Testing
     @Test func `reports that are written anew for another result say nothing else`() throws {
         let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
         var result = Samples.passed()
-        result.files = try directory.finish(result, Chronicle(faults: 0))
+        result.files = try directory.finish(result, RunTimeline(faults: 0))
         result.fail(
             OutputError(failures: [.init(path: "standard output", reason: "no room")], saved: []),
             .cannotWrite)
-        directory.rewrite(result, Chronicle(faults: 0))
+        directory.rewrite(result, RunTimeline(faults: 0))
         #expect(self.scratch.text("run/summary.json")?.contains(#""exit": 74"#) == true)
         #expect(self.scratch.text("run/junit.xml")?.contains("standard output: no room") == true)
     }

@@ -1,5 +1,6 @@
 import Ledger
 import Plan
+import RunJudge
 import SimBase
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
         #expect(scenario.moments == ["stream-resumed", "slots-full"])
         #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
         #expect(try load(minimal).moments == [])
-        for moment in Sometimes.allCases {
+        for moment in CoverageGoal.allCases {
             #expect(try load(minimal + "sometimes: [\(moment.rawValue)]\n").moments == [moment.rawValue])
         }
     }

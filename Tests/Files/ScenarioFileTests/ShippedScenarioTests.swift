@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import Plan
+import RunJudge
 import SimBase
 import Testing
 
@@ -28,7 +29,7 @@ struct ShippedScenarioTests {
 
     /// Where each invariant has something to judge, and by which moments a run shows that it came to it. What any run with a
     /// scan comes to has none.
-    private static let reached: [(Invariant, scenario: String, moments: [Sometimes])] = [
+    private static let reached: [(Invariant, scenario: String, moments: [CoverageGoal])] = [
         (.scanCustody, "torn-writes", [.relaunched]),
         (.scanRefusedForCause, "backend-degraded", [.scanRefused]),
         (.bookNeverLost, "stripped-books", [.resultsFetched]),
@@ -74,7 +75,7 @@ struct ShippedScenarioTests {
                 Set(moments.map(\.rawValue)).isSubset(of: scenario.moments), "\(invariant.rawValue): \(name)")
         }
         // No moment is there for nothing.
-        #expect(Set(scenarios.flatMap(\.moments)) == Set(Sometimes.allCases.map(\.rawValue)))
+        #expect(Set(scenarios.flatMap(\.moments)) == Set(CoverageGoal.allCases.map(\.rawValue)))
     }
 
     @Test func `flaky-network is 120 scans in about 20 seconds`() throws {

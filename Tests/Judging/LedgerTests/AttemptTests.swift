@@ -1,5 +1,7 @@
 import Ledger
 import Metrics
+import Observations
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -7,7 +9,7 @@ import Testing
 /// Attempts: each that ends counts once, and fails or not by what it ended in.
 @Suite struct AttemptTests {
     private func rate(_ metric: RateMetric, _ script: (inout History) -> Void) -> [Int64] {
-        var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+        var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
         for observation in History(script).observations { tally.saw(observation) }
         tally.finish()
         guard case .measured(let rate) = tally.measured.table.rate(metric, of: .fleet) else { return [] }

@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import Observations
 import SimBase
 import Talaria
 import Testing

@@ -1,3 +1,4 @@
+import Metrics
 import SimBase
 import Talaria
 import Testing

@@ -1,3 +1,5 @@
+import Metrics
+import Observations
 import SimBase
 import Talaria
 

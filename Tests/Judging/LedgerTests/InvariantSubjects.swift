@@ -1,4 +1,5 @@
 import Ledger
+import Observations
 import SimBase
 import Talaria
 

@@ -1,4 +1,5 @@
 import Ledger
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -18,7 +19,7 @@ import Testing
     private func foreign(_ settings: inout LedgerSettings) { settings.hasBackendView = false }
 
     private func findings(_ history: History) -> [String] {
-        var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: false)
+        var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: false)
         for observation in history.observations { tally.saw(observation) }
         return tally.measured.findings.rows.map { "\($0.finding.path): \($0.finding.seen)" }
     }

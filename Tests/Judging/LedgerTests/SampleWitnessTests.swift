@@ -1,9 +1,11 @@
+import Ledger
 import Metrics
+import Observations
+import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
-
-@testable import Ledger
 
 /// What is measured against what was seen, by a source of its own.
 @Suite struct SampleWitnessTests {
@@ -20,7 +22,7 @@ import Testing
         _ seen: [Observation], unmeasured: Set<Int> = [], twice: Set<Int> = []
     ) -> [String] {
         var witness = SampleWitness()
-        var tally = Tally(fleet: Self.fleet, faultIDs: [], hasBackendView: true)
+        var tally = MetricsCollector(fleet: Self.fleet, faultIDs: [], hasBackendView: true)
         for (index, observation) in seen.enumerated() {
             witness.saw(observation)
             if unmeasured.contains(index) { continue }

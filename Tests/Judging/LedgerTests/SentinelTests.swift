@@ -1,3 +1,6 @@
+import Metrics
+import Observations
+import RunJudge
 import SimBase
 import Talaria
 import Testing
@@ -802,10 +805,10 @@ import Testing
             ])
     }
 
-    // MARK: Sometimes
+    // MARK: CoverageGoal
 
     @Test func `what the faults are there for is told when it never came`() {
-        var table = SometimesTable(expected: [.resumed, .limited], slotsMax: 5)
+        var table = CoverageTable(expected: [.resumed, .limited], slotsMax: 5)
         #expect(table.unmet == [.resumed, .limited])
         for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
             table.saw(observation)
@@ -815,7 +818,7 @@ import Testing
     }
 
     @Test func `what the scenario names is told apart from what its faults promise`() {
-        var table = SometimesTable(expected: [.limited], named: [.resumed, .slotsFull], slotsMax: 5)
+        var table = CoverageTable(expected: [.limited], named: [.resumed, .slotsFull], slotsMax: 5)
         #expect(table.unreached == [.resumed, .slotsFull])
         for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
             table.saw(observation)

@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import Observations
 import Plan
 import ScenarioFile
 import SimBase

@@ -1,8 +1,10 @@
 import Backend
 import Faults
 import Ledger
+import Observations
 import OriginServer
 import Phone
+import RunMetrics
 import SimBase
 import Talaria
 
@@ -71,7 +73,7 @@ struct SmallWorld {
     private var now = Instant.zero
     private(set) var observations: [Observation] = []
     private(set) var ledger: Ledger
-    private(set) var tally = Tally(
+    private(set) var tally = MetricsCollector(
         fleet: .ungrouped, faultIDs: ["fault-1", "fault-2"], hasBackendView: true)
 
     init(seed: UInt64, weather: Weather, configuration change: (inout BackendConfiguration) -> Void) {

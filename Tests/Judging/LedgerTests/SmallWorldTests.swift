@@ -2,6 +2,7 @@ import Backend
 import Faults
 import Ledger
 import Metrics
+import Observations
 import SimBase
 import Talaria
 import Testing

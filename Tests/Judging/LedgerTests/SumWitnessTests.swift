@@ -1,5 +1,7 @@
 import Ledger
 import Metrics
+import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -69,7 +71,7 @@ import Testing
 
     @Test func `no more streams come back than were lost`() {
         func differences(lost: Int) -> [String] {
-            var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+            var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
             let history = History {
                 $0.launch()
                 $0.capture()

@@ -1,5 +1,7 @@
 import Ledger
 import Metrics
+import Observations
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -8,7 +10,7 @@ import Testing
 @Suite struct UnfinishedTests {
     /// Those of the metrics that have any: how many, and the age of the oldest in milliseconds.
     private func unfinished(_ script: (inout History) -> Void) -> [LatencyMetric: [Int64]] {
-        var tally = Tally(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+        var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
         for observation in History(script).observations { tally.saw(observation) }
         tally.finish()
         var found: [LatencyMetric: [Int64]] = [:]

@@ -1,3 +1,5 @@
+import Observations
+import RunJudge
 import SimBase
 import Talaria
 import Testing
@@ -7,21 +9,21 @@ import Testing
 /// Moments that it takes several observations to see: each with a history that just comes to it, and one that just does not.
 @Suite struct WatchedMomentTests {
     private func count(
-        _ moment: Sometimes, raisesBase: Bool = false, _ script: (inout History) -> Void
+        _ moment: CoverageGoal, raisesBase: Bool = false, _ script: (inout History) -> Void
     ) -> Int {
-        var table = SometimesTable(expected: [], named: [moment], slotsMax: 2, raisesBase: raisesBase)
+        var table = CoverageTable(expected: [], named: [moment], slotsMax: 2, raisesBase: raisesBase)
         for observation in History(script).observations { table.saw(observation) }
         return table.count(of: moment)
     }
 
     @Test func `what nobody asks for is not watched`() {
-        var table = SometimesTable(expected: [], named: [.resumed], slotsMax: 2)
+        var table = CoverageTable(expected: [], named: [.resumed], slotsMax: 2)
         for observation in History({ $0.twoErrors() }).observations { table.saw(observation) }
         #expect(table.count(of: .failedTwice) == 0)
     }
 
     @Test func `an answer shows some at once`() {
-        func answer(_ sighting: PhoneSighting, _ moment: Sometimes) -> Int {
+        func answer(_ sighting: PhoneSighting, _ moment: CoverageGoal) -> Int {
             self.count(moment) { $0.phone(sighting) }
         }
         func cleaned(_ status: Int) -> PhoneSighting {
@@ -139,7 +141,7 @@ import Testing
     }
 
     @Test func `streams open and are lost before any event, some with pings`() {
-        func barren(_ moment: Sometimes, _ losses: Int, pings: Int = 0, eventBeforeTheLast: Bool = false)
+        func barren(_ moment: CoverageGoal, _ losses: Int, pings: Int = 0, eventBeforeTheLast: Bool = false)
             -> Int
         {
             self.count(moment) { history in

@@ -1,5 +1,7 @@
 import Backend
 import Faults
+import JSON
+import Observations
 import SimBase
 import Talaria
 import Testing

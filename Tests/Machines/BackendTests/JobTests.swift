@@ -1,4 +1,5 @@
 import Faults
+import JSON
 import OriginServer
 import SimBase
 import Talaria

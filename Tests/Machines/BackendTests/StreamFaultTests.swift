@@ -1,5 +1,7 @@
 import Backend
 import Faults
+import JSON
+import Observations
 import OriginServer
 import SimBase
 import Talaria

@@ -1,5 +1,6 @@
 import Backend
 import Faults
+import JSON
 import SimBase
 import Talaria
 import Testing

@@ -1,6 +1,8 @@
 import Backend
 import Faults
 import Gateway
+import JSON
+import Observations
 import OriginServer
 import SimBase
 import Talaria

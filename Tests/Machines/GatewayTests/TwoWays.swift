@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Gateway
+import Observations
 import OriginServer
 import SimBase
 import Talaria

@@ -2,6 +2,7 @@ import Backend
 import Faults
 import Gateway
 import HTTPServer
+import Observations
 import SimBase
 import Talaria
 import Testing

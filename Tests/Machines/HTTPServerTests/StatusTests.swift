@@ -1,5 +1,6 @@
 import Faults
 import HTTPServer
+import JSON
 import SimBase
 import Talaria
 import Testing

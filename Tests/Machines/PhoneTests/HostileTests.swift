@@ -1,3 +1,4 @@
+import JSON
 import Phone
 import SimBase
 import Talaria

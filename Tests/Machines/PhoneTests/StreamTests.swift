@@ -1,3 +1,4 @@
+import Observations
 import Phone
 import SimBase
 import Talaria

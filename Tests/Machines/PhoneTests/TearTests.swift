@@ -1,4 +1,5 @@
 import Faults
+import Observations
 import Phone
 import Plan
 import SimBase

@@ -1,3 +1,5 @@
+import JSON
+import Observations
 import Phone
 import SimBase
 import Talaria

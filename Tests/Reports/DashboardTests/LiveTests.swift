@@ -3,6 +3,7 @@ import Ledger
 import Metrics
 import ReportSamples
 import Reports
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -55,7 +56,7 @@ import Testing
         var series = LiveSeries(
             folder: scratch.at("run"), head: head, objectives: SLOParts(slos, faults: []))
         var whole = head.table
-        var chronicle = Chronicle(faults: 1)
+        var chronicle = RunTimeline(faults: 1)
         for number in 0..<seconds {
             let from = Instant.zero + .seconds(Int64(number))
             directory.log(Self.second(number, head), from: from, length: .seconds(1))
@@ -124,7 +125,7 @@ import Testing
 
     private static func moment(_ result: RunResult, at: Interval) -> LiveMoment {
         LiveMoment(
-            at: .zero + at, measured: .zero + at, result: result, chronicle: Chronicle(faults: 0),
+            at: .zero + at, measured: .zero + at, result: result, chronicle: RunTimeline(faults: 0),
             scansPlanned: 120,
             lastArrival: .zero + .seconds(20), phonesOffline: 3, latenessMost: .milliseconds(2))
     }
@@ -175,7 +176,7 @@ import Testing
 
     @Test func `the end is told with its code and its place`() throws {
         var page = try Self.page([])
-        let frame = page.lastFrame(Samples.failedSLO(), Chronicle(faults: 0))
+        let frame = page.lastFrame(Samples.failedSLO(), RunTimeline(faults: 0))
         #expect(frame.title == "✗ Failed: flaky-network")
         #expect(frame.parts[0].html.contains("<dt>exit code</dt><dd>99</dd>"))
         #expect(frame.parts[0].html.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
@@ -205,7 +206,7 @@ import Testing
         var page = try Self.page([])
         var texts = [LivePage.document(scenario: bad, description: bad)]
         for frame in [
-            page.frame(Self.moment(result, at: .seconds(1))), page.lastFrame(result, Chronicle(faults: 0)),
+            page.frame(Self.moment(result, at: .seconds(1))), page.lastFrame(result, RunTimeline(faults: 0)),
             LivePage.frame(failure: bad),
         ] {
             texts += frame.parts.map(\.html)

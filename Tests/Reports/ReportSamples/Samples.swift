@@ -1,8 +1,11 @@
 package import Ledger
 package import Metrics
+package import Observations
 package import RunArchive
+import RunJudge
+import RunMetrics
 import SimBase
-package import Talaria
+import Talaria
 
 /// Results of runs, made without a run.
 package enum Samples {

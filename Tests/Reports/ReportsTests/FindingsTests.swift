@@ -1,6 +1,8 @@
 import Foundation
 import Ledger
+import Observations
 import ReportSamples
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -33,7 +35,7 @@ import Testing
         let markdown = MarkdownReport.text(result)
         #expect(markdown.contains("### Findings"))
         #expect(markdown.contains("| `upload 202` | `data.sseUrl` | a string | a number | `17` | rejected |"))
-        let page = HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text
+        let page = HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text
         #expect(page.contains("finding-table") && page.contains("39,712"))
     }
 
@@ -67,7 +69,7 @@ import Testing
         guard isFinished else { return }
         var result = Samples.passed()
         result.findings = self.table([device])
-        _ = try directory.finish(result, Chronicle(faults: 0))
+        _ = try directory.finish(result, RunTimeline(faults: 0))
     }
 
     private static let finding = ContractFinding(
@@ -115,7 +117,7 @@ import Testing
         let result = self.result(excerpt: Self.bad)
         let texts = [
             TerminalSummary.text(result, style: .plain), MarkdownReport.text(result),
-            HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text,
+            HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text,
         ]
         for text in texts {
             #expect(!text.contains("\u{1B}") && text.utf8.count < 400_000)

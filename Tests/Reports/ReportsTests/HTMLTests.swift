@@ -1,7 +1,9 @@
 import Foundation
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -10,7 +12,7 @@ import Testing
 @testable import RunArchive
 
 @Suite struct HTMLTests {
-    private static func page(_ result: RunResult, _ chronicle: Chronicle) -> String {
+    private static func page(_ result: RunResult, _ chronicle: RunTimeline) -> String {
         HTMLPage(RunReport(result, chronicle, folders: [])).text
     }
 
@@ -22,17 +24,17 @@ import Testing
     }
 
     @Test func `the verdict is words, and needs no script`() {
-        let passed = Self.page(Samples.passed(), Chronicle(faults: 0))
+        let passed = Self.page(Samples.passed(), RunTimeline(faults: 0))
         #expect(passed.contains("<span class=\"word\">Passed</span>"))
         #expect(passed.contains("13 of 13 invariants held; no scan was lost"))
-        let failed = Self.page(Samples.brokenInvariant(), Chronicle(faults: 0))
+        let failed = Self.page(Samples.brokenInvariant(), RunTimeline(faults: 0))
         #expect(failed.contains("<span class=\"word\">Failed</span>"))
         #expect(failed.contains("book.never-lost"))
         #expect(failed.contains("1 scan was lost"))
     }
 
     @Test func `nothing on the page comes from elsewhere, and only its own script may run`() throws {
-        let page = Self.page(Samples.failedSLO(), Chronicle(faults: 0))
+        let page = Self.page(Samples.failedSLO(), RunTimeline(faults: 0))
         #expect(page.contains("default-src 'none'; style-src 'sha256-"))
         #expect(!page.contains("http://") && !page.contains("https://"))
         #expect(!page.contains(" style=\"") && !page.contains("onclick"))
@@ -41,7 +43,7 @@ import Testing
 
     @Test func `text of others is text`() {
         let bad = "\"><script>alert(1)</script>\u{1B}[31m\u{0}" + String(repeating: "x", count: 1 << 20)
-        var chronicle = Chronicle(faults: 1)
+        var chronicle = RunTimeline(faults: 1)
         for device in 0..<200 {
             chronicle.saw(
                 Self.phone(.refused(code: bad, cause: nil), at: .seconds(1), device: UInt32(device), scan: 1))
@@ -69,7 +71,7 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults))
         directory.begin(head)
-        var chronicle = Chronicle(faults: 1)
+        var chronicle = RunTimeline(faults: 1)
         let commuters = MetricGroup(index: 0)
         var whole = head.table
         for second in 0..<660 {

@@ -1,6 +1,8 @@
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -11,7 +13,7 @@ import Testing
 /// The first sentence of every report: what a user of the app would have felt.
 @Suite struct HeadlineTests {
     private func result(
-        _ change: (inout LedgerTotals) -> Void, slos: [CountMetric] = [], troubles: [(Trouble, Int)] = []
+        _ change: (inout LedgerTotals) -> Void, slos: [CountMetric] = [], troubles: [(RunError, Int)] = []
     ) throws -> RunResult {
         var result = Samples.passed()
         result.totals = LedgerTotals()
@@ -27,7 +29,7 @@ import Testing
             ).evaluate(against: result.metrics)
         }
         result.troubles = troubles.map {
-            Troubles.Row(
+            ErrorSummary.Row(
                 trouble: $0.0, count: $0.1, first: .zero, last: .zero, device: DeviceNumber(0), scan: .none)
         }
         return result
@@ -44,7 +46,7 @@ import Testing
         }
     }
 
-    private let unauthorized = Trouble(family: .clientError, name: "upload: HTTP 401")
+    private let unauthorized = RunError(family: .clientError, name: "upload: HTTP 401")
 
     @Test func `unfinished scans are counted, with the time that they had and what kept them`() throws {
         let result = try self.result(
@@ -70,15 +72,16 @@ import Testing
         let unreadable = try self.result(
             self.scans(0, waiting: [(.resultsUnavailable, 40)]),
             troubles: [
-                (Trouble(family: .badAnswer, name: "results given up"), 40),
-                (Trouble(family: .badAnswer, name: "results: wrong-content-type"), 40),
+                (RunError(family: .badAnswer, name: "results given up"), 40),
+                (RunError(family: .badAnswer, name: "results: wrong-content-type"), 40),
             ])
         #expect(
             unreadable.outcome
                 == "no scan was completed: 40 of 40 results requests got an unreadable response: wrong-content-type"
         )
         let refused = try self.result(
-            self.scans(0, refused: 40), troubles: [(Trouble(family: .refused, name: "scan refused: NO"), 40)])
+            self.scans(0, refused: 40), troubles: [(RunError(family: .refused, name: "scan refused: NO"), 40)]
+        )
         #expect(refused.outcome == "no scan was completed: 40 of 40 scans were refused: NO")
     }
 
@@ -109,7 +112,7 @@ import Testing
         #expect(MarkdownReport.text(result).contains("**\(words)**"))
         #expect(JUnitReport.text(result).contains("message=\"\(words) (observed 1)\""))
         #expect(String(decoding: SummaryJSON.bytes(result), as: UTF8.self).contains(words))
-        let page = HTMLPage(RunReport(result, Chronicle(faults: 0), folders: [])).text
+        let page = HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text
         #expect(page.contains("<p class=\"outcome\">\(words).</p>"))
         #expect(!page.contains("Everything that went in is accounted for."))
     }

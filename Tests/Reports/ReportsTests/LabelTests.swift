@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import ReportSamples
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -32,7 +33,7 @@ import Testing
 
     @Test func `the target and the tags stand in every report`() throws {
         let result = Self.result(try Self.labels())
-        let report = RunReport(result, Chronicle(faults: 0), folders: [])
+        let report = RunReport(result, RunTimeline(faults: 0), folders: [])
         for file in report.files {
             let text = String(decoding: file.bytes, as: UTF8.self)
             for word in [Self.target, "build", "1432", "branch", "fix/queue"] {
@@ -65,7 +66,7 @@ import Testing
 
     @Test func `a run without labels says nothing of them`() throws {
         let result = Samples.passed()
-        let report = RunReport(result, Chronicle(faults: 0), folders: [])
+        let report = RunReport(result, RunTimeline(faults: 0), folders: [])
         for file in report.files where file.name != RunDirectory.FileName.summary {
             let text = String(decoding: file.bytes, as: UTF8.self)
             #expect(!text.contains("<properties>") && !text.contains("target="), "\(file.name)")
@@ -76,7 +77,8 @@ import Testing
 
     @Test func `a tag is text in every format`() throws {
         let text = RunReport(
-            Self.result(try Self.labels([#"note=<b>"a" & 'b'|`c`\@all"#])), Chronicle(faults: 0), folders: [])
+            Self.result(try Self.labels([#"note=<b>"a" & 'b'|`c`\@all"#])), RunTimeline(faults: 0),
+            folders: [])
         #expect(!HTMLPage(text).text.contains("<b>\"a\""))
         #expect(JUnitReport.text(text.result).contains("value=\"&lt;b&gt;"))
         #expect(OpenMetrics.text(text.result).contains(#"tag_note="<b>\"a\" & 'b'|`c`\\@all""#))
@@ -131,7 +133,7 @@ import Testing
                 .exactly(scratch.at(name)), log: ObservationLog(isTracing: false, faults: []))
             let head = Self.head(labels)
             directory.begin(head)
-            _ = try directory.finish(Self.result(labels), Chronicle(faults: 0))
+            _ = try directory.finish(Self.result(labels), RunTimeline(faults: 0))
             return try PastRun(
                 folder: directory.path, head: try PastRun.head(of: directory.path), slos: [],
                 expectations: .none,

@@ -1,5 +1,6 @@
 import Ledger
 import ReportSamples
+import RunMetrics
 import SimBase
 import Testing
 

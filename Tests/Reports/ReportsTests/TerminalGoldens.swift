@@ -1,3 +1,5 @@
+import RunMetrics
+
 // What the terminal shows at 80 columns, and at 60 without signs.
 
 enum TerminalGoldens {

@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Metrics
 import ReportSamples
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
@@ -38,7 +39,7 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
-        _ = try directory.finish(Self.result(), Chronicle(faults: 0))
+        _ = try directory.finish(Self.result(), RunTimeline(faults: 0))
         let past = try PastRun(
             folder: directory.path, head: try PastRun.head(of: directory.path), slos: [],
             expectations: .none,

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", TransportFailure.Kind.connectionDied, [Seen]()),
+        ("", CurlFailure.Kind.connectionDied, [Seen]()),
         ("HTTP/1.1 200 OK\r\nContent-", .truncated, []),
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .truncated, [.head(200), .body("half")]),
         (
@@ -24,8 +24,7 @@ import Testing
         ),
         ("SSH-2.0-OpenSSH\r\n", .protocolBroken, []),
     ])
-    func `a connection that closes too soon`(sent: String, kind: TransportFailure.Kind, before: [Seen]) throws
-    {
+    func `a connection that closes too soon`(sent: String, kind: CurlFailure.Kind, before: [Seen]) throws {
         let bench = try Bench(phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(sent)

@@ -1,5 +1,6 @@
 import Faults
 import LivePhones
+import Observations
 import Plan
 import SimBase
 import Talaria

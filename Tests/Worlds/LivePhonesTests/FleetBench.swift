@@ -9,6 +9,7 @@ import Ledger
 import LivePhones
 import LiveServer
 import Metrics
+import Observations
 import Phone
 import Plan
 import SimBase

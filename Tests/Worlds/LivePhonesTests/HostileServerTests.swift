@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Ledger
 import LivePhones
+import Observations
 import Phone
 import SimBase
 import SimTestSupport

@@ -1,6 +1,7 @@
 import Faults
 import Foundation
 import LivePhones
+import Observations
 import Phone
 import SimBase
 import Talaria

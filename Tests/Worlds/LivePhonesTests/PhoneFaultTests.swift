@@ -3,6 +3,7 @@ import Faults
 import Foundation
 import Ledger
 import LivePhones
+import Observations
 import Phone
 import Plan
 import SimBase

@@ -2,6 +2,7 @@ import Backend
 import EventLoop
 import Faults
 import Foundation
+import JSON
 import SimBase
 import Talaria
 import Testing

@@ -1,4 +1,5 @@
 import Faults
+import JSON
 import SimBase
 import Talaria
 import Testing

@@ -1,5 +1,6 @@
 import HTTPServer
 import LiveServer
+import Observations
 import SimBase
 import Talaria
 import Testing

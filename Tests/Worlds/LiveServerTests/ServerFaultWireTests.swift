@@ -1,4 +1,5 @@
 import Faults
+import JSON
 import LiveServer
 import SimBase
 import Talaria

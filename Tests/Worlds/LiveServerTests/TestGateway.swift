@@ -4,7 +4,9 @@ import EventLoop
 import Faults
 import Gateway
 import HTTPServer
+import JSON
 import LiveServer
+import Observations
 import SimBase
 import Talaria
 import Testing

@@ -3,6 +3,7 @@ import EventLoop
 import Faults
 import HTTPServer
 import LiveServer
+import Observations
 import SimBase
 import Talaria
 import Testing

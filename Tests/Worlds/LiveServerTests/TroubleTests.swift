@@ -1,5 +1,6 @@
 import EventLoop
 import Faults
+import JSON
 import LiveServer
 import SimBase
 import Talaria

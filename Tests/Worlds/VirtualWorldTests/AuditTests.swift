@@ -1,6 +1,8 @@
 import Faults
 import HTTPServer
 import Ledger
+import Metrics
+import Observations
 import Plan
 import SimBase
 import Talaria

@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Ledger
+import Observations
 import Phone
 import Plan
 import SimBase

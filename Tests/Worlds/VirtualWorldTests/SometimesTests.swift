@@ -1,12 +1,13 @@
 import Faults
 import Ledger
 import Plan
+import RunJudge
 import SimBase
 import Testing
 import VirtualWorld
 
 @Suite struct SometimesTests {
-    private func expected(_ fault: FaultSpec?) -> [Sometimes] {
+    private func expected(_ fault: FaultSpec?) -> [CoverageGoal] {
         Bench.scenario(faults: fault.map { [$0] } ?? []).sometimes
     }
 
@@ -23,7 +24,7 @@ import VirtualWorld
     }
 
     @Test func `what a kill leads to follows from where it comes`() {
-        func expected(_ trigger: FaultTrigger) -> [Sometimes] {
+        func expected(_ trigger: FaultTrigger) -> [CoverageGoal] {
             self.expected(Bench.fault(.phone(.kill), on: .app, after: trigger))
         }
         #expect(expected(.atOnce) == [.relaunched])
@@ -50,7 +51,7 @@ import VirtualWorld
     ) throws {
         let scenario = Bench.scenario(
             groups: [Bench.group(devices: 10, scans: 3)], faults: sample.faults)
-        var table = SometimesTable(expected: scenario.sometimes, slotsMax: 5)
+        var table = CoverageTable(expected: scenario.sometimes, slotsMax: 5)
         for observation in try Bench.run(scenario).observations { table.saw(observation) }
         #expect(table.unmet == [])
     }

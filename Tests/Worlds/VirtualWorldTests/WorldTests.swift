@@ -2,6 +2,7 @@ import Backend
 import Faults
 import Ledger
 import Metrics
+import Observations
 import Phone
 import Plan
 import SimBase

@@ -1,6 +1,8 @@
 import Ledger
 import Metrics
+import Observations
 import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 
@@ -52,7 +54,7 @@ extension HTMLPage {
             most.element.reconnectAttempts > 0
         else { return "" }
         let moment = Int64(most.offset) * self.chronicle.width.nanoseconds
-        func series(_ name: String, _ ink: Int, _ shape: TimeChart.Shape, _ value: (ChronicleWindow) -> Int)
+        func series(_ name: String, _ ink: Int, _ shape: TimeChart.Shape, _ value: (TimelineWindow) -> Int)
             -> TimeChart.Series
         {
             TimeChart.Series(

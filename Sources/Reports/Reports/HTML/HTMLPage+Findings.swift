@@ -1,5 +1,6 @@
 import Ledger
 import RunArchive
+import RunMetrics
 
 extension HTMLPage {
     /// What the server said that its contract does not.

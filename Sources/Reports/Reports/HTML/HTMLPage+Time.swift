@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 import RunArchive
+import RunMetrics
 import SimBase
 
 extension HTMLPage {
@@ -29,7 +30,7 @@ extension HTMLPage {
 
     private func series(
         _ name: String, _ ink: Int, _ shape: TimeChart.Shape, note: String = "",
-        _ value: (ChronicleWindow) -> Double
+        _ value: (TimelineWindow) -> Double
     ) -> TimeChart.Series {
         TimeChart.Series(
             name: name, ink: ink, shape: shape, values: self.chronicle.windows.map { value($0) }, note: note)
@@ -83,7 +84,7 @@ extension HTMLPage {
             "events", "Stream events", "per second", streams,
             "events dispatched per second; \(events) in total"
         )
-        let families = TroubleFamily.allCases.filter { family in
+        let families = ErrorFamily.allCases.filter { family in
             windows.contains { $0.errors[family.ordinal] > 0 }
         }
         if families.isEmpty {
@@ -105,7 +106,7 @@ extension HTMLPage {
     }
 
     /// The color of a family. Neighbors differ in lightness and in hue.
-    private static func ink(of family: TroubleFamily) -> Int {
+    private static func ink(of family: ErrorFamily) -> Int {
         switch family {
         case .transport: 1
         case .rateLimited: 2

@@ -1,6 +1,8 @@
-package import Ledger
+import Ledger
 import Metrics
 package import RunArchive
+import RunJudge
+package import RunMetrics
 import SimBase
 
 /// `report.html`: one page that holds everything it needs. No script is needed for what it says, nothing is loaded, and by
@@ -8,7 +10,7 @@ import SimBase
 package struct HTMLPage {
     package let report: RunReport
     package var result: RunResult { self.report.result }
-    package var chronicle: Chronicle { self.report.chronicle }
+    package var chronicle: RunTimeline { self.report.chronicle }
     package let axis: TimeAxis
     let faultIDs: [String]
     /// Whether the run is in progress.

@@ -1,3 +1,4 @@
+import Observations
 import RunArchive
 import SimBase
 import Talaria

@@ -1,0 +1,84 @@
+package import SimBase
+import Talaria
+
+/// Puts the stories of several observers into one order.
+///
+/// Each source tells its observations in the order of time and says how far its story goes. What is older than every
+/// source's mark can be told on: nothing earlier can come any more, however late a batch is.
+package struct ObservationMerge: Sendable {
+    private var stories: [Story]
+    /// The least of the sources' marks.
+    private var limit = Instant(nanoseconds: .min)
+
+    /// `sources` are numbered from 0.
+    package init(sources: Int) {
+        self.stories = Array(repeating: Story(), count: sources)
+    }
+
+    package mutating func add(_ observation: Observation, of source: Int) {
+        self.stories[source].add(observation)
+    }
+
+    /// A source has told everything up to this moment.
+    package mutating func mark(source: Int, upTo moment: Instant) {
+        self.stories[source].mark = max(self.stories[source].mark, moment)
+        self.limit = self.stories.map(\.mark).min() ?? .distantFuture
+    }
+
+    /// The moment up to which a source has told everything.
+    package func mark(of source: Int) -> Instant { self.stories[source].mark }
+
+    /// A source will tell nothing more.
+    package mutating func close(source: Int) { self.mark(source: source, upTo: .distantFuture) }
+
+    /// Takes the next observation that cannot be preceded by another. At equal times the lower source comes first, and of
+    /// one source's what was added first.
+    package mutating func next() -> Observation? {
+        var earliest: (at: Instant, source: Int)?
+        for source in self.stories.indices {
+            guard let at = self.stories[source].nextAt, earliest.map({ at < $0.at }) ?? true else { continue }
+            earliest = (at, source)
+        }
+        // An observation at the mark itself may still have company of the same instant; its order does not matter.
+        guard let earliest, earliest.at <= self.limit else { return nil }
+        return self.stories[earliest.source].take()
+    }
+
+    package var count: Int { self.stories.reduce(0) { $0 + $1.count } }
+}
+
+/// What one source told and nobody has taken yet, in order: a queue, for it comes nearly in order.
+private struct Story: Sendable {
+    var mark = Instant(nanoseconds: .min)
+    private var waiting: [Observation] = []
+    private var taken = 0
+
+    private static let takenMax = 1_024
+
+    var count: Int { self.waiting.count - self.taken }
+
+    var nextAt: Instant? { self.taken < self.waiting.count ? self.waiting[self.taken].at : nil }
+
+    mutating func add(_ observation: Observation) {
+        guard let last = self.waiting.last, self.count > 0, last.at > observation.at else {
+            self.waiting.append(observation)
+            return
+        }
+        var place = self.waiting.count - 1
+        while place > self.taken, self.waiting[place - 1].at > observation.at { place -= 1 }
+        self.waiting.insert(observation, at: place)
+    }
+
+    mutating func take() -> Observation {
+        let observation = self.waiting[self.taken]
+        self.taken += 1
+        if self.taken == self.waiting.count {
+            self.waiting.removeAll(keepingCapacity: true)
+            self.taken = 0
+        } else if self.taken >= Self.takenMax, self.taken * 2 >= self.waiting.count {
+            self.waiting.removeFirst(self.taken)
+            self.taken = 0
+        }
+        return observation
+    }
+}

@@ -1,0 +1,244 @@
+package import Observations
+import SimBase
+import Talaria
+
+/// What must happen now and then, or nothing was tried: the rare moments that a run's faults are there for. The raw values are the
+/// ids in scenarios (`sometimes`).
+package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
+    case resumed = "stream-resumed"
+    case replayed = "event-replayed"
+    case uploadRepeated = "upload-repeated"
+    case jobOrphaned = "job-orphaned"
+    case tokenRefused = "token-refused"
+    case limited = "upload-limited"
+    case streamLimited = "stream-limited"
+    case resultsLimited = "results-limited"
+    case cleanupLimited = "cleanup-limited"
+    case silenceFound = "silence-found"
+    case endWithoutTerminal = "end-without-terminal"
+    case resultsFetched = "results-fetched"
+    case resultsGone = "results-gone"
+    case cleanupRepeated = "cleanup-repeated"
+    case relaunched
+    case slotsFull = "slots-full"
+    case bookRecognized = "book-recognized"
+    case suspended
+    case restarted
+    case connectRefused = "connect-refused"
+    case pathLost = "path-lost"
+    case scanRefused = "scan-refused"
+    case storageFull = "storage-full"
+    case reinstalled
+    case eventIgnored = "event-ignored"
+    case cleanupNotFound = "cleanup-not-found"
+    case cleanupGone = "cleanup-gone"
+    case cleanupUnauthorized = "cleanup-unauthorized"
+    case suspendedInCleanup = "suspended-in-cleanup"
+    case resultsUnauthorized = "results-unauthorized"
+    case pathLostInLimit = "path-lost-in-limit"
+    case killedInLimit = "killed-in-limit"
+    case clockSetBack = "clock-set-back"
+    case failedTwice = "job-failed-twice"
+    case failedThrice = "job-failed-thrice"
+    case tokenEndedFourTimes = "token-ended-four-times"
+    case streamsEmpty = "streams-empty"
+    case streamsOfPings = "streams-of-pings"
+    case backoffCapped = "backoff-capped"
+    case baseRaised = "base-raised"
+    case uploadLong = "upload-long"
+    case killedBeforeRecord = "killed-before-record"
+    case killedInStream = "killed-in-stream"
+    case killedBeforeBooks = "killed-before-books"
+    case slotLingering = "slot-lingering"
+    case streamUnharmed = "stream-unharmed"
+    case endWhileRunning = "end-while-running"
+    case startedOver = "started-over"
+    case serverErrorFinal = "server-error-final"
+    case capturedAnew = "captured-anew"
+    case limitBelowSeconds = "limit-below-seconds"
+    case requeuedBeforeYounger = "requeued-before-younger"
+
+    /// For people.
+    package var text: String {
+        switch self {
+        case .resumed: "a stream resumed with a Last-Event-ID"
+        case .replayed: "an event came again after a resume"
+        case .uploadRepeated: "an upload was sent again"
+        case .jobOrphaned: "a job whose 202 was lost"
+        case .tokenRefused: "a 401 for a token that was over"
+        case .limited: "a 429 that a phone waited for"
+        case .streamLimited: "a 429 to a stream"
+        case .resultsLimited: "a 429 to a request for results"
+        case .cleanupLimited: "a 429 to a DELETE"
+        case .silenceFound: "a half-open stream found by its idle limit"
+        case .endWithoutTerminal: "a stream that ended without a terminal event"
+        case .resultsFetched: "books fetched, because the stream brought none"
+        case .resultsGone: "a 404 or 410 to a request for results"
+        case .cleanupRepeated: "a DELETE that was sent again or met a job that was gone"
+        case .relaunched: "an app started again with scans that it had left"
+        case .slotsFull: "all stream slots of a phone taken"
+        case .bookRecognized: "a book that came again and was in the library already"
+        case .suspended: "a job cleaned up because its app left the screen"
+        case .restarted: "a scan uploaded again because its job was gone"
+        case .connectRefused: "a connection that was refused"
+        case .pathLost: "a phone that lost its path"
+        case .scanRefused: "a scan that was refused"
+        case .storageFull: "a storage without room"
+        case .reinstalled: "an app that was installed anew"
+        case .eventIgnored: "an event that a phone passed over"
+        case .cleanupNotFound: "a DELETE that was answered with 404"
+        case .cleanupGone: "a DELETE that was answered with 410"
+        case .cleanupUnauthorized: "a DELETE that was answered with 401"
+        case .suspendedInCleanup: "an app that left the screen while a DELETE was open, and came back"
+        case .resultsUnauthorized: "a 401 to a request for results"
+        case .pathLostInLimit: "a path that was lost and returned while uploads waited for a 429"
+        case .killedInLimit: "an app killed while scans waited for a 429, and started again with them"
+        case .clockSetBack: "a capture after the clock was set back, with older scans waiting"
+        case .failedTwice: "a scan whose jobs ended twice in an error to try again"
+        case .failedThrice: "a scan whose jobs ended three times in an error to try again"
+        case .tokenEndedFourTimes: "a scan whose tokens ended four times"
+        case .streamsEmpty: "three streams of a scan in a row that opened and were lost before any event"
+        case .streamsOfPings: "three streams of a scan in a row that brought pings only and were lost"
+        case .backoffCapped: "a scan whose stream failed eight times in a row"
+        case .baseRaised: "a loss of a stream whose server had raised the base of the backoff"
+        case .uploadLong: "an upload that took more than 30 s and was accepted"
+        case .killedBeforeRecord: "an app killed between a 202 and the record of its job"
+        case .killedInStream: "an app killed while a stream had brought events for two seconds"
+        case .killedBeforeBooks: "an app killed between the end of a job and its first book"
+        case .slotLingering:
+            "a slot that its stream held after the scan was complete, with all taken and scans waiting"
+        case .streamUnharmed: "a stream that went on to its end behind an event that was passed over"
+        case .endWhileRunning: "a stream that ended without a terminal event while its job went on"
+        case .startedOver: "a stream that came back and started over with five events or more"
+        case .serverErrorFinal: "a 5xx to an upload whose problem details say that no repeat helps"
+        case .capturedAnew: "an upload of an app that was installed anew"
+        case .limitBelowSeconds: "a 429 whose wait ends well before the full second, with scans waiting"
+        case .requeuedBeforeYounger: "a scan that was put back while younger ones waited for a slot"
+        }
+    }
+}
+
+/// Which of them a run has seen.
+package struct CoverageTable: Sendable {
+    private let expected: [CoverageGoal]
+    private let named: [CoverageGoal]
+    private var counts: [Int]
+    private var slots: [DeviceNumber: Int] = [:]
+    private let slotsMax: Int
+    /// Of moments that a single observation does not show; only where one of them is asked for.
+    private var watch: MomentWatch?
+
+    /// `expected`: those that the scenario's faults and profiles lead to. `named`: those that the scenario says a run must come to.
+    /// `raisesBase`: the server's streams carry a `retry:` above the phones' own base.
+    package init(
+        expected: [CoverageGoal], named: [CoverageGoal] = [], slotsMax: Int, raisesBase: Bool = false
+    ) {
+        self.expected = expected + named.filter { !expected.contains($0) }
+        self.watch =
+            self.expected.contains(where: \.isWatched)
+            ? MomentWatch(
+                slotsMax: slotsMax, raisesBase: raisesBase,
+                countsPings: self.expected.contains(.streamsOfPings))
+            : nil
+        self.named = named
+        self.slotsMax = slotsMax
+        self.counts = Array(repeating: 0, count: CoverageGoal.allCases.count)
+    }
+
+    package mutating func saw(_ observation: Observation) {
+        if self.watch != nil { self.history(observation) }
+        guard !observation.isRoutine else { return }
+        switch observation.what {
+        case .phone(let sighting): self.phone(sighting, observation.device)
+        case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
+        case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
+            self.count(.serverErrorFinal)
+        case .backend, .fault, .network: break
+        }
+    }
+
+    private mutating func phone(_ sighting: PhoneSighting, _ device: DeviceNumber) {
+        switch sighting {
+        case .streamOpened(_, _, after: .some, _): self.count(.resumed)
+        case .eventApplied(_, _, _, _, replayed: true): self.count(.replayed)
+        case .requestSent(.upload, let attempt, _, _) where attempt > 1: self.count(.uploadRepeated)
+        case .requestFailed(let operation, _, let failure, _):
+            if failure == .connectRefused {
+                self.count(.connectRefused)
+            } else if operation == .upload {
+                self.count(.jobOrphaned)
+            }
+        case .replied(.stream, _, status: 401, _): self.count(.tokenRefused)
+        case .replied(.results, _, status: 401, _):
+            self.count(.tokenRefused)
+            self.count(.resultsUnauthorized)
+        case .replied(.cleanup, _, status: 401, _):
+            self.count(.tokenRefused)
+            self.count(.cleanupUnauthorized)
+        case .rateLimited(let operation, _): self.limited(operation)
+        case .replied(.results, _, status: 404, _), .replied(.results, _, status: 410, _):
+            self.count(.resultsGone)
+        case .pathLost: self.count(.pathLost)
+        case .refused: self.count(.scanRefused)
+        case .storageFilled: self.count(.storageFull)
+        case .eventIgnored: self.count(.eventIgnored)
+        case .streamLost(_, _, .silence, _): self.count(.silenceFound)
+        case .streamLost(_, _, .endWithoutTerminal, _): self.count(.endWithoutTerminal)
+        case .resultsDecoded: self.count(.resultsFetched)
+        case .bookRepeated: self.count(.bookRecognized)
+        case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
+        case .cleanupAnswered(_, status: 404, _):
+            self.count(.cleanupRepeated)
+            self.count(.cleanupNotFound)
+        case .cleanupAnswered(_, status: 410, _):
+            self.count(.cleanupRepeated)
+            self.count(.cleanupGone)
+        case .uploadAccepted(_, _, let service) where service > .seconds(30): self.count(.uploadLong)
+        case .launched(let restored) where restored > 0: self.count(.relaunched)
+        case .slotTaken:
+            let taken = self.slots[device, default: 0] + 1
+            self.slots[device] = taken
+            if taken == self.slotsMax { self.count(.slotsFull) }
+        case .slotGiven: self.slots[device, default: 1] -= 1
+        case .killed: self.slots[device] = nil
+        case .reinstalled:
+            self.slots[device] = nil
+            self.count(.reinstalled)
+        case .queued(.suspended): self.count(.suspended)
+        case .queued(.jobGone), .queued(.tokenExpired): self.count(.restarted)
+        default: break
+        }
+    }
+
+    private mutating func history(_ observation: Observation) {
+        guard let moments = self.watch?.saw(observation) else { return }
+        for moment in moments { self.count(moment) }
+    }
+
+    private mutating func limited(_ operation: Operation) {
+        switch operation {
+        case .upload: self.count(.limited)
+        case .stream: self.count(.streamLimited)
+        case .results: self.count(.resultsLimited)
+        case .cleanup: self.count(.cleanupLimited)
+        case .status, .cancel: break
+        }
+    }
+
+    private mutating func count(_ what: CoverageGoal) {
+        guard let place = CoverageGoal.allCases.firstIndex(of: what) else { return }
+        self.counts[place] += 1
+    }
+
+    package func count(of what: CoverageGoal) -> Int {
+        CoverageGoal.allCases.firstIndex(of: what).map { self.counts[$0] } ?? 0
+    }
+
+    /// What the run should have come to, and did not.
+    package var unmet: [CoverageGoal] { self.expected.filter { self.count(of: $0) == 0 } }
+
+    /// What the scenario says that it must come to, and it did not.
+    package var unreached: [CoverageGoal] { self.named.filter { self.count(of: $0) == 0 } }
+
+    package var met: [CoverageGoal] { self.expected.filter { self.count(of: $0) > 0 } }
+}

@@ -1,0 +1,84 @@
+package import Ledger
+package import Metrics
+
+/// What the process exits with (Docs/design.md section 4). The codes of usage and input errors are the
+/// command line's.
+package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
+    case success = 0
+    /// An error of our own, or the backend process died.
+    case internalError = 70
+    case cannotWrite = 74
+    /// Something was lost, duplicated or reordered.
+    case invariantBroken = 97
+    /// The measurement cannot be trusted.
+    case untrusted = 98
+    case sloFailed = 99
+    case interrupted = 105
+}
+
+/// Everything that decides how a run ended.
+package struct Judgement: Sendable {
+    package var verdicts: [Verdict]
+    package var totals: LedgerTotals
+    package var slos: [SLOResult]
+    /// What broke on our side: a crash of the backend process, an observation pipe that failed.
+    package var hasInternalError: Bool
+    package var hasOutputError: Bool
+    /// The generator was saturated, arrivals came late, or a search reached nothing.
+    package var isUntrusted: Bool
+    package var isInterrupted: Bool
+    /// What the scenario says will break.
+    package var expectations: Expectations
+
+    package init(
+        verdicts: [Verdict], totals: LedgerTotals, slos: [SLOResult], hasInternalError: Bool,
+        hasOutputError: Bool, isUntrusted: Bool, isInterrupted: Bool,
+        expectations: Expectations = .none
+    ) {
+        self.verdicts = verdicts
+        self.totals = totals
+        self.slos = slos
+        self.hasInternalError = hasInternalError
+        self.hasOutputError = hasOutputError
+        self.isUntrusted = isUntrusted
+        self.isInterrupted = isInterrupted
+        self.expectations = expectations
+    }
+
+    /// The first that applies, in the order of Docs/design.md section 11.10: 97, 70, 74, 105, 98, 99. A
+    /// failed objective on a count or a rate goes before 98: a late generator spoils latencies, not counts.
+    package var exit: RunExit {
+        let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
+        if isBroken || self.isOtherThanExpected { return .invariantBroken }
+        // A ledger whose sum does not hold is wrong itself: nothing that it says counts.
+        if self.hasInternalError || !self.totals.scans.isConserved { return .internalError }
+        if self.hasOutputError { return .cannotWrite }
+        if self.isInterrupted { return .interrupted }
+        let breaches = self.breaches
+        let hasCountBreach = breaches.contains { $0.slo.condition.threshold.measure != .time }
+        if hasCountBreach || self.hasCompletedNothing { return .sloFailed }
+        if self.isUntrusted || self.totals.scans.begun == 0 { return .untrusted }
+        return breaches.isEmpty ? .success : .sloFailed
+    }
+
+    /// Objectives that failed, and that the scenario does not expect to fail.
+    private var breaches: [SLOResult] {
+        self.slos.filter { $0.isBreach && !self.expectations.covers($0) }
+    }
+
+    /// A run without a single result is no pass (Docs/design.md section 11.2).
+    private var hasCompletedNothing: Bool {
+        self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
+    }
+
+    /// Where a scenario says what breaks, that must break, and nothing else may. Of a run that was cut short nothing of the
+    /// kind can be said.
+    private var isOtherThanExpected: Bool {
+        guard !self.expectations.isEmpty, !self.hasInternalError, !self.isInterrupted else { return false }
+        let outcomes = self.expectations.outcomes(
+            verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+        return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
+    }
+
+    package var isPassed: Bool { self.exit == .success }
+}

@@ -1,0 +1,81 @@
+import Metrics
+import Observations
+import Talaria
+
+/// The requests of one scan that are under way, and what became of each: an attempt fails by itself, however
+/// the operation that it belongs to ends (Docs/design.md section 11.8).
+///
+/// It has failed when it ended in a transport failure, a 5xx, an answer that could not be read, or a 4xx other than 429. What
+/// was cut short by the phone itself, by a kill or by the end of the run, has neither failed nor succeeded.
+struct AttemptAccount: Sendable {
+    private struct Attempt: Equatable, Sendable {
+        var operation: Operation
+        var number: UInt32
+    }
+
+    struct End: Equatable, Sendable {
+        var metric: RateMetric
+        var failed: Bool
+    }
+
+    private var open: [Attempt] = []
+
+    /// The app is not running: what was under way has no end.
+    mutating func stopped() { self.open = [] }
+
+    /// Takes a sighting of the scan; answers when it ends an attempt.
+    mutating func saw(_ sighting: PhoneSighting) -> End? {
+        switch sighting {
+        case .requestSent(let operation, let number, _, _):
+            // Several jobs of one scan may be deleted at once; of everything else there is one at a time.
+            if operation != .cleanup { self.open.removeAll { $0.operation == operation } }
+            if RateMetric(attemptsOf: operation) != nil {
+                self.open.append(Attempt(operation: operation, number: number))
+            }
+            return nil
+        case .replied(let operation, let number, let status, _):
+            guard let failed = Self.failed(operation, status: status) else { return nil }
+            return self.end(Attempt(operation: operation, number: number), failed: failed)
+        case .requestFailed(let operation, let number, _, _), .badAnswer(let operation, let number, _):
+            return self.end(Attempt(operation: operation, number: number), failed: true)
+        case .uploadAccepted: return self.succeeded(.upload)
+        case .streamOpened: return self.succeeded(.stream)
+        case .resultsDecoded: return self.succeeded(.results)
+        default: return nil
+        }
+    }
+
+    /// Whether a status alone says that an attempt failed, or that it did not; nil where that hangs on the body.
+    private static func failed(_ operation: Operation, status: Int) -> Bool? {
+        switch status {
+        case 429: false
+        case 404 where operation == .cleanup, 410 where operation == .cleanup: false
+        case 200..<300: operation == .cleanup ? false : nil
+        default: true
+        }
+    }
+
+    private mutating func succeeded(_ operation: Operation) -> End? {
+        guard let attempt = self.open.last(where: { $0.operation == operation }) else { return nil }
+        return self.end(attempt, failed: false)
+    }
+
+    /// Nil for what ended before: a refusal may be unreadable as well.
+    private mutating func end(_ attempt: Attempt, failed: Bool) -> End? {
+        guard let index = self.open.firstIndex(of: attempt) else { return nil }
+        self.open.remove(at: index)
+        return RateMetric(attemptsOf: attempt.operation).map { End(metric: $0, failed: failed) }
+    }
+}
+
+extension RateMetric {
+    init?(attemptsOf operation: Operation) {
+        switch operation {
+        case .upload: self = .uploadAttemptsFailed
+        case .stream: self = .sseConnectAttemptsFailed
+        case .results: self = .resultsAttemptsFailed
+        case .cleanup: self = .cleanupAttemptsFailed
+        case .status, .cancel: return nil
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import Metrics
+package import Observations
+import SimBase
+import Talaria
+
+/// What became of the streams that were lost for one cause.
+package struct Disconnection: Equatable, Sendable {
+    package var cause: LossCause
+    /// Loss episodes, by the first cause of each: what fails while one lasts is an attempt, not another loss.
+    package var count: Int64
+    /// A new stream went on where the lost one was.
+    package var resumed: Int64
+    /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
+    package var restarted: Int64
+    package var gaveUp: Int64
+    /// From the loss to the next 200 head of the same job.
+    package var reconnectTime: HDRHistogram
+
+    package init(
+        cause: LossCause, count: Int64, resumed: Int64, restarted: Int64, gaveUp: Int64,
+        reconnectTime: HDRHistogram
+    ) {
+        self.cause = cause
+        self.count = count
+        self.resumed = resumed
+        self.restarted = restarted
+        self.gaveUp = gaveUp
+        self.reconnectTime = reconnectTime
+    }
+
+    /// Neither ended well nor given up: the run was over first.
+    package var unresolved: Int64 { self.count - self.resumed - self.restarted - self.gaveUp }
+}
+
+/// The table of disconnections: a row for each cause, in the order of `LossCause.allCases`.
+package struct Disconnections: Equatable, Sendable {
+    package private(set) var rows = LossCause.allCases.map {
+        Disconnection(
+            cause: $0, count: 0, resumed: 0, restarted: 0, gaveUp: 0, reconnectTime: HDRHistogram())
+    }
+
+    package init() {}
+
+    package subscript(cause: LossCause) -> Disconnection { self.rows[Self.place(of: cause)] }
+
+    private static func place(of cause: LossCause) -> Int {
+        switch cause {
+        case .connectFailed: 0
+        case .refusedByStatus: 1
+        case .reset: 2
+        case .endWithoutTerminal: 3
+        case .silence: 4
+        case .offline: 5
+        case .badAnswer: 6
+        case .killed: 7
+        case .handover: 8
+        case .noAnswer: 9
+        case .foreignURL: 10
+        }
+    }
+
+    mutating func lost(_ cause: LossCause) {
+        self.rows[Self.place(of: cause)].count += 1
+    }
+
+    mutating func reconnected(_ cause: LossCause, resumed: Bool, took: Interval) {
+        let place = Self.place(of: cause)
+        if resumed { self.rows[place].resumed += 1 } else { self.rows[place].restarted += 1 }
+        self.rows[place].reconnectTime.record(took.nanoseconds)
+    }
+
+    /// The scan begins again with a new job: no head came, so there is no time to record.
+    mutating func superseded(_ cause: LossCause) {
+        self.rows[Self.place(of: cause)].restarted += 1
+    }
+
+    mutating func gaveUp(_ cause: LossCause) {
+        self.rows[Self.place(of: cause)].gaveUp += 1
+    }
+
+    package mutating func add(_ other: Disconnections) {
+        for place in self.rows.indices {
+            self.rows[place].count += other.rows[place].count
+            self.rows[place].resumed += other.rows[place].resumed
+            self.rows[place].restarted += other.rows[place].restarted
+            self.rows[place].gaveUp += other.rows[place].gaveUp
+            self.rows[place].reconnectTime.add(other.rows[place].reconnectTime)
+        }
+    }
+}

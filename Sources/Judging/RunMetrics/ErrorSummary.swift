@@ -1,0 +1,143 @@
+package import Observations
+package import SimBase
+import Talaria
+
+/// What kind of error, coarse enough to tell apart in a chart.
+package enum ErrorFamily: String, CaseIterable, Hashable, Sendable {
+    /// Below HTTP: refused, reset, timed out.
+    case transport
+    case rateLimited = "429"
+    case clientError = "4xx"
+    case serverError = "5xx"
+    /// Above HTTP: what came is not what the contract says.
+    case badAnswer = "bad answer"
+    case streamLost = "stream lost"
+    case refused = "scan refused"
+
+    /// From 0, in the order of `allCases`.
+    package var ordinal: Int {
+        switch self {
+        case .transport: 0
+        case .rateLimited: 1
+        case .clientError: 2
+        case .serverError: 3
+        case .badAnswer: 4
+        case .streamLost: 5
+        case .refused: 6
+        }
+    }
+}
+
+/// One error as a phone saw it; nil for what is none.
+package struct RunError: Hashable, Sendable {
+    package var family: ErrorFamily
+    /// `upload: connect-refused`. Holds what a server wrote only where it sent a code, and that bounded.
+    package var name: String
+
+    package init(family: ErrorFamily, name: String) {
+        self.family = family
+        self.name = name
+    }
+
+    package init?(_ sighting: PhoneSighting) {
+        switch sighting {
+        case .requestFailed(let operation, _, let failure, _):
+            self.init(family: .transport, name: "\(operation.name): \(failure.rawValue)")
+        case .replied(let operation, _, let status, _):
+            guard !(200..<400).contains(status) else { return nil }
+            let family: ErrorFamily =
+                switch status {
+                case 429: .rateLimited
+                case 500..<600: .serverError
+                default: .clientError
+                }
+            self.init(family: family, name: "\(operation.name): HTTP \(status)")
+        case .badAnswer(let operation, _, let problem):
+            // A status that is no success has been counted already.
+            guard problem != .notSuccess else { return nil }
+            self.init(family: .badAnswer, name: "\(operation.name): \(problem.rawValue)")
+        case .eventIgnored(_, _, _, let malformed):
+            guard malformed else { return nil }
+            self.init(family: .badAnswer, name: "stream: undecodable event")
+        case .streamLost(_, _, let cause, _):
+            self.init(family: .streamLost, name: "stream lost: \(cause.rawValue)")
+        case .refused(let code, _):
+            self.init(family: .refused, name: "scan refused: \(code.bounded)")
+        case .resultsGivenUp:
+            self.init(family: .badAnswer, name: "results given up")
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged,
+            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued,
+            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .requestSent, .found,
+            .uploadAccepted, .rateLimited,
+            .resultsDecoded, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent, .eventApplied,
+            .ping, .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
+            return nil
+        }
+    }
+}
+
+/// Errors by name, each with its first and last time and one example.
+package struct ErrorSummary: Equatable, Sendable {
+    package struct Row: Equatable, Sendable {
+        package var trouble: RunError
+        package var count: Int
+        package var first: Instant
+        package var last: Instant
+        /// Who had it first.
+        package var device: DeviceNumber
+        package var scan: ScanNumber
+
+        package init(
+            trouble: RunError, count: Int, first: Instant, last: Instant, device: DeviceNumber,
+            scan: ScanNumber
+        ) {
+            self.trouble = trouble
+            self.count = count
+            self.first = first
+            self.last = last
+            self.device = device
+            self.scan = scan
+        }
+    }
+
+    /// Names beyond this are counted as the other ones of their family.
+    package static let namesMax = 48
+
+    private var places: [RunError: Int] = [:]
+    /// In the order of their first time.
+    package private(set) var rows: [Row] = []
+
+    package init() {}
+
+    mutating func add(_ trouble: RunError, at moment: Instant, device: DeviceNumber, scan: ScanNumber) {
+        self.add(
+            Row(trouble: trouble, count: 1, first: moment, last: moment, device: device, scan: scan))
+    }
+
+    mutating func add(_ other: ErrorSummary) {
+        for row in other.rows { self.add(row) }
+    }
+
+    private mutating func add(_ row: Row) {
+        var row = row
+        if self.places[row.trouble] == nil, self.rows.count >= Self.namesMax {
+            row.trouble.name = "other: \(row.trouble.family.rawValue)"
+        }
+        guard let place = self.places[row.trouble] else {
+            self.places[row.trouble] = self.rows.count
+            self.rows.append(row)
+            return
+        }
+        self.rows[place].count += row.count
+        self.rows[place].last = max(self.rows[place].last, row.last)
+        if row.first < self.rows[place].first {
+            self.rows[place].first = row.first
+            self.rows[place].device = row.device
+            self.rows[place].scan = row.scan
+        }
+    }
+
+    /// The most frequent first.
+    package var byCount: [Row] { self.rows.sorted { ($0.count, $1.first) > ($1.count, $0.first) } }
+}

@@ -1,0 +1,198 @@
+package import Metrics
+package import Observations
+package import SimBase
+import Talaria
+
+/// Turns observations into metrics (Docs/design.md section 7). Scans, books and jobs are not counted here but
+/// by the ledger, which knows what became of them; `generator.lateness` is the driver's.
+///
+/// Failure rates are per operation: an operation begins with its first request and ends when what it was for has
+/// succeeded, or when the phone gives up on it. One that the end of the run cuts short has failed if its last attempt
+/// had; one that was under way, or told to wait by a 429, is in no rate.
+///
+/// A value: each shard of the fleet has its own, and what they measured is added up. All observations of one phone must
+/// come to one tally.
+package struct MetricsCollector: Sendable {
+    package let fleet: FleetMap
+    private let faultIDs: [String]
+    /// Since the start, or since the last `drain`.
+    package private(set) var measured: Measurements
+    private var places = DeviceIndex()
+    /// In the order of their first operation.
+    private var phones: [(group: MetricGroup, operations: PhoneOperations)] = []
+    /// When a phone was last heard of: the end of the run as phones see it.
+    package private(set) var heardAt = Instant.zero
+
+    /// `faultIDs`: of the scenario's list, in its order. Without the backend's view what needs it is not available.
+    package init(fleet: FleetMap, faultIDs: [String], hasBackendView: Bool) {
+        self.fleet = fleet
+        self.faultIDs = faultIDs
+        var table = MetricTable(groups: fleet.groups)
+        for id in faultIDs { table.declare(fault: id) }
+        if !hasBackendView {
+            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+        }
+        self.measured = Measurements(table: table)
+    }
+
+    // MARK: Events
+
+    package mutating func saw(_ observation: Observation) {
+        // Everything that is measured is measured where the user would notice it: at the phone.
+        guard observation.side != .backend else { return }
+        let group = self.fleet.metricGroup(of: observation.device)
+        switch observation.what {
+        case .phone(.found(let finding)):
+            self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
+            self.measured.findings.add(
+                finding, device: observation.device, scan: observation.scan, at: observation.at)
+        case .phone(let sighting):
+            self.heardAt = max(self.heardAt, observation.at)
+            self.measure(sighting, group)
+            guard sighting.concernsOperations else { return }
+            let place = self.place(of: observation.device, group)
+            self.phones[place].operations.saw(
+                sighting, scan: observation.scan, at: observation.at, into: &self.measured, group)
+        case .backend: break
+        case .fault(let sighting):
+            self.measure(sighting, group)
+        case .network(let sighting):
+            self.measure(sighting, group)
+        }
+    }
+
+    /// The end of the run: operations that are still under way are closed, and counted as unfinished.
+    /// `moment`: nil for the last that was heard of a phone.
+    package mutating func finish(at moment: Instant? = nil) {
+        self.measured.table.add(self.unfinished(at: moment ?? self.heardAt))
+        for place in self.phones.indices {
+            self.phones[place].operations.close(into: &self.measured, self.phones[place].group)
+        }
+    }
+
+    /// The operations that are open, and nothing else.
+    package func unfinished(at moment: Instant) -> MetricTable {
+        var table = MetricTable(groups: self.measured.table.groups)
+        for place in self.phones.indices {
+            let group = self.phones[place].group
+            self.phones[place].operations.open { metric, since in
+                table.record(unfinished: metric, age: max(.zero, moment - since), in: group)
+            }
+        }
+        return table
+    }
+
+    /// Scans whose operations are still followed: what grows when something never settles.
+    package var followed: Int { self.phones.reduce(0) { $0 + $1.operations.followed } }
+
+    /// Hands over what was measured since the last time. What is under way stays.
+    package mutating func drain() -> Measurements {
+        let measured = self.measured
+        self.measured.reset()
+        return measured
+    }
+
+    /// Shows what was measured since the last time, and adds it to what was measured before, without a copy of it.
+    package mutating func settle(into past: inout Measurements, _ show: (Measurements) -> Void) {
+        show(self.measured)
+        past.add(self.measured)
+        self.measured.reset()
+    }
+
+    /// Takes in what another tally measured.
+    package mutating func add(_ other: Measurements) {
+        self.measured.add(other)
+    }
+
+    private mutating func place(of device: DeviceNumber, _ group: MetricGroup) -> Int {
+        if let place = self.places[device] { return place }
+        self.phones.append((group, PhoneOperations()))
+        self.places[device] = self.phones.count - 1
+        return self.phones.count - 1
+    }
+
+    // MARK: What needs no memory
+
+    private mutating func measure(_ sighting: FaultSighting, _ group: MetricGroup) {
+        switch sighting {
+        case .fired(let fault, _, _), .began(let fault):
+            guard self.faultIDs.indices.contains(fault) else { return }
+            self.measured.table.fired(fault: self.faultIDs[fault], in: group)
+        case .decided, .ended:
+            break
+        }
+    }
+
+    private mutating func measure(_ sighting: NetworkSighting, _ group: MetricGroup) {
+        let times: [(LatencyMetric, Interval?)] = [
+            (.netDNSTime, sighting.lookup), (.netConnectTime, sighting.connect),
+            (.netTLSTime, sighting.tls), (.netFirstByteTime, sighting.firstByte),
+        ]
+        for case (let metric, let time?) in times { self.measured.table.record(metric, time, in: group) }
+    }
+
+    private mutating func measure(_ sighting: PhoneSighting, _ group: MetricGroup) {
+        switch sighting {
+        case .photoPrepared(let took, _):
+            guard let took else { return }
+            self.measured.table.record(.preprocessTime, took, in: group)
+            self.measured.table.record(.preprocessFailed, failed: false, in: group)
+        case .refused(let code, _):
+            guard code == Self.photoUnusable else { return }
+            self.measured.table.record(.preprocessFailed, failed: true, in: group)
+        case .completed(let took):
+            self.measured.table.record(.scanTime, took, in: group)
+        case .requestSent(let operation, _, _, _):
+            self.countAttempt(operation, group)
+        case .replied(_, _, let status, _):
+            self.measured.table.replied(status: status, in: group)
+        case .requestFailed(_, _, let failure, _):
+            guard failure == .descriptorsExhausted else { return }
+            self.measured.table.add(1, to: .descriptorsRefused, in: group)
+        case .uploadAccepted(_, let took, let service):
+            self.measured.table.record(.uploadTime, took, in: group)
+            self.measured.table.record(.uploadServiceTime, service, in: group)
+        case .resultsDecoded(_, _, let took):
+            self.measured.table.record(.resultsTime, took, in: group)
+        case .cleanupAnswered(_, _, let took):
+            self.measured.table.record(.cleanupTime, took, in: group)
+        case .streamOpened(_, _, _, let took):
+            self.measured.table.record(.sseConnectTime, took, in: group)
+        case .firstEvent(_, let took):
+            self.measured.table.record(.sseFirstEventTime, took, in: group)
+        case .eventApplied(_, _, _, let latency, let replayed):
+            self.measured.table.add(1, to: .sseEvents, in: group)
+            guard let latency else { return }
+            self.measured.table.record(replayed ? .sseEventDelay : .sseEventLatency, latency, in: group)
+        case .eventIgnored(_, _, _, let malformed):
+            self.measured.table.add(1, to: malformed ? .sseUndecodable : .sseUnknown, in: group)
+        case .ping(_, let gap):
+            self.measured.table.add(1, to: .ssePings, in: group)
+            guard let gap else { return }
+            self.measured.table.record(.ssePingGap, gap, in: group)
+        case .streamLost(_, _, .silence, let silence):
+            guard let silence else { return }
+            self.measured.table.record(.sseDetectTime, silence, in: group)
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged,
+            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .queued, .slotTaken,
+            .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
+            .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
+            break
+        }
+    }
+
+    /// The code with which a phone refuses a scan whose photo cannot be prepared.
+    private static let photoUnusable = "PHOTO_UNUSABLE"
+
+    private mutating func countAttempt(_ operation: Operation, _ group: MetricGroup) {
+        switch operation {
+        case .upload: self.measured.table.add(1, to: .uploadAttempts, in: group)
+        case .results: self.measured.table.add(1, to: .resultsAttempts, in: group)
+        case .cleanup: self.measured.table.add(1, to: .cleanupAttempts, in: group)
+        case .stream: break  // A first connect or a reconnect: that takes memory.
+        case .status, .cancel: break
+        }
+    }
+}

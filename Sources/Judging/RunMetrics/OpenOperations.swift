@@ -1,0 +1,97 @@
+import Metrics
+import Observations
+import SimBase
+import Talaria
+
+// Operations that are open: what an upper limit must not pass over (Docs/design.md section 11.3).
+
+/// When those operations of a scan began that are more than one request's.
+struct ScanTimes: Sendable {
+    /// When the shutter was due, while the scan is neither completed nor refused. Nil of a scan that an earlier run
+    /// captured.
+    var capturedAt: Instant?
+    /// When the upload was due that has had no 202.
+    var uploadDueAt: Instant?
+    /// When the stream was opened that has brought no event.
+    var streamOpenedAt: Instant?
+    /// What was given up while the app was off the screen. If it does not come back, that was the end of the run, and they
+    /// count as open.
+    var cut: [(metric: LatencyMetric, since: Instant)] = []
+    /// It would outlive a kill.
+    var isDurable = false
+
+    var isBlank: Bool {
+        self.capturedAt == nil && self.uploadDueAt == nil && self.streamOpenedAt == nil && self.cut.isEmpty
+    }
+
+    /// The app is back, or another process is: what was given up is over.
+    mutating func goesOn() {
+        self.cut = []
+        self.streamOpenedAt = nil
+    }
+
+    /// A scan without a durable record went with the process.
+    mutating func killed() {
+        self.goesOn()
+        guard !self.isDurable else { return }
+        self.capturedAt = nil
+        self.uploadDueAt = nil
+    }
+}
+
+extension ScanOperations {
+    /// To be called before the observation ends an operation.
+    mutating func noteTimes(_ sighting: PhoneSighting, at: Instant, isSuspended: Bool) {
+        switch sighting {
+        case .captured(let scheduled):
+            self.times.capturedAt = scheduled
+            self.times.uploadDueAt = scheduled
+        case .queued: self.times.isDurable = true
+        case .requestSent(.upload, _, _, _): self.times.uploadDueAt = self.times.uploadDueAt ?? at
+        case .uploadAccepted: self.times.uploadDueAt = nil
+        case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
+        case .firstEvent, .streamLost, .terminalApplied: self.times.streamOpenedAt = nil
+        case .completed, .refused:
+            self.times.capturedAt = nil
+            self.times.uploadDueAt = nil
+            self.times.streamOpenedAt = nil
+        case .resultsGivenUp where isSuspended: self.cut(.resultsTime, self.results.beganAt)
+        case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
+        case .jobAbandoned(let job, _) where isSuspended:
+            for delete in self.deletes where delete.job == job {
+                self.cut(.cleanupTime, delete.operation.beganAt)
+            }
+            guard job == self.job else { return }
+            self.cut(.sseConnectTime, self.connect.beganAt)
+            self.cut(.resultsTime, self.results.beganAt)
+        default: break
+        }
+    }
+
+    private mutating func cut(_ metric: LatencyMetric, _ since: Instant?) {
+        if let since { self.times.cut.append((metric, since)) }
+    }
+
+    /// `launchedAt`: of the process that runs.
+    func open(launchedAt: Instant?, _ found: (LatencyMetric, Instant) -> Void) {
+        // A stream that a kill took is looked for by the next process, from its launch on.
+        let reconnecting = self.lostAt ?? (self.wasKilled ? launchedAt : nil)
+        let times: [(LatencyMetric, Instant?)] = [
+            (.scanTime, self.times.capturedAt), (.uploadTime, self.times.uploadDueAt),
+            (.uploadServiceTime, self.upload.beganAt), (.sseConnectTime, self.connect.beganAt),
+            (.sseFirstEventTime, self.times.streamOpenedAt), (.sseReconnectTime, reconnecting),
+            (.resultsTime, self.results.beganAt),
+        ]
+        for case (let metric, let since?) in times { found(metric, since) }
+        for delete in self.deletes {
+            if let since = delete.operation.beganAt { found(.cleanupTime, since) }
+        }
+        for operation in self.times.cut { found(operation.metric, operation.since) }
+    }
+}
+
+extension PhoneOperations {
+    func open(_ found: (LatencyMetric, Instant) -> Void) {
+        for scan in self.scans { scan.open(launchedAt: self.isRunning ? self.launchedAt : nil, found) }
+    }
+}

@@ -1,0 +1,367 @@
+import Metrics
+import Observations
+import SimBase
+import Talaria
+
+// Operations: what needs memory, because it is more than one observation.
+
+extension PhoneSighting {
+    /// Most observations, and all that come once for each event, do not.
+    var concernsOperations: Bool {
+        switch self {
+        case .launched, .killed, .reinstalled, .suspended, .resumed, .captured, .queued, .refused, .completed,
+            .requestSent,
+            .replied,
+            .requestFailed,
+            .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
+            .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
+            true
+        case .recordKept, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
+            .lostFromStorage, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
+            .rateLimited, .found, .eventApplied, .eventIgnored, .ping:
+            false
+        }
+    }
+}
+
+/// One operation that may be under way.
+struct OperationAccount: Sendable {
+    /// Nil when none is under way; otherwise whether its last attempt failed.
+    private(set) var lastFailed: Bool?
+    /// When its first request was sent; nil when none is under way.
+    private(set) var beganAt: Instant?
+
+    var isOpen: Bool { self.lastFailed != nil }
+
+    mutating func sent(at: Instant) {
+        self.lastFailed = false
+        self.beganAt = self.beganAt ?? at
+    }
+
+    mutating func attemptFailed(_ failed: Bool) {
+        if self.isOpen { self.lastFailed = failed }
+    }
+
+    mutating func end(
+        failed: Bool, _ metric: RateMetric, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        guard self.isOpen else { return }
+        self.lastFailed = nil
+        self.beganAt = nil
+        measured.table.record(metric, failed: failed, in: group)
+    }
+
+    /// Whatever it was for is over.
+    mutating func close(_ metric: RateMetric, into measured: inout Measurements, _ group: MetricGroup) {
+        if self.lastFailed == true { measured.table.record(metric, failed: true, in: group) }
+        self.lastFailed = nil
+        self.beganAt = nil
+    }
+}
+
+/// The operations of one scan.
+struct ScanOperations: Sendable {
+    /// A DELETE that was sent and that has not had its last answer.
+    struct Delete: Sendable {
+        var job: String
+        var operation = OperationAccount()
+    }
+
+    let scan: ScanNumber
+    var upload = OperationAccount()
+    /// The first connect of the job.
+    var connect = OperationAccount()
+    var results = OperationAccount()
+    var deletes: [Delete] = []
+    var attempts = AttemptAccount()
+    /// The job that is followed.
+    var job: String?
+    /// Its stream has been open.
+    var wasOpened = false
+    var isStreaming = false
+    /// Since when there is a loss that no 200 head has ended yet, as the phone reports it.
+    var lostAt: Instant?
+    /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
+    var wasKilled = false
+    var isSettled = false
+    /// What is open besides the requests' operations.
+    var times = ScanTimes()
+
+    var isLost: Bool { self.lostAt != nil }
+
+    init(scan: ScanNumber) { self.scan = scan }
+
+    var isDone: Bool {
+        self.deletes.isEmpty && self.times.cut.isEmpty && (self.isSettled || self.isBlank)
+    }
+
+    /// It says nothing that a new one would not. So is that of a DELETE behind the scan's end, once it is answered.
+    private var isBlank: Bool {
+        !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
+            && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled && self.times.isBlank
+    }
+}
+
+/// The operations of one phone's scans.
+struct PhoneOperations: Sendable {
+    private(set) var scans: [ScanOperations] = []
+    private(set) var launchedAt = Instant.zero
+    private(set) var isRunning = true
+    private var isSuspended = false
+    /// Loss episodes that ended with the app's leaving the screen. If it comes back that was the background, which supersedes
+    /// them; if it does not, it was the end of the run, which leaves them failed.
+    private var episodesSuspended = 0
+
+    /// Scans that are still followed.
+    var followed: Int { self.scans.count }
+
+    private mutating func index(of scan: ScanNumber) -> Int {
+        // By index: an element is large to copy.
+        for index in self.scans.indices.reversed() where self.scans[index].scan == scan { return index }
+        self.scans.append(ScanOperations(scan: scan))
+        return self.scans.count - 1
+    }
+
+    mutating func saw(
+        _ sighting: PhoneSighting, scan: ScanNumber, at: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        switch sighting {
+        case .launched:
+            self.launchedAt = at
+            self.present()
+            return
+        case .resumed:
+            self.present()
+            return
+        case .killed, .suspended:
+            self.isSuspended = sighting == .suspended
+            self.isRunning = self.isSuspended
+            if !self.isSuspended { self.episodesSuspended = 0 }
+            self.stopped(isKilled: sighting == .killed, into: &measured)
+            return
+        case .reinstalled:
+            self.present()
+            self.forgotten(into: &measured)
+            return
+        case .reconnectGivenUp where self.isSuspended:
+            self.episodesSuspended += 1
+        case .reconnectGivenUp:
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        default:
+            break
+        }
+        let index = self.index(of: scan)
+        self.scans[index].noteTimes(sighting, at: at, isSuspended: self.isSuspended)
+        self.scans[index].saw(sighting, at: at, launchedAt: self.launchedAt, into: &measured, group)
+        if self.scans[index].isDone { self.scans.remove(at: index) }
+    }
+
+    /// The app is on the screen.
+    private mutating func present() {
+        self.isSuspended = false
+        self.isRunning = true
+        self.episodesSuspended = 0
+        for index in self.scans.indices { self.scans[index].times.goesOn() }
+        self.scans.removeAll { $0.isDone }
+    }
+
+    private mutating func stopped(isKilled: Bool, into measured: inout Measurements) {
+        for index in self.scans.indices {
+            if isKilled, self.scans[index].isStreaming {
+                self.scans[index].wasKilled = true
+                measured.disconnections.lost(.killed)
+            }
+            self.scans[index].isStreaming = false
+            self.scans[index].attempts.stopped()
+            guard isKilled else { continue }
+            self.scans[index].lostAt = nil
+            self.scans[index].times.killed()
+        }
+    }
+
+    /// The app is gone with all that it was about: nothing has failed, and no stream is taken up again.
+    private mutating func forgotten(into measured: inout Measurements) {
+        for scan in self.scans where scan.wasKilled { measured.disconnections.gaveUp(.killed) }
+        self.scans = []
+    }
+
+    mutating func close(into measured: inout Measurements, _ group: MetricGroup) {
+        for index in self.scans.indices { self.scans[index].close(into: &measured, group) }
+        for _ in 0..<self.episodesSuspended {
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        }
+    }
+}
+
+extension ScanOperations {
+    mutating func saw(
+        _ sighting: PhoneSighting, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        if let end = self.attempts.saw(sighting) {
+            measured.table.record(end.metric, failed: end.failed, in: group)
+        }
+        switch sighting {
+        case .requestSent(let operation, _, let job, _):
+            self.sent(operation, job: job, at: at, into: &measured, group)
+        case .replied(let operation, _, let status, _):
+            // Told to wait is not failed; a DELETE of what is gone has done its work.
+            let isFine = operation == .cleanup && (status == 404 || status == 410)
+            self.attempt(operation, failed: status >= 400 && status != 429 && !isFine)
+        case .requestFailed(let operation, _, _, _), .badAnswer(let operation, _, _):
+            self.attempt(operation, failed: true)
+        case .uploadAccepted(let job, _, _):
+            self.upload.end(failed: false, .uploadFailed, into: &measured, group)
+            self.jobOver(into: &measured, group)
+            self.job = job
+        case .resultsDecoded:
+            self.results.end(failed: false, .resultsFailed, into: &measured, group)
+        case .resultsGivenUp:
+            self.results.end(failed: true, .resultsFailed, into: &measured, group)
+        case .cleanupAnswered(let job, let status, _):
+            let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
+            self.deleteOver(job, failed: !isSuccess, into: &measured, group)
+        case .jobAbandoned(let job, _):
+            self.deleteOver(job, failed: true, into: &measured, group)
+            if job == self.job { self.jobOver(into: &measured, group) }
+        case .streamOpened(let job, _, let after, _):
+            guard job == self.job else { return }
+            self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
+        case .terminalApplied:
+            self.isStreaming = false
+        case .streamLost(_, _, let cause, _):
+            self.isStreaming = false
+            guard !self.isLost else { return }  // Another attempt of the same episode.
+            self.lostAt = at
+            measured.disconnections.lost(cause)
+        case .reconnected(_, let cause, _, let resumed, let took):
+            self.lostAt = nil
+            self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
+        case .reconnectGivenUp(_, let cause, _):
+            self.lostAt = nil
+            measured.disconnections.gaveUp(cause)
+        case .reconnectSuperseded(_, let cause, _):
+            self.lostAt = nil
+            measured.disconnections.superseded(cause)
+            measured.table.add(1, to: .sseRestarts, in: group)
+        case .completed, .refused:
+            self.upload.end(failed: true, .uploadFailed, into: &measured, group)
+            self.settled(into: &measured, group)
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .found, .captured,
+            .photoPrepared,
+            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
+            .eventApplied, .eventIgnored, .ping:
+            break
+        }
+    }
+
+    private mutating func sent(
+        _ operation: Operation, job: String?, at: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        switch operation {
+        case .upload:
+            self.upload.sent(at: at)
+        case .stream:
+            if job != self.job {  // Restored from an earlier run.
+                self.jobOver(into: &measured, group)
+                self.job = job
+            }
+            measured.table.add(1, to: self.wasOpened ? .sseReconnectAttempts : .sseConnectAttempts, in: group)
+            if !self.wasOpened { self.connect.sent(at: at) }
+        case .results:
+            self.results.sent(at: at)
+        case .cleanup:
+            guard let job else { return }
+            if !self.deletes.contains(where: { $0.job == job }) { self.deletes.append(Delete(job: job)) }
+            for index in self.deletes.indices where self.deletes[index].job == job {
+                self.deletes[index].operation.sent(at: at)
+            }
+        case .status, .cancel:
+            break
+        }
+    }
+
+    private mutating func attempt(_ operation: Operation, failed: Bool) {
+        switch operation {
+        case .upload: self.upload.attemptFailed(failed)
+        case .stream: self.connect.attemptFailed(failed)
+        case .results: self.results.attemptFailed(failed)
+        case .cleanup:
+            for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
+        case .status, .cancel: break
+        }
+    }
+
+    private mutating func opened(
+        resumed: Bool, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
+        self.wasOpened = true
+        self.isStreaming = true
+        guard self.wasKilled else { return }
+        self.wasKilled = false
+        // If the next process had noticed a loss of its own, `reconnected` says the rest.
+        guard !self.isLost else {
+            measured.disconnections.gaveUp(.killed)
+            return
+        }
+        let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
+        self.reconnected(
+            .killed, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
+    }
+
+    private func reconnected(
+        _ cause: LossCause, resumed: Bool, took: Interval, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        measured.disconnections.reconnected(cause, resumed: resumed, took: took)
+        measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
+        measured.table.record(.sseReconnectTime, took, in: group)
+        measured.table.record(.sseReconnectFailed, failed: false, in: group)
+    }
+
+    private mutating func deleteOver(
+        _ job: String, failed: Bool, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        guard let index = self.deletes.firstIndex(where: { $0.job == job }) else { return }
+        self.deletes[index].operation.end(failed: failed, .cleanupFailed, into: &measured, group)
+        self.deletes.remove(at: index)
+    }
+
+    /// The stream of the present job is of no more interest.
+    private mutating func jobOver(into measured: inout Measurements, _ group: MetricGroup) {
+        self.connect.close(.sseConnectFailed, into: &measured, group)
+        self.results.close(.resultsFailed, into: &measured, group)
+        self.job = nil
+        self.wasOpened = false
+        self.isStreaming = false
+        if self.wasKilled {
+            // The next process was told that the job is over, and the scan goes up again.
+            self.wasKilled = false
+            measured.disconnections.superseded(.killed)
+        }
+    }
+
+    private mutating func settled(into measured: inout Measurements, _ group: MetricGroup) {
+        self.jobOver(into: &measured, group)
+        self.isSettled = true
+    }
+
+    /// The run is over.
+    mutating func close(into measured: inout Measurements, _ group: MetricGroup) {
+        self.upload.close(.uploadFailed, into: &measured, group)
+        self.connect.close(.sseConnectFailed, into: &measured, group)
+        self.results.close(.resultsFailed, into: &measured, group)
+        for index in self.deletes.indices {
+            self.deletes[index].operation.close(.cleanupFailed, into: &measured, group)
+        }
+        if self.isLost {
+            measured.table.record(.sseReconnectFailed, failed: true, in: group)
+        }
+    }
+}

@@ -1,0 +1,328 @@
+package import Observations
+package import SimBase
+import Talaria
+
+/// What happened when: the story of a run over time, for its report.
+///
+/// Its memory is bounded however long the run is: there are at most `windowsMax` windows, and when a run outgrows them
+/// each two become one. A phone takes a fixed handful of numbers. It sees what the log of observations holds, so that a
+/// log read again tells the same story.
+package struct RunTimeline: Sendable {
+    package static let windowsMax = 600
+    /// Of the first windows.
+    package static let widthFirst = Interval.seconds(1)
+
+    /// How long a window is now.
+    package private(set) var width = Self.widthFirst
+    package private(set) var windows: [TimelineWindow] = []
+    package private(set) var troubles = ErrorSummary()
+    /// By the place of the fault in the scenario.
+    package private(set) var faults: [FaultStory]
+    private var places = DeviceIndex()
+    /// In the order of their first observation.
+    package private(set) var phones: [PhoneMark] = []
+    /// The time of the last one.
+    package private(set) var until = Instant.zero
+    private var gauges = FleetGauge()
+
+    package init(faults: Int) {
+        self.faults = [FaultStory](repeating: FaultStory(), count: faults)
+    }
+
+    // MARK: Events
+
+    package mutating func saw(_ observation: Observation) {
+        // What users would notice, phones notice; what the log leaves out unless it is traced is counted elsewhere.
+        guard observation.side != .backend, !observation.isRoutine else { return }
+        guard observation.at >= .zero || observation.at.nanoseconds > -1_000_000_000 else { return }
+        switch observation.what {
+        case .phone(let sighting): self.saw(sighting, observation)
+        case .fault(let sighting): self.saw(sighting, observation)
+        case .backend, .network: break
+        }
+    }
+
+    /// What is counted and not told one by one, of one interval.
+    package mutating func counted(events: Int, pings: Int, from moment: Instant) {
+        let place = self.place(moment)
+        self.windows[place].events = self.windows[place].events.addingSaturating(events)
+        self.windows[place].pings = self.windows[place].pings.addingSaturating(pings)
+    }
+
+    private mutating func saw(_ sighting: FaultSighting, _ observation: Observation) {
+        switch sighting {
+        case .decided: return
+        case .fired(let fault, _, _):
+            guard self.faults.indices.contains(fault) else { return }
+            let place = self.place(observation.at)
+            self.windows[place].fault(fault, of: self.faults.count)
+            self.faults[fault].fired(at: observation.at)
+        case .began(let fault):
+            guard self.faults.indices.contains(fault) else { return }
+            let place = self.place(observation.at)
+            self.windows[place].fault(fault, of: self.faults.count)
+            self.faults[fault].began(at: observation.at)
+        case .ended(let fault):
+            guard self.faults.indices.contains(fault) else { return }
+            self.faults[fault].ended(at: observation.at)
+        }
+        self.note(observation)
+    }
+
+    private mutating func saw(_ sighting: PhoneSighting, _ observation: Observation) {
+        switch sighting {
+        case .ping: return
+        case .eventApplied(_, _, let kind, _, _) where kind == .progress || kind == .ping: return
+        default: break
+        }
+        self.note(observation)
+        let index = self.mark(of: observation.device)
+        // Made before anything changes: a window begins with those who were there.
+        let place = self.place(observation.at)
+        let before = self.phones[index].gauge
+        self.phones[index].saw(sighting, scan: observation.scan, at: observation.at)
+        self.gauges.change(from: before, to: self.phones[index].gauge)
+        self.windows[place].saw(sighting, wasReconnecting: before.isReconnecting)
+        self.windows[place].saw(self.gauges)
+        if case .captured(let scheduled) = sighting {
+            let due = self.place(min(scheduled, observation.at))
+            self.windows[due].planned += 1
+        }
+        if let trouble = RunError(sighting) {
+            self.troubles.add(trouble, at: observation.at, device: observation.device, scan: observation.scan)
+            self.windows[place].errors[trouble.family.ordinal] += 1
+        }
+    }
+
+    private mutating func note(_ observation: Observation) {
+        if observation.at > self.until { self.until = observation.at }
+    }
+
+    // MARK: Places
+
+    private mutating func mark(of device: DeviceNumber) -> Int {
+        if let place = self.places[device] { return place }
+        self.phones.append(PhoneMark(device: device))
+        self.places[device] = self.phones.count - 1
+        return self.phones.count - 1
+    }
+
+    /// The window of a moment, made where it is not there yet.
+    private mutating func place(_ moment: Instant) -> Int {
+        var index = Int(max(0, moment.nanoseconds) / self.width.nanoseconds)
+        while index >= Self.windowsMax {
+            self.halve()
+            index = Int(max(0, moment.nanoseconds) / self.width.nanoseconds)
+        }
+        while self.windows.count <= index {
+            var window = TimelineWindow()
+            // Nobody comes or goes in a quiet window.
+            window.saw(self.gauges)
+            self.windows.append(window)
+        }
+        return index
+    }
+
+    private mutating func halve() {
+        self.width = self.width * 2
+        self.windows = stride(from: 0, to: self.windows.count, by: 2).map { index in
+            var window = self.windows[index]
+            if index + 1 < self.windows.count { window.add(self.windows[index + 1]) }
+            return window
+        }
+    }
+
+    // MARK: Reading
+
+    /// The phones that had the hardest time, the hardest first; none that had no trouble at all.
+    package func worstPhones(_ count: Int) -> [PhoneMark] {
+        let hard = self.phones.filter { $0.hardship > 0 }.sorted {
+            ($0.hardship, $0.longestScan, $1.device) > ($1.hardship, $1.longestScan, $0.device)
+        }
+        return Array(hard.prefix(count))
+    }
+
+    /// For whoever shows the run while it goes on: without the phones, of which there may be very many.
+    package var withoutPhones: RunTimeline {
+        var copy = self
+        copy.phones = []
+        copy.places = DeviceIndex()
+        return copy
+    }
+
+    /// As it stood at a moment: only windows that were over by then, quiet ones at the end included, and no more of them
+    /// than asked for.
+    package func shown(at moment: Instant, windowsMax: Int) -> RunTimeline {
+        var copy = self
+        if moment > .zero { _ = copy.place(moment) }
+        copy.makeWider(until: windowsMax)
+        let over = Int(max(0, moment.nanoseconds) / copy.width.nanoseconds)
+        copy.windows.removeLast(max(0, copy.windows.count - over))
+        return copy
+    }
+
+    /// All of it in no more windows than asked for.
+    package func shown(windowsMax: Int) -> RunTimeline {
+        var copy = self
+        copy.makeWider(until: windowsMax)
+        return copy
+    }
+
+    private mutating func makeWider(until windowsMax: Int) {
+        while self.windows.count > windowsMax { self.halve() }
+    }
+
+    /// As if the other run had gone on at the same time, with other phones. Device numbers of shards may be equal: their
+    /// phones stay apart.
+    package mutating func add(_ other: RunTimeline) {
+        var other = other
+        while self.width < other.width { self.halve() }
+        while other.width < self.width { other.halve() }
+        while self.windows.count < other.windows.count { self.windows.append(TimelineWindow()) }
+        for index in other.windows.indices { self.windows[index].join(other.windows[index]) }
+        self.troubles.add(other.troubles)
+        for index in self.faults.indices where index < other.faults.count {
+            self.faults[index].add(other.faults[index])
+        }
+        self.phones += other.phones
+        self.until = max(self.until, other.until)
+    }
+}
+
+/// One stretch of time.
+package struct TimelineWindow: Equatable, Sendable {
+    package var planned = 0
+    package var captured = 0
+    package var completed = 0
+    package var refused = 0
+    package var events = 0
+    package var pings = 0
+    package var losses = 0
+    /// GET of a stream by a phone that had lost one.
+    package var reconnectAttempts = 0
+    package var reconnected = 0
+    /// The most of them at any moment.
+    package var connectedMost = 0
+    package var reconnectingMost = 0
+    package var offlineMost = 0
+    /// By `ErrorFamily.ordinal`.
+    package var errors = [Int](repeating: 0, count: ErrorFamily.allCases.count)
+    /// By the place of the fault; empty while none fired.
+    package private(set) var faults: [Int] = []
+
+    package init() {}
+
+    package func fired(_ fault: Int) -> Int { self.faults.indices.contains(fault) ? self.faults[fault] : 0 }
+
+    mutating func fault(_ fault: Int, of count: Int) {
+        if self.faults.isEmpty { self.faults = [Int](repeating: 0, count: count) }
+        self.faults[fault] += 1
+    }
+
+    mutating func saw(_ gauges: FleetGauge) {
+        self.connectedMost = max(self.connectedMost, gauges.connected)
+        self.reconnectingMost = max(self.reconnectingMost, gauges.reconnecting)
+        self.offlineMost = max(self.offlineMost, gauges.offline)
+    }
+
+    mutating func saw(_ sighting: PhoneSighting, wasReconnecting: Bool) {
+        switch sighting {
+        case .captured: self.captured += 1
+        case .completed: self.completed += 1
+        case .refused: self.refused += 1
+        case .streamLost: self.losses += 1
+        case .reconnected: self.reconnected += 1
+        case .requestSent(.stream, _, _, _) where wasReconnecting: self.reconnectAttempts += 1
+        default: break
+        }
+    }
+
+    /// The window that follows becomes part of this one.
+    mutating func add(_ next: TimelineWindow) {
+        self.count(next)
+        self.connectedMost = max(self.connectedMost, next.connectedMost)
+        self.reconnectingMost = max(self.reconnectingMost, next.reconnectingMost)
+        self.offlineMost = max(self.offlineMost, next.offlineMost)
+    }
+
+    /// What happened elsewhere in the same window.
+    mutating func join(_ other: TimelineWindow) {
+        self.count(other)
+        self.connectedMost += other.connectedMost
+        self.reconnectingMost += other.reconnectingMost
+        self.offlineMost += other.offlineMost
+    }
+
+    private mutating func count(_ other: TimelineWindow) {
+        self.planned += other.planned
+        self.captured += other.captured
+        self.completed += other.completed
+        self.refused += other.refused
+        self.events = self.events.addingSaturating(other.events)
+        self.pings = self.pings.addingSaturating(other.pings)
+        self.losses += other.losses
+        self.reconnectAttempts += other.reconnectAttempts
+        self.reconnected += other.reconnected
+        for index in self.errors.indices { self.errors[index] += other.errors[index] }
+        guard !other.faults.isEmpty else { return }
+        if self.faults.isEmpty {
+            self.faults = other.faults
+        } else {
+            for index in self.faults.indices where index < other.faults.count {
+                self.faults[index] += other.faults[index]
+            }
+        }
+    }
+}
+
+/// When a fault was at work.
+package struct FaultStory: Equatable, Sendable {
+    /// Spans that are kept; later ones lengthen the last.
+    package static let spansMax = 64
+
+    package struct Span: Equatable, Sendable {
+        package var from: Instant
+        /// Nil while it lasts.
+        package var to: Instant?
+    }
+
+    package private(set) var count = 0
+    package private(set) var first: Instant?
+    package private(set) var last: Instant?
+    /// While at least one phone was under it: of faults that have a beginning and an end.
+    package private(set) var spans: [Span] = []
+    private var active = 0
+
+    package init() {}
+
+    mutating func fired(at moment: Instant) {
+        self.count += 1
+        self.first = min(self.first ?? moment, moment)
+        self.last = max(self.last ?? moment, moment)
+    }
+
+    mutating func began(at moment: Instant) {
+        self.fired(at: moment)
+        self.active += 1
+        guard self.active == 1 else { return }
+        if self.spans.count < Self.spansMax {
+            self.spans.append(Span(from: moment, to: nil))
+        } else {
+            self.spans[self.spans.count - 1].to = nil
+        }
+    }
+
+    mutating func ended(at moment: Instant) {
+        guard self.active > 0 else { return }
+        self.active -= 1
+        self.last = max(self.last ?? moment, moment)
+        if self.active == 0, !self.spans.isEmpty { self.spans[self.spans.count - 1].to = moment }
+    }
+
+    mutating func add(_ other: FaultStory) {
+        self.count += other.count
+        if let first = other.first { self.first = min(self.first ?? first, first) }
+        if let last = other.last { self.last = max(self.last ?? last, last) }
+        self.spans = Array((self.spans + other.spans).sorted { $0.from < $1.from }.prefix(Self.spansMax))
+    }
+}

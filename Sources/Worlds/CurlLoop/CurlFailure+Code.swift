@@ -1,0 +1,69 @@
+import CCurl
+import EventLoop
+
+extension Transfer {
+    /// What libcurl's result means, nil for success.
+    func failure(of result: CURLcode) -> CurlFailure? {
+        guard result != CURLE_OK else {
+            guard !self.isHeadComplete else { return nil }
+            // libcurl takes the end of the connection for the end of the head.
+            return CurlFailure(
+                kind: .truncated, isResendRefused: false, code: Int32(CURLE_PARTIAL_FILE.rawValue),
+                systemCode: 0,
+                message: "the connection closed inside the response head")
+        }
+        let connectError = Int32(truncatingIfNeeded: self.easy.number(CURLINFO_OS_ERRNO))
+        let code = self.socketError != 0 ? self.socketError : connectError
+        let words = self.easy.message
+        return CurlFailure(
+            kind: self.kind(of: result, code), isResendRefused: self.isResendRefused,
+            code: Int32(result.rawValue), systemCode: code,
+            message: words.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : words)
+    }
+
+    private func kind(of result: CURLcode, _ code: Int32) -> CurlFailure.Kind {
+        if self.isResendRefused { return .connectionDied }
+        if self.isHeadTooLong { return .protocolBroken }
+        if SystemCode.isDescriptorShortage(self.socketError) { return .descriptorsExhausted }
+        switch result {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            return .nameNotResolved
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+            return code == SystemCode.connectionRefused ? .connectRefused : .connectFailed
+        case CURLE_OPERATION_TIMEDOUT:
+            return .connectTimedOut  // The only time limit that is set.
+        case CURLE_GOT_NOTHING:
+            return .connectionDied
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND:
+            if self.isRefusedByParser(result) { return .protocolBroken }
+            if code == SystemCode.connectionReset || code == SystemCode.brokenPipe { return .connectionReset }
+            return self.replied == nil ? .connectionDied : .truncated
+        case CURLE_PARTIAL_FILE:
+            return .truncated
+        case CURLE_HTTP2_STREAM:
+            return .connectionReset
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
+            return .tlsFailed
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP3,
+            CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED, CURLE_WRITE_ERROR:
+            return .protocolBroken
+        case CURLE_BAD_FUNCTION_ARGUMENT where self.sent != nil && !self.isHeadComplete:
+            return .protocolBroken  // libcurl's word for a folded line that has no line before it.
+        case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete:
+            return .protocolBroken  // libcurl's word for a field beyond its own limit (100 KB).
+        default:
+            // CURLcode is open: the rest are bad options, no memory, and protocols that are switched off.
+            return .internalError
+        }
+    }
+
+    /// Whether a failure to receive is none of the system's: libcurl says the same of chunks that it cannot read and of
+    /// heads that do not end, and only its words tell them apart (its errno may be that of an earlier exchange). Under
+    /// TLS it also says so of a connection that ended without its goodbye.
+    private func isRefusedByParser(_ result: CURLcode) -> Bool {
+        result == CURLE_RECV_ERROR && self.request?.url.hasPrefix("http:") == true
+            && !self.easy.message.hasPrefix("Recv failure")
+    }
+}

@@ -1,0 +1,151 @@
+import Ledger
+import Metrics
+import RunJudge
+import RunMetrics
+import SimBase
+import Testing
+
+@Suite struct JudgementTests {
+    private enum RunError: CaseIterable {
+        case invariant, internalError, outputError, interrupted, countObjective, untrusted, timeObjective
+
+        var exit: RunExit {
+            switch self {
+            case .invariant: .invariantBroken
+            case .internalError: .internalError
+            case .outputError: .cannotWrite
+            case .countObjective, .timeObjective: .sloFailed
+            case .untrusted: .untrusted
+            case .interrupted: .interrupted
+            }
+        }
+    }
+
+    private func slo(severity: SLO.Severity, lost: Int64) throws -> SLOResult {
+        var table = MetricTable(groups: [])
+        table.add(lost, to: .scansLost, in: .none)
+        let slo = SLO(
+            selector: MetricSelector(metric: .count(.scansLost), scope: .fleet),
+            condition: try SLOCondition(parsing: "count == 0", for: .count), severity: severity,
+            abort: false)
+        return slo.evaluate(against: table)
+    }
+
+    /// An objective on the slowest upload.
+    private func slo(took: Interval) throws -> SLOResult {
+        var table = MetricTable(groups: [])
+        table.record(.uploadTime, took, in: .none)
+        let slo = SLO(
+            selector: MetricSelector(metric: .latency(.uploadTime), scope: .fleet),
+            condition: try SLOCondition(parsing: "max < 1s", for: .latency), severity: .error, abort: false)
+        return slo.evaluate(against: table)
+    }
+
+    private func verdict(_ standing: Verdict.Standing) -> Verdict {
+        Verdict(invariant: .scanCustody, standing: standing, violations: 1, expected: 0, examples: [])
+    }
+
+    private func judgement(_ troubles: [RunError]) throws -> Judgement {
+        var totals = LedgerTotals()
+        totals.scans.captured = 1
+        totals.scans.completed = 1
+        return Judgement(
+            verdicts: [self.verdict(troubles.contains(.invariant) ? .broken : .held)],
+            totals: totals,
+            slos: [
+                try self.slo(severity: .error, lost: troubles.contains(.countObjective) ? 1 : 0),
+                try self.slo(took: troubles.contains(.timeObjective) ? .seconds(2) : .milliseconds(2)),
+            ],
+            hasInternalError: troubles.contains(.internalError),
+            hasOutputError: troubles.contains(.outputError),
+            isUntrusted: troubles.contains(.untrusted), isInterrupted: troubles.contains(.interrupted))
+    }
+
+    @Test func `a run without trouble exits with 0`() throws {
+        let judgement = try self.judgement([])
+        #expect(judgement.exit == .success)
+        #expect(judgement.isPassed)
+    }
+
+    @Test func `of two troubles the graver one decides`() throws {
+        // In the order of Docs/design.md section 11.10. A late generator spoils latencies, not counts: hence
+        // 99 on both sides of 98.
+        let order = RunError.allCases
+        #expect(order.map(\.exit.rawValue) == [97, 70, 74, 105, 99, 98, 99])
+        for (index, grave) in order.enumerated() {
+            for lesser in order[index...] {
+                #expect(try self.judgement([lesser, grave]).exit == grave.exit)
+            }
+        }
+    }
+
+    @Test func `violations that a profile is known for, and what cannot be known, break nothing`() throws {
+        var judgement = try self.judgement([])
+        judgement.verdicts = [self.verdict(.brokenAsExpected), self.verdict(.notAvailable)]
+        #expect(judgement.exit == .success)
+    }
+
+    @Test func `an objective that only warns fails nothing`() throws {
+        var judgement = try self.judgement([])
+        judgement.slos = [try self.slo(severity: .warn, lost: 1)]
+        #expect(judgement.exit == .success)
+    }
+
+    @Test func `a sum that does not hold is an error of our own`() throws {
+        var judgement = try self.judgement([])
+        judgement.totals.scans.captured = 2
+        #expect(judgement.exit == .internalError)
+    }
+
+    // MARK: Runs that measured nothing
+
+    @Test func `a run without a capture cannot be trusted`() throws {
+        var judgement = try self.judgement([])
+        judgement.totals = LedgerTotals()
+        #expect(judgement.exit == .untrusted)
+    }
+
+    @Test func `a run that completed nothing has failed, though no objective says so`() throws {
+        var judgement = try self.judgement([])
+        judgement.totals.scans.completed = 0
+        judgement.totals.scans.refused = 1
+        #expect(judgement.exit == .sloFailed)
+        judgement.expectations = Expectations([try self.objectives("scans.completed")])
+        #expect(judgement.exit == .success)
+    }
+
+    // MARK: expect-broken
+
+    private func objectives(_ selector: String) throws -> ExpectedBreak {
+        .objectives(try MetricSelector(parsing: selector, vocabulary: nil))
+    }
+
+    @Test func `a run that breaks exactly what its scenario expects has passed`() throws {
+        let custody = ExpectedBreak.invariant(id: "scan.custody")
+        let lost = try self.objectives("scans.lost")
+        func exit(_ expected: [ExpectedBreak], _ troubles: [RunError]) throws -> RunExit {
+            var judgement = try self.judgement(troubles)
+            judgement.expectations = Expectations(expected)
+            return judgement.exit
+        }
+        #expect(try exit([custody], [.invariant]) == .success)
+        #expect(try exit([lost], [.countObjective]) == .success)
+        #expect(try exit([custody, lost], [.invariant, .countObjective]) == .success)
+        // One of them holds.
+        #expect(try exit([custody], []) == .invariantBroken)
+        #expect(try exit([custody, lost], [.invariant]) == .invariantBroken)
+        // Another breaks.
+        #expect(try exit([custody], [.invariant, .countObjective]) == .invariantBroken)
+        #expect(try exit([lost], [.invariant, .countObjective]) == .invariantBroken)
+        // A run that was cut short had no time to break.
+        #expect(try exit([custody], [.interrupted]) == .interrupted)
+        #expect(try exit([custody], [.internalError]) == .internalError)
+    }
+
+    @Test func `an expected violation is told as such`() {
+        let told = Expectations([.invariant(id: "scan.custody")]).applied(to: [self.verdict(.broken)])
+        #expect(told.map(\.standing) == [.brokenAsExpected])
+        #expect(told.map(\.expected) == [1])
+        #expect(Expectations.none.applied(to: [self.verdict(.broken)]).map(\.standing) == [.broken])
+    }
+}
