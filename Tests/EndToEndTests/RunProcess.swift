@@ -38,7 +38,7 @@ final class RunProcess: Sendable {
         }
         self.child = Child(process)
         self.ended = ended
-        try process.run()
+        try self.child.start()
     }
 
     deinit { self.child.signal(SIGKILL) }

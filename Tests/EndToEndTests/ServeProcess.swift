@@ -57,7 +57,7 @@ final class ServeProcess: Sendable {
             end.finish()
         }
         let child = Child(process)
-        try process.run()
+        try child.start()
         let late = DispatchWorkItem { child.signal(SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(self.startSeconds), execute: late)
         let line = await Self.firstLine(of: output.fileHandleForReading)

@@ -63,7 +63,7 @@ enum Subprocess {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             child.process.terminationHandler = { _ in continuation.resume() }
             do {
-                try child.process.run()
+                try child.start()
                 DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: deadline)
             } catch {
                 child.process.terminationHandler = nil
@@ -77,9 +77,16 @@ enum Subprocess {
 
 /// A process that we started, to be ended by its number and only while it lives.
 struct Child: @unchecked Sendable {
+    private static let starts = Mutex(())
+
     let process: Process
 
     init(_ process: Process) { self.process = process }
+
+    /// Starts it while no other process is started. On Linux, Foundation takes a process for ended when it closes its
+    /// end of a socket pair. A process that another thread starts at that moment may inherit this end and keep it
+    /// open.
+    func start() throws { try Self.starts.withLock { _ in try self.process.run() } }
 
     func signal(_ signal: Int32) {
         if self.process.isRunning { kill(self.process.processIdentifier, signal) }

@@ -41,7 +41,7 @@ final class TLSFront: Sendable {
             ["PATH": (Subprocess.environment["PATH"] ?? "") + ":/usr/sbin"]) { $1 }
         process.standardError = FileHandle.nullDevice
         self.child = Child(process)
-        try process.run()
+        try self.child.start()
         try await self.waitUntilListening()
     }
 
