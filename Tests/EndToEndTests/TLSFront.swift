@@ -119,9 +119,20 @@ final class TLSFront: Sendable {
         guard outcome.code == 0 else { throw Unusable(description: "openssl: \(outcome.complaint)") }
     }
 
-    /// Free a moment ago: nginx cannot choose one by itself.
+    /// A port that was free a moment ago: nginx cannot choose one by itself. It is below the ports that systems give
+    /// to who asks for any, so that no other program gets it meanwhile.
     private static func freePort() async throws -> Int {
-        let script = "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"
+        let script = """
+            import random, socket
+            while True:
+                try:
+                    port = random.randrange(20000, 30000)
+                    socket.socket().bind(('127.0.0.1', port))
+                    print(port)
+                    break
+                except OSError:
+                    pass
+            """
         let outcome = try await Subprocess.run(URL(filePath: "/usr/bin/env"), ["python3", "-c", script])
         guard let port = Int(outcome.output.filter(\.isNumber)) else {
             throw Unusable(description: "no free port: \(outcome.complaint)")
