@@ -102,7 +102,8 @@ import Testing
     }
 
     private static func iterates(_ name: String, in line: String) -> Bool {
-        guard
+        // Most lines are done with here, before a pattern is made.
+        guard line.contains(name),
             let pattern = try? Regex(
                 "\\bin (?:self\\.)?\(name)(?:\\.(?:keys|values))?\\s*(?:\\{|where)|\\b\(name)\\.(?:keys|values|map|compactMap|flatMap|forEach|reduce|filter|first|min\\(by|max\\(by)\\b"
             )
