@@ -14,6 +14,9 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
+# End-to-end tests that mostly wait for programs.
+WAITING := ^EndToEndTests[.]SideBySide/
+
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
 # Fuzzing wants speed, in a folder of its own: testable code is not the code that ships.
@@ -50,10 +53,14 @@ purity: ## proves that the pure targets have no way to time, tasks or clocks
 	@swift build --product Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
 
-# The end-to-end tests run the program that ships, optimized; the others are built with every check on.
+# The end-to-end tests run the program that ships, optimized; the others are built with every check on. One test runs after
+# another, since some measure times, but for those that mostly wait: of these, six run at once.
 unit: build
 	@swift build --build-tests $(CHECKS) --quiet
-	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) swift test --skip-build --no-parallel
+	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) \
+		swift test --skip-build --no-parallel --skip '$(WAITING)'
+	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
+		swift test --skip-build --filter '$(WAITING)'
 
 docs: build ## writes the pages that are made from code
 	@$(BINARY) schema --faults > Docs/faults.md

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// An objective with `abort` ends the run as soon as it is broken.
     @Suite struct AbortTests {
         private static let options =
@@ -26,14 +26,14 @@ extension EndToEnd {
         }
 
         /// Faster than the scenario is meant to be used, so that the test is short.
-        private static let smoke =
+        fileprivate static let smoke =
             ["staging-smoke"]
             + ShortRun.set([
                 "fleet.testers.devices=60", "fleet.testers.arrivals=10/s",
                 "fleet.testers.request-timeout=1s",
             ])
 
-        private static func check(_ outcome: Outcome, _ run: RunProcess, of: String) throws {
+        fileprivate static func check(_ outcome: Outcome, _ run: RunProcess, of: String) throws {
             #expect(outcome.code == 99, "\(of): \(outcome)")
             #expect(outcome.complaint.contains("ended early: "), "\(of): \(outcome.complaint)")
             #expect(outcome.output.contains("  - ended early: "), "\(of): \(outcome.output)")
@@ -52,14 +52,6 @@ extension EndToEnd {
             let run = try RunProcess(Self.smoke + ["--target", server.process.base])
             try Self.check(try await run.end(seconds: 40), run, of: mode.rawValue)
             #expect(await server.process.end() == 0)
-        }
-
-        @Test func `the smoke test stops by itself when the target dies`() async throws {
-            let serve = try await ServeProcess.start(["staging-smoke", "--quiet"])
-            let run = try RunProcess(Self.smoke + ["--target", serve.base])
-            try await run.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
-            serve.kill()
-            try Self.check(try await run.end(seconds: 40), run, of: "a target that dies")
         }
 
         @Test func `a simulated run ends early as well, and alike each time`() async throws {
@@ -93,6 +85,19 @@ extension EndToEnd {
             let outcome = try await run.end(seconds: 40)
             #expect(outcome.code == 99, "\(outcome)")
             #expect(try run.report.summary().scans.captured == ShortRun.scans)
+        }
+    }
+}
+
+extension EndToEnd {
+    /// Runs alone: a program that another test starts could get the port on which the target has listened.
+    @Suite struct DeadTargetTests {
+        @Test func `the smoke test stops by itself when the target dies`() async throws {
+            let serve = try await ServeProcess.start(["staging-smoke", "--quiet"])
+            let run = try RunProcess(SideBySide.AbortTests.smoke + ["--target", serve.base])
+            try await run.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            serve.kill()
+            try SideBySide.AbortTests.check(try await run.end(seconds: 40), run, of: "a target that dies")
         }
     }
 }

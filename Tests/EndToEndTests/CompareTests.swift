@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Two runs side by side, as a person or a build asks for it.
     @Suite struct CompareTests {
         private static let delay = ["--set", "faults=[{do: delay, on: link, by: 50ms}]"]

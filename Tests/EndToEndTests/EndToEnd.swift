@@ -1,5 +1,30 @@
+import Foundation
 import Testing
 
-/// The real program as a child process, over real sockets. Every suite is an extension of this one: they run one after
-/// another, and no test may take longer than a minute.
+/// The real program as a child process, over real sockets. Every suite is an extension of this type or of
+/// ``SideBySide``. The tests of this type run one after another: they measure times, work the processors, start many
+/// programs themselves, or need a port that no other program takes. No test may take longer than a minute.
 @Suite(.serialized, .timeLimit(.minutes(1))) enum EndToEnd {}
+
+/// Tests whose programs mostly wait: several tests run at once. Each has its own folder, and ports that the system
+/// chose.
+@Suite(.atOnceWithinWidth, .timeLimit(.minutes(1))) enum SideBySide {}
+
+/// Runs tests at once if the environment says how many, as `make unit` does. Without a number Swift Testing would
+/// start all of them, so they run one after another then.
+struct WidthTrait: SuiteTrait, TestScoping {
+    private static let isGiven =
+        ProcessInfo.processInfo.environment["SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH"] != nil
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard !Self.isGiven else { return try await function() }
+        try await ParallelizationTrait.serialized.provideScope(
+            for: test, testCase: testCase, performing: function)
+    }
+}
+
+extension Trait where Self == WidthTrait {
+    static var atOnceWithinWidth: Self { Self() }
+}

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The scenario that is named by the first sentence of the design, shortened: nothing is lost, and what is judged is
     /// what happened.
     @Suite struct FlakyNetworkRunTests {

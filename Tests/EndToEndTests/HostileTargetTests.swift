@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// A target that does anything but what its contract says costs the run its SLOs, and nothing else.
     @Suite struct HostileTargetTests {
         private static let residentKilobytesMax = 200 * 1_024

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     @Suite struct KilledPhonesTests {
         @Test func `a fleet that is killed again and again loses nothing and adds nothing twice`()
             async throws

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What a network does, to the real program: a small fleet meets each kind of trouble at every place where it can
     /// come, and loses nothing.
     @Suite struct LinkFaultTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Objectives that hold for stretches of a live run, not for all of it.
     @Suite struct ObjectiveSpanTests {
         /// Uploads fail from half a second on, for one and a half.

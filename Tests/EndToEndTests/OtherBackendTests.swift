@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// A Talaria that somebody else wrote from the contract, behind TLS and HTTP/2, and our faults in front of it.
     @Suite struct OtherBackendTests {
         /// What it has done, by its own count.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `proxy` in front of a backend that knows nothing of it.
     @Suite struct ProxyTests {
         private static let quick = ["--set", "server.job-time=300ms..500ms"]
@@ -85,23 +85,6 @@ extension EndToEnd {
                 .books.received
         }
 
-        @Test func `an upstream that dies in the middle of streams costs time, and no scan`() async throws {
-            let serve = try await ServeProcess.start(["--set", "server.job-time=2s..3s"])
-            let process = try RunProcess(
-                [ShortRun.scenario] + ShortRun.options
-                    + ShortRun.set(["drain=6s"]) + ShortRun.objectiveOfScansAlone + ["--target", serve.base])
-            try await process.waitForLog("a stream is open") { $0.isPhone("event-applied") }
-            serve.kill()
-            let outcome = try await process.end(seconds: 60)
-            // Nothing is lost, and what had not finished is no success.
-            #expect(outcome.code == 99, "\(outcome)")
-            #expect(outcome.output.contains("scans had not finished after 6 s: "), "\(outcome.output)")
-            let summary = try process.report.summary()
-            #expect(summary.scans.isConserved && summary.scans.lost == 0)
-            #expect(summary.scans.waiting > 0)
-            #expect(outcome.output.contains("502 ×"), "what the gateway said in its place is counted")
-        }
-
         @Test(arguments: [
             (HostileServer.Mode.http2Only, "not-http"), (.close, "connection-died"), (.redirect, "redirect"),
             (.page, "html"),
@@ -156,6 +139,28 @@ extension EndToEnd {
 }
 
 extension EndToEnd {
+    /// Runs alone: a program that another test starts could get the port on which the upstream has listened.
+    @Suite struct DeadUpstreamTests {
+        @Test func `an upstream that dies in the middle of streams costs time, and no scan`() async throws {
+            let serve = try await ServeProcess.start(["--set", "server.job-time=2s..3s"])
+            let process = try RunProcess(
+                [ShortRun.scenario] + ShortRun.options
+                    + ShortRun.set(["drain=6s"]) + ShortRun.objectiveOfScansAlone + ["--target", serve.base])
+            try await process.waitForLog("a stream is open") { $0.isPhone("event-applied") }
+            serve.kill()
+            let outcome = try await process.end(seconds: 60)
+            // Nothing is lost, and what had not finished is no success.
+            #expect(outcome.code == 99, "\(outcome)")
+            #expect(outcome.output.contains("scans had not finished after 6 s: "), "\(outcome.output)")
+            let summary = try process.report.summary()
+            #expect(summary.scans.isConserved && summary.scans.lost == 0)
+            #expect(summary.scans.waiting > 0)
+            #expect(outcome.output.contains("502 ×"), "what the gateway said in its place is counted")
+        }
+    }
+}
+
+extension SideBySide {
     /// What `serve` and `proxy` say on standard error, for people at work.
     @Suite struct RequestLogTests {
         @Test func `a request is one line, with what fault it met`() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What a run leaves behind, read by programs that others wrote.
     @Suite struct ReportTests {
         private static let python = Package.root.appending(path: ".build/venv/bin/python")

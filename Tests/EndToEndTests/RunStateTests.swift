@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Phones that are the same ones in the next run, with what they had not finished.
     @Suite struct RunStateTests {
         /// The state folder, as far as the test reads it.
@@ -73,7 +73,7 @@ extension EndToEnd {
             first.signal(SIGINT)
             let interrupted = try await first.end(seconds: 30)
             #expect(interrupted.code == 105, "\(interrupted)")
-            #expect(interrupted.complaint == InterruptionTests.announcement + "\n")
+            #expect(interrupted.complaint == EndToEnd.InterruptionTests.announcement + "\n")
             let one = try first.report.summary()
             #expect(one.exit == 105 && !one.passed)
             #expect(one.scans.isConserved && one.scans.lost == 0, "\(one.scans)")

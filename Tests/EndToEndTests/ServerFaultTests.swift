@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Each fault of the server on the real wire, with real phones: it fires for every scan, and nothing is lost.
     @Suite struct ServerFaultTests {
         static let devices = 6

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// A backend of somebody else, behind TLS and HTTP/2.
     @Suite struct TargetTests {
         private static let certificates: [(TLSFront.Certificate, isTrusted: Bool, says: String)] = [

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What a person sees in the window that most terminals open with.
     @Suite struct TerminalWindowTests {
         /// What `Tools/terminal.py` tells.

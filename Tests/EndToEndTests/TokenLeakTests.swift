@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Tokens stay between a phone and the server. Every token of the simulated backend is 64 hexadecimal digits, and so is
     /// the digest of the scenario file, which is all that may be found.
     @Suite struct TokenLeakTests {
