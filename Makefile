@@ -14,7 +14,8 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
-# End-to-end tests that mostly wait for programs.
+# Tests that use a clock or a socket, by their targets, and those of them that mostly wait for programs.
+TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|LivePhones|LiveServer)Tests[.]
 WAITING := ^EndToEndTests[.]SideBySide/
 
 FUZZ_SECONDS ?= 60
@@ -53,12 +54,14 @@ purity: ## proves that the pure targets have no way to time, tasks or clocks
 	@swift build --product Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
 
-# The end-to-end tests run the program that ships, optimized; the others are built with every check on. One test runs after
-# another, since some measure times, but for those that mostly wait: of these, six run at once.
+# The end-to-end tests run the program that ships, optimized; the others are built with every check on. Tests without a clock
+# or a socket share the processors. The others run one after another, since some measure times, but for those that mostly
+# wait: of these, six run at once.
 unit: build
 	@swift build --build-tests $(CHECKS) --quiet
+	@swift test --skip-build --skip '$(TIMED)'
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) \
-		swift test --skip-build --no-parallel --skip '$(WAITING)'
+		swift test --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
 		swift test --skip-build --filter '$(WAITING)'
 
