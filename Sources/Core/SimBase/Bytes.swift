@@ -87,6 +87,15 @@ extension String {
     }
 }
 
+extension StaticString {
+    /// Hands on each eight bytes of its UTF-8, as for a `String`.
+    @inlinable public func eachWord(_ body: (UInt64) -> Void) -> UInt64 {
+        precondition(self.hasPointerRepresentation, "a text, not a single character")
+        let bytes = unsafe UnsafeRawBufferPointer(start: self.utf8Start, count: self.utf8CodeUnitCount)
+        return unsafe Memory.eachWord(of: bytes, body)
+    }
+}
+
 @usableFromInline enum Memory {
     /// Letters, which nobody looks for, behind the end.
     @usableFromInline static var filler: UInt64 { @inlinable get { 0x6161_6161_6161_6161 } }

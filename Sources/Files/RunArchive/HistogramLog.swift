@@ -1,4 +1,5 @@
 import Metrics
+import Observations
 import SimBase
 
 /// `latency.hlog`: HdrHistogram's log of histograms, format 1.3. A line is one metric in one second; its tag is the
@@ -73,6 +74,6 @@ enum HistogramLog {
         guard text.count < 16 else { return nil }
         let digits = String(decoding: text.filter { $0 != UInt8(ascii: ".") }, as: UTF8.self)
         let nanoseconds = Int64(digits).map { $0.multipliedSaturating(by: 1_000_000) }
-        return nanoseconds.flatMap { ObservationReader.moments.contains($0) ? $0 : nil }
+        return nanoseconds.flatMap { ObservationRange.time.contains($0) ? $0 : nil }
     }
 }

@@ -1,3 +1,5 @@
+import Observations
+
 extension JSONValue {
     /// As deep as anything of ours is, and more.
     private static let depthMax = 32
@@ -115,7 +117,7 @@ extension JSONValue {
 
     /// The number as a moment or length in nanoseconds that a run can reach. `decimals`: of the text, see `scaled`.
     package func nanoseconds(_ decimals: Int) -> Int64? {
-        self.scaled(decimals).flatMap { ObservationReader.moments.contains($0) ? $0 : nil }
+        self.scaled(decimals).flatMap { ObservationRange.time.contains($0) ? $0 : nil }
     }
 
     /// Whether every whole number in it is one that a run can have counted, but for those of these keys.

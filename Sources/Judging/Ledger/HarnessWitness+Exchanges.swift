@@ -296,10 +296,7 @@ extension HarnessWitness {
         case .launched, .resumed, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
             .clockSet:
             self.ofLife(sighting, device, scan, place)
-        case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven,
-            .bookAdded, .bookRepeated, .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsGivenUp,
-            .streamOpened, .firstEvent, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .recordKept:
-            break
+        default: break
         }
     }
 

@@ -88,12 +88,7 @@ extension HarnessWitness {
             self.phones[place].life.isFull = false
             self.phones[place].life.freedAt = now
         case .clockSet: self.phones[place].life.clockSetAt = now
-        case .lostFromStorage, .captured, .photoPrepared, .queued, .slotTaken, .slotGiven, .bookAdded,
-            .bookRepeated, .completed, .refused, .requestSent, .replied, .requestFailed, .badAnswer,
-            .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp, .cleanupAnswered,
-            .jobAbandoned, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
-            .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .recordKept:
-            break
+        default: break
         }
         guard let unexplained else { return }
         self.errors.add("\(unexplained) by no fault", device: device, scan: scan, at: now)

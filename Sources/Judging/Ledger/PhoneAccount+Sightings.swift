@@ -100,12 +100,8 @@ extension PhoneAccount {
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
             self.jobs[index].stream.pinged(id: id)
-        case .badAnswer, .found, .clockSet, .resultsGivenUp, .firstEvent, .streamLost, .reconnected,
-            .reconnectGivenUp,
-            .reconnectSuperseded:
-            break  // Measured, not judged.
-        case .lostFromStorage:
-            break  // Judged above.
+        default:
+            break  // Measured, or judged above.
         }
     }
 

@@ -117,12 +117,7 @@ package struct SampleWitness: Sendable {
         case .ping(_, let gap): self.add(gap, to: .ssePingGap, group)
         case .streamLost(_, _, let cause, let silence):
             if cause == .silence { self.add(silence, to: .sseDetectTime, group) }
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
-            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .queued, .slotTaken, .slotGiven,
-            .refused, .requestSent, .replied, .requestFailed, .recordKept,
-            .badAnswer, .found, .rateLimited, .resultsGivenUp, .jobAbandoned, .eventIgnored,
-            .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
-            break
+        default: break
         }
     }
 

@@ -65,14 +65,7 @@ package struct RunError: Hashable, Sendable {
             self.init(family: .refused, name: "scan refused: \(code.bounded)")
         case .resultsGivenUp:
             self.init(family: .badAnswer, name: "results given up")
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged,
-            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .photoPrepared, .queued,
-            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .requestSent, .found,
-            .uploadAccepted, .rateLimited,
-            .resultsDecoded, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent, .eventApplied,
-            .ping, .terminalApplied, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
-            return nil
+        default: return nil
         }
     }
 }

@@ -173,13 +173,7 @@ package struct MetricsCollector: Sendable {
         case .streamLost(_, _, .silence, let silence):
             guard let silence else { return }
             self.measured.table.record(.sseDetectTime, silence, in: group)
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged,
-            .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured, .queued, .slotTaken,
-            .slotGiven, .bookAdded, .bookRepeated, .badAnswer, .found, .rateLimited, .resultsGivenUp,
-            .jobAbandoned, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
-            .reconnectSuperseded:
-            break
+        default: break
         }
     }
 

@@ -17,10 +17,7 @@ extension PhoneSighting {
             .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true
-        case .recordKept, .pathLost, .pathReturned, .pathChanged, .storageFilled, .storageFreed,
-            .lostFromStorage, .clockSet, .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated,
-            .rateLimited, .found, .eventApplied, .eventIgnored, .ping:
-            false
+        default: false
         }
     }
 }
@@ -149,8 +146,7 @@ struct PhoneOperations: Sendable {
             self.episodesSuspended += 1
         case .reconnectGivenUp:
             measured.table.record(.sseReconnectFailed, failed: true, in: group)
-        default:
-            break
+        default: break
         }
         let index = self.index(of: scan)
         self.scans[index].noteTimes(sighting, at: at, isSuspended: self.isSuspended)
@@ -249,12 +245,7 @@ extension ScanOperations {
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .found, .captured,
-            .photoPrepared,
-            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .rateLimited, .firstEvent,
-            .eventApplied, .eventIgnored, .ping:
-            break
+        default: break
         }
     }
 

@@ -96,14 +96,7 @@ package struct PhoneMark: Equatable, Sendable {
             self.discarded += discarded
             self.forgetStreams()
         case .suspended: self.forgetStreams()
-        case .launched, .recordKept, .resumed, .pathChanged, .storageFilled, .storageFreed, .lostFromStorage,
-            .clockSet,
-            .photoPrepared, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .requestSent, .replied,
-            .requestFailed,
-            .badAnswer, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
-            .cleanupAnswered,
-            .jobAbandoned, .firstEvent, .eventApplied, .eventIgnored, .ping:
-            break
+        default: break
         }
     }
 

@@ -226,6 +226,6 @@ import Testing
 
     @Test func `the value is the same in every process and on every machine`() {
         let seen = Self.seen(.phone(.requestSent(.stream, attempt: 2, job: "job-1", lastEventID: "17-x")))
-        #expect(Self.digest([seen]) == 11_208_310_304_519_029_314)
+        #expect(Self.digest([seen]) == 4_583_474_406_279_215_628)
     }
 }
