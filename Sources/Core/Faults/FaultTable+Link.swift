@@ -7,10 +7,11 @@ extension FaultTable {
     /// What ends an exchange may choose its place by.
     private static let cutFields: [FaultField] = [
         .standard(
-            "cut", .cut, "between-events", "where it lands; with `after: N bytes` exactly there unless told"),
+            "cut", .cut, "between-events",
+            "where the cut is made; with `after: N bytes`, the default is exactly there"),
         .standard(
             "side", .choice(ExchangeSide.allCases.map(\.rawValue)), "reply",
-            "whose bytes are counted: `request` ends it before the server has all, `reply` after it has acted"
+            "the direction whose bytes are counted: `request` cuts before the server has the whole request, `reply` after it has handled it"
         ),
     ]
 
@@ -26,41 +27,41 @@ extension FaultTable {
             example: "{do: close, on: upload, side: request, after: 4KiB, chance: 20%}"),
         FaultKindEntry(
             "end-cleanly", .link, on: [.stream], after: [.time, .events, .bytes],
-            fields: [.standard("cut", .cut, "inside-event", "where the stream ends")],
-            does: "ends the stream as its server would, with its last chunk and FIN, also inside an event",
+            fields: [.standard("cut", .cut, "inside-event", "where in the stream the end is")],
+            does: "ends the stream with the last chunk and FIN as the server would, also inside an event",
             example: "{do: end-cleanly, after: 1..4 events, chance: 20%}"),
         FaultKindEntry(
             "silence", .link, on: Self.exchanges, orElse: .stream, after: [.time, .events, .bytes],
             fields: Self.cutFields,
-            does: "leaves the connection half open: nothing passes any more, and neither side is told",
+            does: "leaves the connection half open: no data passes, and neither side is notified",
             example: "{do: silence, on: stream, after: 2 events, chance: 20%}"),
         FaultKindEntry(
             "slice", .link, on: Self.exchanges + [.link], count: .eachAttempt,
             fields: [
-                .standard("bytes", .integers(1...1_400), "1", "how many bytes a piece has")
+                .standard("bytes", .integers(1...1_400), "1", "size of a piece in bytes")
             ],
-            does: "hands what the server sends on in tiny pieces",
+            does: "delivers the server's data in tiny pieces",
             example: "{do: slice, on: stream, bytes: 1..7, chance: 30%}"),
         FaultKindEntry(
             "delay", .link, on: Self.exchanges + [.link], count: .eachAttempt,
             fields: [
-                .required("by", .durations, example: "50ms..200ms", "how much longer it takes, each way")
+                .required("by", .durations, example: "50ms..200ms", "added delay in each direction")
             ],
-            does: "delays what passes",
+            does: "delays all data",
             example: "{do: delay, on: link, by: 50ms..200ms}"),
         FaultKindEntry(
             "bandwidth", .link, on: Self.exchanges + [.link], count: .eachAttempt,
             fields: [
-                .required("rate", .bitRate, example: "240kbps", "how many bits a second pass, each way")
+                .required("rate", .bitRate, example: "240kbps", "bits per second in each direction")
             ],
-            does: "limits the rate of what passes",
+            does: "limits the bandwidth",
             example: "{do: bandwidth, on: upload, rate: 240kbps, chance: 30%}"),
         FaultKindEntry(
             "loss", .link, on: Self.exchanges + [.link], count: .eachAttempt,
             fields: [
-                .required("share", .share, example: "2%", "the share of the segments that is lost once")
+                .required("share", .share, example: "2%", "share of the segments that are lost once")
             ],
-            does: "stalls the connection as lost packets do",
+            does: "stalls the connection as packet loss does",
             example: "{do: loss, on: stream, share: 2%}"),
         FaultKindEntry(
             "refuse", .link, on: Self.exchanges + [.link],

@@ -5,13 +5,13 @@ extension FaultTable {
     static let phone: [FaultKindEntry] = [
         FaultKindEntry(
             "offline", .phone, on: [.link], count: nil, mustEnd: true,
-            does: "the phone has no path: nothing leaves or reaches it, and no goodbye is said",
+            does: "takes the phone offline: no data leaves or reaches it, and connections are not closed",
             example: "{do: offline, scope: 50% of devices, at: 8s, for: 4s}"),
         FaultKindEntry(
             "handover", .phone, on: [.link], count: nil,
             for: .milliseconds(300),
             does:
-                "changes the network: connections die without a goodbye, and `for` later there is a new path",
+                "changes the network: connections die without being closed, and a new path is available after `for`",
             example: "{do: handover, at: 3s..9s}"),
         FaultKindEntry(
             "background", .phone, on: [.app], count: nil, mustEnd: true,
@@ -20,24 +20,24 @@ extension FaultTable {
         FaultKindEntry(
             "kill", .phone, on: [.app], after: [.records, .step], count: nil, for: .seconds(1),
             does:
-                "kills the app without a goodbye and starts it again `for` later: at a moment, or between two records that it writes",
+                "kills the app and starts it again after `for`: at a time, or between two records that it writes",
             example: "{do: kill, scope: 50% of devices, at: 2s..12s, for: 500ms}"),
         FaultKindEntry(
             "reinstall", .phone, on: [.app], count: nil, for: .seconds(1),
             does:
-                "removes the app with all it stored and installs it again `for` later, with a new device id",
+                "removes the app with all its data and installs it again after `for`, with a new device id",
             example: "{do: reinstall, scope: 10% of devices, at: 5s..9s}"),
         FaultKindEntry(
             "clock-skew", .phone, on: [.app], count: nil,
             fields: [
-                .required("by", .offset, example: "-5m", "how far the phone's wall clock is off")
+                .required("by", .offset, example: "-5m", "offset of the phone's wall clock")
             ],
-            does: "sets the phone's wall clock wrong",
+            does: "shifts the phone's wall clock",
             example: "{do: clock-skew, by: -5m, scope: 30% of devices}"),
         FaultKindEntry(
             "storage-full", .phone, on: [.app], after: [.records], count: nil, mustEnd: true,
             does:
-                "lets the phone's storage run full: captures are refused, shown, and never dropped in silence",
+                "fills the phone's storage: captures are refused visibly, never dropped silently",
             example: "{do: storage-full, scope: 20% of devices, at: 3s..6s, for: 2s}"),
     ]
 }

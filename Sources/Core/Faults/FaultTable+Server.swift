@@ -10,43 +10,44 @@ extension FaultTable {
             count: .eachAttempt,
             fields: [
                 .required(
-                    "quota", .quota, example: "1 per 4s", "how many uploads a device may make in which time"),
-                .standard("per", .choice(["device"]), "device", "whose requests are counted together"),
+                    "quota", .quota, example: "1 per 4s", "number of uploads per device and time"),
+                .standard("per", .choice(["device"]), "device", "scope of the quota"),
                 .optional(
                     "retry-after", .duration, example: "2s",
-                    "what the 429 tells the phone to wait; the rest of the quota's window unless told"),
+                    "delay that the 429 requests (default: the rest of the quota's window)"),
             ],
             does: "answers 429 to uploads beyond a quota",
             example: "{do: rate-limit, quota: 1 per 4s, retry-after: 2s}"),
         FaultKindEntry(
             "http-error", .server, on: [.upload, .stream, .results, .cleanup],
             fields: [
-                .required("status", .integer(400...599), example: "503", "the status of the answer"),
+                .required("status", .integer(400...599), example: "503", "status of the response"),
                 .optional(
                     "code", .code, example: "CIRCUIT_OPEN",
-                    "the code of the problem document; the contract's for the status unless told"),
+                    "code of the problem document (default: the contract's code for the status)"),
                 .optional(
                     "retryable", .toggle, example: "on",
-                    "what the problem document says; the contract's for the code unless told"),
-                .optional("retry-after", .duration, example: "1s", "how long the phone is told to wait"),
+                    "`retryable` of the problem document (default: the contract's value for the code)"),
+                .optional("retry-after", .duration, example: "1s", "delay that the response requests"),
                 .standard(
                     "retry-after-in", .choice(RetryAfterPlace.allCases.map(\.rawValue)), "both",
-                    "where it is told: the header `Retry-After`, `retryAfterMs` in the body, both or neither"),
+                    "where the delay is: in the header `Retry-After`, in `retryAfterMs` of the body, both or neither"
+                ),
             ],
-            does: "answers with an error in place of what was asked for",
+            does: "answers with an error",
             example: "{do: http-error, on: upload, status: 503, retry-after: 1s, chance: 20%}"),
         FaultKindEntry(
             "strip-books", .server, on: [.stream],
             fields: [
                 .standard(
                     "as", .choice(StrippedForm.allCases.map(\.rawValue)), "absent",
-                    "what the completed event has in place of its books")
+                    "what replaces the books in the completed event")
             ],
-            does: "takes the books out of the completed event",
+            does: "removes the books from the completed event",
             example: "{do: strip-books, as: empty, chance: 30%}"),
         FaultKindEntry(
             "truncate-results", .server, on: [.results],
-            does: "cuts the JSON of the results short, under a length that agrees",
+            does: "truncates the JSON of the results, with a matching Content-Length",
             example: "{do: truncate-results, chance: 30%}"),
         FaultKindEntry(
             "expire-token", .server, on: [.stream], after: [.time, .events],
@@ -55,30 +56,30 @@ extension FaultTable {
         FaultKindEntry(
             "job-gone", .server, on: [.stream, .results],
             fields: [
-                .standard("status", .choice(["404", "410"]), "410", "what the phone hears")
+                .standard("status", .choice(["404", "410"]), "410", "status of the response")
             ],
-            does: "removes the job, and answers 404 or 410 from then on",
+            does: "removes the job and answers later requests with 404 or 410",
             example: "{do: job-gone, on: stream, status: 404, chance: 10%}"),
         FaultKindEntry(
             "retryable-error", .server, on: [.stream], after: [.time, .events],
             fields: [
                 .standard("code", .code, "PROVIDER_TIMEOUT", "the code of the event")
             ],
-            does: "ends the job with an error event that invites to try again",
+            does: "ends the job with a retryable error event",
             example: "{do: retryable-error, after: 2 events, chance: 10%}"),
         FaultKindEntry(
             "final-error", .server, on: [.stream], after: [.time, .events],
             fields: [
                 .standard("code", .code, "INVALID_FILE", "the code of the event")
             ],
-            does: "ends the job with an error event that refuses the scan for good",
+            does: "ends the job with an error event that is not retryable",
             example: "{do: final-error, after: 1 events, chance: 5%}"),
         FaultKindEntry(
             "degraded", .server, on: [.stream],
             fields: [
-                .standard("books", .share, "100%", "the share of the books whose enrichment is degraded")
+                .standard("books", .share, "100%", "share of the books whose enrichment is degraded")
             ],
-            does: "sends enrichment_degraded events for books, which come without their enrichment",
+            does: "sends enrichment_degraded events for books and leaves out their enrichment",
             example: "{do: degraded, books: 50%, chance: 30%}"),
         FaultKindEntry(
             "slow-stage", .server, on: [.stream],
@@ -86,38 +87,38 @@ extension FaultTable {
                 .standard(
                     "stage", .choice(ScanPhase.allCases.map(\.rawValue)), "enriching",
                     "the stage of the job"),
-                .required("by", .durations, example: "2s..6s", "how much longer the stage takes"),
+                .required("by", .durations, example: "2s..6s", "added duration of the stage"),
             ],
-            does: "makes one stage of the job slow",
+            does: "slows down one stage of the job",
             example: "{do: slow-stage, stage: identifying, by: 2s..6s, chance: 20%}"),
         FaultKindEntry(
             "unknown-event", .server, on: [.stream], after: [.time, .events],
-            does: "sends an event that no contract knows",
+            does: "sends an event of an unknown type",
             example: "{do: unknown-event, after: 1 events, chance: 50%}"),
         FaultKindEntry(
             "bad-json", .server, on: [.stream], after: [.time, .events],
             fields: [
                 .standard(
                     "in", .choice(BadJSONPlace.allCases.map(\.rawValue)), "extra",
-                    "whether an event more, a progress event or the completed event has data that are no JSON"
+                    "which event has the invalid data: an extra event, a progress event or the completed event"
                 )
             ],
-            does: "sends an event whose data are no JSON",
+            does: "sends an event whose data is not JSON",
             example: "{do: bad-json, in: completed, chance: 20%}"),
         FaultKindEntry(
             "no-message", .server, on: [.stream],
-            does: "sends progress without its text",
+            does: "sends progress events without their message",
             example: "{do: no-message, chance: 50%}"),
         FaultKindEntry(
             "late-ping", .server, on: [.stream],
             fields: [
-                .required("by", .duration, example: "800ms", "how much later each ping is")
+                .required("by", .duration, example: "800ms", "added delay of each ping")
             ],
             does: "sends pings late",
             example: "{do: late-ping, by: 800ms, chance: 50%}"),
         FaultKindEntry(
             "no-ping", .server, on: [.stream],
-            does: "sends no pings: a quiet job looks like a dead connection",
+            does: "sends no pings, so a quiet job looks like a dead connection",
             example: "{do: no-ping, chance: 30%}"),
         FaultKindEntry(
             "two-terminals", .server, on: [.stream],
@@ -130,11 +131,11 @@ extension FaultTable {
         FaultKindEntry(
             "ignore-last-event-id", .server, on: [.stream],
             count: .eachAttempt,
-            does: "starts the stream over whatever the phone has seen",
+            does: "ignores Last-Event-ID and sends the stream from the start",
             example: "{do: ignore-last-event-id, chance: 50%}"),
         FaultKindEntry(
             "forget-events", .server, on: [.stream], after: [.time, .events],
-            does: "loses the job's event buffer: only the terminal event can be had again, without its books",
+            does: "drops the job's event buffer: only the terminal event can be replayed, without its books",
             example: "{do: forget-events, after: 2 events, chance: 30%}"),
     ]
 }

@@ -143,10 +143,10 @@ package enum ScanStep: String, CaseIterable, Hashable, Sendable {
     /// How documentation describes it.
     package var text: String {
         switch self {
-        case .accepted: "the 202 was read, the record of its job is not stored"
-        case .book: "a book of a result is stored, the next one is not"
-        case .lastBook: "all books of a result are stored, the record that says so is not"
-        case .completed: "that record is stored, the DELETE is not sent"
+        case .accepted: "the 202 is received, the job record is not stored yet"
+        case .book: "one book of the results is stored, the next is not"
+        case .lastBook: "all books of the results are stored, the completion record is not"
+        case .completed: "the completion record is stored, the DELETE is not sent"
         }
     }
 }

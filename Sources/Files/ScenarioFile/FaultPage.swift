@@ -7,17 +7,26 @@ package enum FaultPage {
         var page = """
             # Faults
 
-            Every kind that a scenario may list under `faults`, made from the table in
-            [Sources/Core/Faults](../Sources/Core/Faults): `make docs` writes this page again.
+            This page lists every kind of fault that a scenario can use under `faults`. `make docs` generates it from the
+            table in [Sources/Core/Faults](../Sources/Core/Faults).
 
-            A fault has `do` (its kind), `on` (what it acts on), an `id` (`<kind>-<ordinal within the kind>` unless told),
-            `chance` (100%), `at` (0s) and `for` (to the end), `scope` (`all`, a share as `50% of devices`, or a group), and
-            where it says so below `after` (a time, events, bytes, records or a step), `count` and keys of its own. Every draw is a function of
-            the seed, the fault, the phone, the scan and the operation; the fault counts by its `id` if it has one, otherwise by
-            all that it says, so another fault in the list changes nothing for it (`key`, 16 hexadecimal digits, is how a
-            saved plan keeps it through any change). `chance` is drawn once per scan and operation, for
-            a fault of the phone once per phone; `count` is how often it may fire per scan (`once`, a number, or
-            `each-attempt`).
+            Every fault has these keys:
+
+            - do: the kind of the fault; required
+            - on: what the fault acts on
+            - id: the name of the fault; default: `<kind>-<ordinal within the kind>`
+            - chance: the probability, drawn once per scan and operation; for a fault of the phone, once per phone; default: `100%`
+            - at: the start time, from the start of the run; default: `0s`
+            - for: the duration; default: until the end of the run
+            - scope: the affected phones: `all`, a share such as `50% of devices`, or the name of a group; default: `all`
+
+            Some kinds also have `after` (a time, or a number of events, bytes or records, or a step of a scan), `count` (`once`,
+            a number, or `each-attempt`) and keys of their own.
+
+            Every random decision is a function of the seed, the fault, the phone, the scan and the operation. The fault enters
+            by its `id`, or by all of its keys if it has no `id`. Adding or removing another fault therefore does not change its
+            decisions. A saved plan also has a `key` for each fault (16 hexadecimal digits), which keeps the decisions the same
+            after any other change.
 
             """
         for layer in FaultLayer.allCases {
@@ -42,12 +51,14 @@ package enum FaultPage {
         if !entry.triggers.isEmpty {
             lines.append("- after: \(entry.triggers.map(Self.text).joined(separator: ", "))")
         }
-        if let count = entry.defaultCount { lines.append("- count: `\(Self.text(count))` unless told") }
-        if entry.hasSpread { lines.append("- at: a moment, or a range from which each phone draws") }
+        if let count = entry.defaultCount {
+            lines.append("- count: how often it can fire per scan; default: `\(Self.text(count))`")
+        }
+        if entry.hasSpread { lines.append("- at: a time, or a range from which each phone draws its time") }
         if let length = entry.defaultLength {
-            lines.append("- for: \(Units.text(length)) unless told")
+            lines.append("- for: a duration; default: \(Units.text(length))")
         } else if entry.mustEnd {
-            lines.append("- for: required")
+            lines.append("- for: a duration; required")
         }
         lines += entry.fields.map(Self.line)
         return lines.joined(separator: "\n") + "\n"
@@ -55,23 +66,23 @@ package enum FaultPage {
 
     private static func places(_ entry: FaultKindEntry) -> String {
         entry.places.map {
-            "`\($0.rawValue)`\($0 == entry.defaultPlace && entry.places.count > 1 ? " (unless told)" : "")"
+            "`\($0.rawValue)`\($0 == entry.defaultPlace && entry.places.count > 1 ? " (default)" : "")"
         }
         .joined(separator: ", ")
     }
 
     private static func line(_ field: FaultField) -> String {
         let presence =
-            field.defaultText.map { "`\($0)` unless told" } ?? (field.isOptional ? "optional" : "required")
+            field.defaultText.map { "default: `\($0)`" } ?? (field.isOptional ? "optional" : "required")
         return "- \(field.name): \(field.summary); \(field.type.text); \(presence)"
     }
 
     private static func text(_ form: TriggerForm) -> String {
         switch form {
         case .time, .events, .bytes: form.rawValue
-        case .records: "`N records` that the phone's storage took since the app was started"
+        case .records: "`N records` (written to the phone's storage since the app started)"
         case .step:
-            "or a step: "
+            "a step of a scan: "
                 + ScanStep.allCases.map { "`\($0.rawValue)` (\($0.text))" }.joined(separator: ", ")
         }
     }

@@ -25,58 +25,60 @@ package enum ScenarioSchema {
     static var top: [String: JSONSchema] {
         [
             "scenario": .integer(1...1).described("the version of the format"),
-            "extends": .anyText.described("the scenario that this one changes"),
-            "name": .name.described("the name of the file unless told"),
+            "extends": .anyText.described("the scenario from which this one inherits"),
+            "name": .name.described("name of the scenario (default: the name of the file)"),
             "description": .anyText.described("what the scenario shows"),
-            "seed": .integer(0...Int.max).described("every draw is a function of it"),
+            "seed": .integer(0...Int.max).described("seed of every random decision"),
             "fleet": JSONSchema(type: "object", others: [.map(Self.group)])
-                .described("groups of phones by their names"),
+                .described("groups of phones, by name"),
             "server": JSONSchema.map(Self.server).described("the simulated backend; ignored with --target"),
             "faults": JSONSchema.list(
                 of: JSONSchema(anyOf: FaultTable.available.map(Self.fault)), max: ScenarioLimit.faultsMax
-            ).described("what breaks, on what, when, how often"),
+            ).described("faults to inject: what, where, when and how often"),
             "slo": JSONSchema(type: "object", others: [Self.objective])
-                .described("what must hold, by metric"),
+                .described("objectives, by metric"),
             "expect-broken": JSONSchema.list(of: .anyText, max: ExpectedBreakReader.breaksMax)
-                .described("invariants, and metrics of objectives, that must break; nothing else may"),
+                .described("invariants and metrics of objectives that must fail; nothing else may fail"),
             "sometimes": JSONSchema.list(
                 of: .choice(CoverageGoal.allCases.map(\.rawValue)), max: CoverageGoal.allCases.count
-            ).described("moments that a run must come to, or it ends with 98"),
-            "drain": .duration.described("how long scans may take after the last arrival"),
-            "duration": JSONSchema.duration.orOff().described("no arrivals from then on"),
+            ).described("situations that a run must reach; otherwise it exits with 98"),
+            "drain": .duration.described("time for unfinished scans after the last arrival"),
+            "duration": JSONSchema.duration.orOff().described("no arrivals after this time"),
         ]
     }
 
     static var group: [String: JSONSchema] {
         [
-            "devices": .integer(1...ScenarioLimit.devicesMax).described("how many phones"),
-            "profile": .choice(ProfileTable.all.map(\.name)).described("which client"),
+            "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
+            "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
-            "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("per device"),
+            "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
-                .described("the rate of an open model, or its stages"),
+                .described("arrival rate of an open model, or its stages"),
             "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"]),
-            "think": .durations.described("a closed model: the pause between a phone's scans"),
-            "start": .durations.described("when a phone of a closed group begins"),
+            "think": .durations.described("closed model: the pause between the scans of a phone"),
+            "start": .durations.described("closed model: when a phone starts"),
             "photos": JSONSchema(anyOf: [
                 .anyText, .list(of: .anyText, max: ScenarioLimit.photoPlacesMax),
                 .map(
                     [
                         "paint": JSONSchema.integer(1...ScenarioLimit.photosPaintedMax)
-                            .described("so many painted shelves"),
+                            .described("number of synthetic photos"),
                         "size": JSONSchema.text("[0-9]+x[0-9]+", examples: ["4032x3024"])
-                            .described("of each, in pixels; half the sides that phones take unless told"),
+                            .described(
+                                "size of each photo in pixels (default: half the width and height of phone photos)"
+                            ),
                     ], required: ["paint"]),
-            ]).described("a folder under Images/, a list of folders and photos, or painted shelves"),
+            ]).described("a folder in Images/, a list of folders and photos, or synthetic photos"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
-                .described("whether photos are made ready for each capture or once a run"),
-            "resume": .toggle.described("whether streams go on behind the Last-Event-ID"),
-            "cleanup": .toggle.described("whether jobs are cleaned up"),
-            "inline-books": .toggle.described("whether books in the completed event are used"),
-            "streams-max": .integer(1...100).described("how many streams at once"),
+                .described("whether photos are preprocessed for each capture or once per run"),
+            "resume": .toggle.described("whether streams resume with Last-Event-ID"),
+            "cleanup": .toggle.described("whether the client deletes finished jobs"),
+            "inline-books": .toggle.described("whether the client uses the books in the completed event"),
+            "streams-max": .integer(1...100).described("maximum number of open streams per phone"),
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
-                .described("how long a stream may be silent"),
-            "request-timeout": .duration.described("how long any other answer may take"),
+                .described("maximum silence on a stream"),
+            "request-timeout": .duration.described("maximum time for any other response"),
         ]
     }
 
@@ -86,15 +88,15 @@ package enum ScenarioSchema {
             "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
             "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
             "line-ends": JSONSchema.choice(BackendConfiguration.LineEnds.allCases.map(\.rawValue))
-                .described("what ends the lines of event streams; mixed: one of the three for each stream"),
+                .described("line ending of event streams; mixed: one of the three for each stream"),
             "rate-limit": JSONSchema.quota.orOff(), "results-lifetime": .duration,
             "completed-size-max": .size,
             "strict-device": JSONSchema.toggle.described(
-                "a token is good only with the device id of its upload"),
+                "a token is valid only with the device id of its upload"),
             "strict-accept": .toggle,
             "repeated-cleanup": .integer(204...404), "links": .anyText, "retry": JSONSchema.duration.orOff(),
             "stream-linger": JSONSchema.duration.described(
-                "how long a stream's connection stays open after its terminal event"),
+                "how long the connection of a stream stays open after its terminal event"),
             "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
             "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),
         ]
@@ -106,16 +108,20 @@ package enum ScenarioSchema {
         var keys: [String: JSONSchema] = [
             "do": JSONSchema(const: entry.name).described(entry.summary),
             "on": JSONSchema.choice(entry.places.map(\.rawValue)),
-            "id": .name.described("`<kind>-<ordinal within the kind>` unless told"),
+            "id": .name.described("name of the fault (default: `<kind>-<ordinal within the kind>`)"),
             "key": .text("[0-9a-f]{16}", examples: ["00c0ffee00c0ffee"]).described(
-                "what its draws are a function of; of its `id`, or of all it says, unless told"),
-            "chance": .share.described("drawn once per scan and operation; phones: once"),
+                "key of its random decisions (default: derived from its `id`, or from all of its keys)"),
+            "chance": .share.described(
+                "probability, drawn once per scan and operation; for a fault of the phone, once per phone"),
             "at": (entry.hasSpread ? JSONSchema.durations : .duration).described(
-                "since the start of the run"),
-            "for": .duration.described("how long"),
-            "scope": .anyText.described("`all`, `50% of devices` or the name of a group"),
+                "when the fault starts, from the start of the run"),
+            "for": .duration.described("duration of the fault"),
+            "scope": .anyText.described(
+                "affected phones: `all`, a share such as `50% of devices`, or the name of a group"),
         ]
-        if !entry.triggers.isEmpty { keys["after"] = JSONSchema.anyText.described("what must come first") }
+        if !entry.triggers.isEmpty {
+            keys["after"] = JSONSchema.anyText.described("what must happen before the fault takes effect")
+        }
         if entry.defaultCount != nil {
             keys["count"] = JSONSchema(anyOf: [.choice(["once", "each-attempt"]), .integer(1...1_000_000)])
         }
