@@ -56,7 +56,8 @@ extension LatencyMetric: MetricCase {
         case .sseConnectTime: "GET issued to 200 head"
         case .sseFirstEventTime: "200 head to first event dispatched"
         case .sseEventLatency: "event handed to the backend’s connection to event dispatched on the phone"
-        case .sseEventDelay: "as sse.event.latency, for events replayed after a reconnect"
+        case .sseEventDelay:
+            "replayed event handed to the backend’s connection to event dispatched on the phone"
         case .ssePingGap: "ping to next ping, as the phone sees them"
         case .sseReconnectTime: "loss noticed to next 200 head, over all attempts"
         case .sseDetectTime: "link went silent to phone noticed"

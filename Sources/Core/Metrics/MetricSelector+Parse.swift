@@ -40,7 +40,7 @@ extension MetricSelector {
         guard let metric = Metric(name: name) else {
             if name.hasPrefix(Metric.httpPrefix) {
                 throw scanner.error(
-                    "`\(SLOScanner.quoted(name))` is no status: three digits from 100 to 999, as in `http.429`",
+                    "`\(SLOScanner.quoted(name))` is not a status: expected three digits from 100 to 999, as in `http.429`",
                     at: start)
             }
             throw scanner.error(

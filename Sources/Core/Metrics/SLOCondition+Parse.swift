@@ -141,7 +141,7 @@ extension SLOCondition {
                 throw scanner.error(
                     unit.isEmpty
                         ? "a rate needs a unit: %"
-                        : "a rate is written in %, not in `\(SLOScanner.quoted(unit))`",
+                        : "the unit of a rate is %, not `\(SLOScanner.quoted(unit))`",
                     at: unit.isEmpty ? start : unitStart, suggestion: unit.isEmpty ? number.asShare : "%")
             }
             switch number.scaled(by: 10_000) {
@@ -223,7 +223,8 @@ extension SLOCondition {
             ("hr", "h"), ("hour", "h"), ("hours", "h"),
         ]
         throw scanner.error(
-            "unknown unit `\(SLOScanner.quoted(word))`: a time is in ns, us, ms, s, m or h", at: unitStart,
+            "unknown unit `\(SLOScanner.quoted(word))`: the units of a time are ns, us, ms, s, m and h",
+            at: unitStart,
             suggestion: synonyms.first { $0.0 == word }?.1
                 ?? Spelling.nearest(to: word, among: TimeUnit.allCases.map(\.rawValue)))
     }

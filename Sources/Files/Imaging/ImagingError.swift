@@ -28,11 +28,11 @@ package enum ImagingError: Error, Hashable, Sendable, CustomStringConvertible {
         case .empty:
             "the file is empty"
         case .notAJPEG(let found):
-            "not a JPEG: it begins with \(Self.hexadecimal(found)), a JPEG with FF D8 FF"
+            "not a JPEG: it begins with \(Self.hexadecimal(found)) instead of FF D8 FF"
         case .truncated:
-            "the JPEG is cut off: it ends before its picture does"
+            "the JPEG is truncated"
         case .tooLarge(let width, let height, let pixelsMax):
-            "the header announces \(width) x \(height) pixels; at most \(pixelsMax) (pixelsMax) are decoded"
+            "the picture has \(width) x \(height) pixels; the limit is \(pixelsMax) (pixelsMax)"
         case .unsupported(let reason):
             "an unsupported kind of JPEG: \(reason)"
         case .damaged(let reason):
@@ -42,11 +42,11 @@ package enum ImagingError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreadable(let path, let reason):
             "\(path) cannot be read: \(reason)"
         case .fileTooLarge(let path, let bytes, let bytesMax):
-            "\(path) holds \(bytes) bytes; at most \(bytesMax) are read here"
+            "\(path) has \(bytes) bytes; the limit is \(bytesMax)"
         case .passedOver(let reason):
-            "passed over: \(reason)"
+            "skipped: \(reason)"
         case .noPhotographs(let folder):
-            "\(folder) holds no readable photograph (*.jpg or *.jpeg)"
+            "\(folder) contains no readable photo (*.jpg or *.jpeg)"
         }
     }
 

@@ -52,7 +52,7 @@ package struct PhotoFolder: Sendable {
         for name in names {
             do throws(ImagingError) {
                 guard photos.count < Self.photosMax else {
-                    throw .passedOver(reason: "a run takes at most \(Self.photosMax) (photosMax) photographs")
+                    throw .passedOver(reason: "a run uses at most \(Self.photosMax) (photosMax) photos")
                 }
                 let room = Self.folderBytesMax - bytes
                 let jpeg = try FileBytes.contents(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))

@@ -16,18 +16,19 @@ struct ExpectedBreakReader {
         guard case .list(let nodes) = node.content else {
             if case .reported = node.content { return [] }
             self.findings.add(
-                node.place, "`expect-broken` is a list, not \(node.text)",
+                node.place, "`expect-broken` must be a list, not \(node.text)",
                 help: "for example `expect-broken: [stream.no-gap, scans.lost]`")
             return []
         }
         guard nodes.count <= Self.breaksMax else {
-            self.findings.add(node.place, "more than \(Self.breaksMax) expected breaks")
+            self.findings.add(node.place, "`expect-broken` has more than \(Self.breaksMax) entries")
             return []
         }
         var breaks: [ExpectedBreak] = []
         for node in nodes {
             guard case .scalar(let text) = node.content else {
-                self.findings.add(node.place, "an invariant or a metric is one word, not \(node.text)")
+                self.findings.add(
+                    node.place, "expected the name of an invariant or a metric, not \(node.text)")
                 continue
             }
             guard let expected = self.read(text, node) else { continue }
@@ -55,15 +56,15 @@ struct ExpectedBreakReader {
                 return nil
             }
             self.findings.add(
-                node.place, "no invariant and no metric is called \(Findings.quoted(text))",
+                node.place, "unknown invariant or metric \(Findings.quoted(text))",
                 help: Self.nearest(text).map { "did you mean `\($0)`?" })
             return nil
         }
         guard self.hasObjective(selector) else {
             self.findings.add(
                 node.place,
-                "no objective is on \(Findings.quoted(selector.description)), so nothing can break",
-                help: "state one under `slo`")
+                "there is no objective for \(Findings.quoted(selector.description))",
+                help: "add one under `slo`")
             return nil
         }
         return .objectives(selector)

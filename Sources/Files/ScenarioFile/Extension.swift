@@ -58,12 +58,12 @@ struct Extension {
     private func isNew(_ found: ScenarioLibrary.Found, in chain: [String], _ place: Place) -> Bool {
         guard !chain.contains(found.identity) else {
             self.findings.add(
-                place, "a scenario cannot extend itself, not even by way of others",
-                help: "\(found.path) leads back here")
+                place, "a scenario cannot extend itself, directly or indirectly",
+                help: "\(found.path) extends this scenario")
             return false
         }
         guard chain.count < Self.depthMax else {
-            self.findings.add(place, "more than \(Self.depthMax) scenarios on top of each other")
+            self.findings.add(place, "more than \(Self.depthMax) levels of `extends`")
             return false
         }
         return true

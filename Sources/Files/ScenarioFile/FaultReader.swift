@@ -31,8 +31,8 @@ struct FaultReader {
             return []
         case .scalar, .map:
             self.findings.add(
-                node.place, "faults are a list, not \(node.text)",
-                help: "begin each with a dash: `- {do: reset, on: stream}`")
+                node.place, "`faults` must be a list, not \(node.text)",
+                help: "begin each fault with a dash: `- {do: reset, on: stream}`")
             return []
         }
     }
@@ -42,8 +42,8 @@ struct FaultReader {
         for (node, id) in zip(nodes, FaultIDs.of(nodes)) {
             guard let id, !seen.insert(id).inserted else { continue }
             self.findings.add(
-                node["id"]?.place ?? node.place, "two faults are called \(Findings.quoted(id))",
-                help: "give one of them another `id`")
+                node["id"]?.place ?? node.place, "two faults have the id \(Findings.quoted(id))",
+                help: "change one `id`")
         }
     }
 
@@ -58,7 +58,7 @@ struct FaultReader {
         let key = map.value("key") { text throws(ValueError) in
             guard text.utf8.count == 16, text.allSatisfy(\.isHexDigit), let key = UInt64(text, radix: 16)
             else {
-                throw ValueError("a key is 16 hexadecimal digits", help: "leave it out, or give an `id`")
+                throw ValueError("a key must have 16 hexadecimal digits", help: "leave it out, or use `id`")
             }
             return key
         }
@@ -74,7 +74,7 @@ struct FaultReader {
             let times = try Values.durations(text, max: ScenarioLimit.timeMax)
             guard entry.hasSpread || times.lowerBound == times.upperBound else {
                 throw ValueError(
-                    "`at` is one moment here", help: "only faults of the phone begin at a drawn moment")
+                    "`at` must be a single time here", help: "only faults of the phone accept a range")
             }
             return times
         }
@@ -82,7 +82,7 @@ struct FaultReader {
             at: at.lowerBound,
             length: map.value("for") { text throws(ValueError) in
                 let length = try Values.duration(text, max: ScenarioLimit.timeMax)
-                guard length > .zero else { throw ValueError("a fault that lasts no time") }
+                guard length > .zero else { throw ValueError("the duration of a fault must be above zero") }
                 return length
             } ?? entry.defaultLength)
         let chance = map.value("chance", default: .always) { text throws(ValueError) in try Values.share(text)
@@ -111,12 +111,12 @@ struct FaultReader {
             throw ValueError(
                 "unknown fault \(Findings.quoted(text))",
                 help: Values.didYouMean(text, FaultTable.all.map(\.name))
-                    ?? "there is \(Values.list(available))")
+                    ?? "use \(Values.list(available))")
         }
         guard entry.isAvailable else {
             throw ValueError(
                 "the fault `\(entry.name)` (\(entry.summary)) is not available yet",
-                help: "there is \(Values.list(available))")
+                help: "use \(Values.list(available))")
         }
         return entry
     }

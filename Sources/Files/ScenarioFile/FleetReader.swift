@@ -23,12 +23,12 @@ struct FleetReader {
     func groups(_ node: Node?, of scenario: MapReader) -> [FleetGroup] {
         guard let node else {
             self.findings.add(
-                scenario.place, "a scenario needs `fleet`: whose phones scan",
-                help: "`swiftwing-sim new` writes a starter file")
+                scenario.place, "a scenario needs `fleet`",
+                help: "`swiftwing-sim new NAME` creates a starter file")
             return []
         }
         guard let map = MapReader(node, what: "a fleet", findings: self.findings) else { return [] }
-        if map.entries.isEmpty { self.findings.add(node.place, "a fleet has at least one group") }
+        if map.entries.isEmpty { self.findings.add(node.place, "a fleet needs at least one group") }
         if map.entries.count > ScenarioLimit.groupsMax {
             self.findings.add(node.place, "more than \(ScenarioLimit.groupsMax) groups")
             return []
@@ -39,7 +39,9 @@ struct FleetReader {
     private func group(_ entry: Node.Entry) -> FleetGroup? {
         do throws(ValueError) {
             _ = try Values.name(entry.key, what: "the name of a group")
-            if entry.key == "all" { throw ValueError("a group cannot be called `all`: that is every group") }
+            if entry.key == "all" {
+                throw ValueError("a group cannot have the name `all`, which means every group")
+            }
         } catch {
             self.findings.add(entry.keyPlace, error.message)
         }
@@ -76,11 +78,11 @@ struct FleetReader {
                 let known = ProfileTable.all.map(\.name)
                 if ProfileTable.planned.contains(text) {
                     throw ValueError(
-                        "the profile `\(text)` is not available yet", help: "there is \(Values.list(known))")
+                        "the profile `\(text)` is not available yet", help: "use \(Values.list(known))")
                 }
                 throw ValueError(
                     "unknown profile \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
             }
             return profile
         }
@@ -94,13 +96,13 @@ struct FleetReader {
         profile.requestTimeout = map.value("request-timeout", default: profile.requestTimeout) {
             text throws(ValueError) in
             let time = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard time > .zero else { throw ValueError("a timeout of no time gives up every request") }
+            guard time > .zero else { throw ValueError("the request timeout must be above zero") }
             return time
         }
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }
             let time = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard time > .zero else { throw ValueError("a timeout of no time loses every stream") }
+            guard time > .zero else { throw ValueError("the idle timeout must be above zero") }
             return time
         }
         guard case .some(.some(let time)) = idle else { return (profile, .automatic) }
@@ -127,7 +129,7 @@ struct FleetReader {
         guard (1...ScenarioLimit.photoPlacesMax).contains(nodes.count) else {
             self.findings.add(
                 list.place,
-                "a list of photos has 1 to \(ScenarioLimit.photoPlacesMax) entries, not \(nodes.count)")
+                "a list of photos must have 1 to \(ScenarioLimit.photoPlacesMax) entries, not \(nodes.count)")
             return nil
         }
         let names = nodes.compactMap { node in

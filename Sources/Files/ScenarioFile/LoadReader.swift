@@ -13,15 +13,16 @@ struct LoadReader {
         guard map.entry("think") != nil else {
             if let start = map.entry("start") {
                 self.findings.add(
-                    start.keyPlace, "`start` goes with `think`", help: "arrivals begin with the run")
+                    start.keyPlace, "`start` requires `think`",
+                    help: "leave it out: `arrivals` begin with the run")
             }
             return self.open(map)
         }
         for key in ["arrivals", "spacing"] {
             guard let entry = map.entry(key) else { continue }
             self.findings.add(
-                entry.keyPlace, "a group has `\(key)` or `think`, not both",
-                help: "with `think` a phone captures again a while after its last scan was settled")
+                entry.keyPlace, "a group cannot have both `\(key)` and `think`",
+                help: "use `arrivals` for captures on a schedule, or `think` for a pause after each scan")
         }
         let think = map.value("think") { text throws(ValueError) in
             try Values.durations(text, max: ScenarioLimit.timeMax)
@@ -49,7 +50,7 @@ struct LoadReader {
         }
         if case .map = node.content {
             self.findings.add(
-                node.place, "`arrivals` is one rate or a list of stages", help: Self.arrivalsForm)
+                node.place, "`arrivals` must be a rate or a list of stages", help: Self.arrivalsForm)
             return nil
         }
         return map.value("arrivals") { text throws(ValueError) in
@@ -64,7 +65,7 @@ struct LoadReader {
             self.findings.add(
                 list.place,
                 nodes.isEmpty
-                    ? "staged arrivals have at least one stage"
+                    ? "a list of stages must not be empty"
                     : "more than \(ScenarioLimit.stagesMax) stages",
                 help: nodes.isEmpty ? Self.arrivalsForm : nil)
             return nil
@@ -74,7 +75,8 @@ struct LoadReader {
         let read = stages.compactMap { $0 }
         guard !read.allSatisfy(\.isPause) else {
             self.findings.add(
-                list.place, "nothing would ever arrive", help: "one stage needs a rate above zero")
+                list.place, "the arrival rate is always zero",
+                help: "give at least one stage a rate above zero")
             return nil
         }
         return ArrivalStages(read)
@@ -97,7 +99,7 @@ struct LoadReader {
             return ArrivalStage(from: ramp.from, to: ramp.to, length: length)
         case (nil, nil), (.some, .some):
             self.findings.add(
-                map.place, "a stage has one `rate` or one `ramp`",
+                map.place, "a stage needs either `rate` or `ramp`",
                 help: "for example `{rate: 5/s, for: 10s}` or `{ramp: 5/s..50/s, over: 60s}`")
             return nil
         }
@@ -106,13 +108,13 @@ struct LoadReader {
     private func length(_ key: String, other: String, of map: MapReader) -> Interval? {
         if let entry = map.entry(other) {
             self.findings.add(
-                entry.keyPlace, "this stage takes its time by `\(key)`, not `\(other)`",
-                help: "a `rate` lasts `for` a time, a `ramp` goes `over` a time")
+                entry.keyPlace, "this stage needs `\(key)` instead of `\(other)`",
+                help: "use `for` with `rate`, and `over` with `ramp`")
             return nil
         }
         return map.required(key, example: "10s") { text throws(ValueError) in
             let length = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard length > .zero else { throw ValueError("a stage of no time") }
+            guard length > .zero else { throw ValueError("the duration of a stage must be above zero") }
             return length
         }
     }

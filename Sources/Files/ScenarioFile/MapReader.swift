@@ -16,7 +16,7 @@ struct MapReader {
             } else {
                 findings.add(
                     entry.keyPlace, "unknown key \(Findings.quoted(entry.key)) in \(what)",
-                    help: Values.didYouMean(entry.key, keys) ?? "it takes \(Values.list(keys))")
+                    help: Values.didYouMean(entry.key, keys) ?? "the keys are \(Values.list(keys))")
             }
         }
         self = map
@@ -33,7 +33,7 @@ struct MapReader {
         case .reported:
             return nil
         case .scalar, .list:
-            findings.add(node.place, "\(what) is a map of keys and values, not \(node.text)")
+            findings.add(node.place, "\(what) must be a map of keys and values, not \(node.text)")
             return nil
         }
     }
@@ -84,7 +84,7 @@ extension Findings {
                 return nil
             }
         case .list, .map:
-            self.add(node.place, "`\(name)` is one value, not \(node.text)")
+            self.add(node.place, "`\(name)` must be a single value, not \(node.text)")
             return nil
         case .reported:
             return nil

@@ -10,7 +10,7 @@ struct MomentReader {
         guard case .list(let nodes) = node.content else {
             if case .reported = node.content { return [] }
             self.findings.add(
-                node.place, "`sometimes` is a list, not \(node.text)",
+                node.place, "`sometimes` must be a list, not \(node.text)",
                 help: "for example `sometimes: [stream-resumed, slots-full]`")
             return []
         }
@@ -18,13 +18,13 @@ struct MomentReader {
         var moments: [String] = []
         for node in nodes {
             guard case .scalar(let text) = node.content else {
-                self.findings.add(node.place, "a moment is one word, not \(node.text)")
+                self.findings.add(node.place, "expected the name of a situation, not \(node.text)")
                 continue
             }
             guard known.contains(text) else {
                 self.findings.add(
-                    node.place, "no moment is called \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                    node.place, "unknown situation \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
                 continue
             }
             guard !moments.contains(text) else {

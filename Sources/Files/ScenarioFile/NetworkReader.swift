@@ -20,8 +20,8 @@ struct NetworkReader {
         }
         if case .scalar(Self.tunnel) = node.content {
             self.findings.add(
-                node.place, "a phone that never has a path can never finish its scans",
-                help: "in an itinerary it is a tunnel: `{at: 12s, link: none, for: 4s}`")
+                node.place, "a phone that is always offline cannot finish its scans",
+                help: "use `none` for a time in an itinerary: `{at: 12s, link: none, for: 4s}`")
             return .always(Self.perfect)
         }
         return .always((self.link(node, named: "network") ?? nil) ?? Self.perfect)
@@ -34,7 +34,7 @@ struct NetworkReader {
             self.findings.add(
                 list.place,
                 nodes.isEmpty
-                    ? "an itinerary has at least one step" : "more than \(Itinerary.stepsMax) steps",
+                    ? "an itinerary needs at least one step" : "more than \(Itinerary.stepsMax) steps",
                 help: nodes.isEmpty
                     ? "for example `[{at: 0s, link: lte}, {at: 12s, link: edge, for: 4s}]`" : nil)
             return nil
@@ -60,22 +60,22 @@ struct NetworkReader {
         let at = map.required("at", example: "12s") { text throws(ValueError) in
             let at = try Values.duration(text, max: ScenarioLimit.timeMax)
             if isFirst && at != .zero {
-                throw ValueError("an itinerary begins with the run", help: "write `at: 0s`")
+                throw ValueError("the first step of an itinerary must begin at 0s", help: "write `at: 0s`")
             }
             if let last, at <= last.at {
-                throw ValueError("the steps of an itinerary are in the order of their times")
+                throw ValueError("the steps of an itinerary must be in ascending order of `at`")
             }
             return at
         }
         let length: Interval? = map.value("for") { text throws(ValueError) in
             let length = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard length > .zero else { throw ValueError("a step of no time") }
+            guard length > .zero else { throw ValueError("the duration of a step must be above zero") }
             return length
         }
         if isFirst, let entry = map.entry("for") {
             self.findings.add(
-                entry.keyPlace, "there is no link to go back to before the first step",
-                help: "leave `for` out: a step lasts until the next one")
+                entry.keyPlace, "the first step cannot have `for`: there is no earlier link to return to",
+                help: "leave out `for`: a step lasts until the next one")
             return nil
         }
         guard let entry = map.entry("link") else {
@@ -102,7 +102,7 @@ struct NetworkReader {
                 if text == Self.blackHole { throw Self.losesEverything }
                 throw ValueError(
                     "unknown link \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
             }
             return NamedLink(preset)
         }
@@ -110,8 +110,8 @@ struct NetworkReader {
 
     private static var losesEverything: ValueError {
         ValueError(
-            "a link that loses everything is none",
-            help: "`silence` is a fault, a tunnel is `link: none`")
+            "a link cannot lose every packet",
+            help: "use a `silence` fault, or `link: none` in an itinerary")
     }
 
     private func customLink(_ node: Node) -> LinkProfile? {

@@ -49,7 +49,7 @@ package enum OptionValues {
             let growth = try Values.perMillion(&scanner)
             try scanner.expectEnd()
             guard growth <= Self.growthMax else {
-                throw ValueError("more than \(Self.growthMax / 10_000)% is no limit")
+                throw ValueError("the maximum is \(Self.growthMax / 10_000)%")
             }
             return growth
         } catch { throw Failure(error) }

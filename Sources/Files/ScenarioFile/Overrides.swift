@@ -12,7 +12,7 @@ struct Overrides {
         guard let equals = option.firstIndex(of: "="), equals != option.startIndex else {
             let whole = Place(source: source, line: 1, column: 1, length: option.unicodeScalars.count)
             self.findings.add(
-                whole, "an override is written path=value",
+                whole, "an override must have the form path=value",
                 help: "for example `--set fleet.commuters.devices=80`")
             return root
         }
@@ -45,7 +45,7 @@ struct Overrides {
     private func set(_ keys: [String], _ value: Node, in node: Node, isRoot: Bool, _ place: Place) -> Node? {
         guard let key = keys.first else { return value }
         guard !key.isEmpty else {
-            self.findings.add(place, "a path has no empty keys")
+            self.findings.add(place, "a path must not contain empty keys")
             return nil
         }
         let rest = Array(keys.dropFirst())
@@ -75,7 +75,7 @@ struct Overrides {
                 self.findings.add(
                     place, "there is no \(Findings.quoted(key)) to change",
                     help: Values.didYouMean(key, ids.compactMap { $0 })
-                        ?? "faults are named by their id, as in `reset-1`")
+                        ?? "use the id of a fault, such as `reset-1`")
                 return nil
             }
             guard let changed = self.set(rest, value, in: nodes[index], isRoot: false, place) else {
@@ -84,7 +84,7 @@ struct Overrides {
             nodes[index] = changed
             node.content = .list(nodes)
         case .scalar:
-            self.findings.add(place, "what \(Findings.quoted(key)) would be a key of is one value")
+            self.findings.add(place, "\(Findings.quoted(key)) cannot be set: its parent is a single value")
             return nil
         case .reported:
             return nil

@@ -26,8 +26,8 @@ package enum PlanLoader {
         if let version = root["plan"], case .scalar(let text) = version.content, text != SavedPlan.format {
             findings.add(
                 version.place,
-                "a plan of format \(Findings.quoted(text)); this is for format \(SavedPlan.format)",
-                help: "replay it with the build that wrote it, or write it anew with `simulate --save-plan`")
+                "the plan has format \(Findings.quoted(text)); this program reads format \(SavedPlan.format)",
+                help: "replay it with the build that wrote it, or save it again with `simulate --save-plan`")
             return nil
         }
         guard
@@ -86,7 +86,7 @@ package enum PlanLoader {
 
     private static func words(_ text: String) throws(ValueError) -> String {
         guard text.utf8.count <= PlanLimit.noteBytesMax else {
-            throw ValueError("more than \(PlanLimit.noteBytesMax) bytes")
+            throw ValueError("the maximum is \(PlanLimit.noteBytesMax) bytes")
         }
         return text
     }
@@ -95,14 +95,14 @@ package enum PlanLoader {
         switch text {
         case "fixed": false
         case "shuffled": true
-        default: throw ValueError("ties are fixed or shuffled, not \(Findings.quoted(text))")
+        default: throw ValueError("ties must be fixed or shuffled, not \(Findings.quoted(text))")
         }
     }
 
     private static func digest(_ text: String) throws(ValueError) -> String {
         let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         guard text.utf8.count == 16, isHexadecimal else {
-            throw ValueError("a digest is sixteen hexadecimal digits, not \(Findings.quoted(text))")
+            throw ValueError("a digest must have 16 hexadecimal digits, not \(Findings.quoted(text))")
         }
         return text
     }
@@ -111,18 +111,19 @@ package enum PlanLoader {
 
     private static func photos(_ map: MapReader, _ scenario: Scenario, _ findings: Findings) -> [[Int]] {
         guard let node = map.entry("photos")?.value else {
-            findings.add(map.place, "a plan needs `photos`", help: "sizes in bytes, a list for each group")
+            findings.add(map.place, "a plan needs `photos`", help: "list the sizes in bytes for each group")
             return []
         }
         guard case .list(let groups) = node.content, groups.count == scenario.groups.count else {
             findings.add(
-                node.place, "`photos` is a list of sizes for each of the \(scenario.groups.count) groups")
+                node.place,
+                "`photos` must have a list of sizes for each of the \(scenario.groups.count) groups")
             return []
         }
         return groups.map { group in
             guard case .list(let sizes) = group.content, (1...PlanLimit.photosMax).contains(sizes.count)
             else {
-                findings.add(group.place, "a group has 1 to \(PlanLimit.photosMax) photos, by their sizes")
+                findings.add(group.place, "a group must have the sizes of 1 to \(PlanLimit.photosMax) photos")
                 return []
             }
             return sizes.compactMap {
@@ -141,7 +142,7 @@ package enum PlanLoader {
         guard let node = map.entry("captures")?.value else { return nil }
         if case .scalar("scheduled") = node.content { return nil }
         guard case .list(let nodes) = node.content, nodes.count <= PlanLimit.capturesMax else {
-            findings.add(node.place, "`captures` is `scheduled` or a list of captures")
+            findings.add(node.place, "`captures` must be `scheduled` or a list of captures")
             return nil
         }
         let run = RunPlan(scenario, target: .embedded)
@@ -161,7 +162,7 @@ package enum PlanLoader {
                     })
             else { return nil }
             guard at >= last else {
-                findings.add(map.place(of: "at"), "before the capture before it")
+                findings.add(map.place(of: "at"), "captures must be in ascending order of `at`")
                 return nil
             }
             last = at

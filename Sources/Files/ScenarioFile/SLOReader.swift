@@ -22,7 +22,7 @@ struct SLOReader {
             guard selectors.insert(selector).inserted else {
                 self.findings.add(
                     entry.keyPlace, "the objective \(Findings.quoted(selector.description)) is given twice",
-                    help: "give one key a list of conditions")
+                    help: "write one key with a list of conditions")
                 continue
             }
             objectives += self.objectives(entry.value, of: selector)
@@ -102,7 +102,7 @@ struct SLOReader {
         guard span != .wholeRun else { return nil }
         guard selector.metric.isKnownOverTime else {
             return (
-                "\(selector.metric.name) is known of the whole run only",
+                "\(selector.metric.name) is available only for the whole run",
                 "leave out `\(span.description.dropFirst())`"
             )
         }
@@ -114,7 +114,7 @@ struct SLOReader {
             )
         }
         guard !self.faultsThatEnd.contains(id) else { return nil }
-        return ("the fault \(Findings.quoted(id)) has no end", "give it a `for`, as in `for: 4s`")
+        return ("the fault \(Findings.quoted(id)) has no end", "add `for`, for example `for: 4s`")
     }
 
     private func report(_ error: SLOError, in node: Node, _ text: String) {

@@ -50,7 +50,7 @@ package struct ScenarioLibrary: Sendable {
     /// Without any: who reads a text that came from nowhere.
     package static let none = ScenarioLibrary(
         find: { _, _ throws(Missing) in
-            throw Missing("this scenario stands alone: there is nothing that it could extend", help: nil)
+            throw Missing("`extends` is not available for this scenario", help: nil)
         }, identity: { $0 })
 
     /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and

@@ -49,7 +49,7 @@ package enum ScenarioLoader {
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
         if let base = tree[Extension.key] {
-            findings.add(base.place, "what a scenario extends is for its file to say")
+            findings.add(base.place, "`extends` cannot be overridden")
             return nil
         }
         tree = Substitution(environment: environment, findings: findings).apply(to: tree)
@@ -75,7 +75,7 @@ package enum ScenarioLoader {
             let source = findings.add(SourceText(name: path, isOption: false, text: ""))
             findings.add(
                 Place(source: source, line: 1, column: 1, length: 1),
-                "larger than \(Units.text(bytes: bytesMax)): no \(what)")
+                "the \(what) is larger than \(Units.text(bytes: bytesMax))")
             return nil
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -87,14 +87,15 @@ package enum ScenarioLoader {
             let column = before.line(before.linesCount).count + 1
             let source = findings.add(SourceText(name: path, isOption: false, text: decoded))
             findings.add(
-                Place(source: source, line: before.linesCount, column: column, length: 1), "not UTF-8")
+                Place(source: source, line: before.linesCount, column: column, length: 1),
+                "the text is not valid UTF-8")
             return nil
         }
         let source = findings.add(SourceText(name: path, isOption: false, text: text))
         let reader = YAMLReader(bytes, source: source, columnShift: 0, findings: findings)
         guard let root = reader.document() else { return nil }
         guard case .scalar("") = root.content else { return root }
-        findings.add(root.place, "the file is empty", help: "`swiftwing-sim new` writes a starter file")
+        findings.add(root.place, "the file is empty", help: "`swiftwing-sim new NAME` creates a starter file")
         return nil
     }
 

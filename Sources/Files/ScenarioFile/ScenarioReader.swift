@@ -27,7 +27,7 @@ struct ScenarioReader {
         _ = map.required("scenario", example: Self.version) { text throws(ValueError) in
             guard text == Self.version else {
                 throw ValueError(
-                    "a version that is not known: \(Findings.quoted(text))", help: "this is for version 1")
+                    "unknown version \(Findings.quoted(text))", help: "this program reads version 1")
             }
         }
         let fleet = FleetReader(findings: self.findings)
@@ -63,7 +63,7 @@ struct ScenarioReader {
         guard case .scalar("")? = map.entry("description")?.value.content else {
             return map.value("description", default: "") { text throws(ValueError) in
                 guard text.utf8.count <= Self.descriptionBytesMax else {
-                    throw ValueError("a description of more than \(Self.descriptionBytesMax) bytes")
+                    throw ValueError("a description can have at most \(Self.descriptionBytesMax) bytes")
                 }
                 return text
             }
@@ -76,7 +76,7 @@ struct ScenarioReader {
             if text == "off" { return nil }
             let duration = try Values.duration(text, max: ScenarioLimit.timeMax)
             guard duration > .zero else {
-                throw ValueError("a run of no time", help: "`off` is without limit")
+                throw ValueError("the duration of a run must be above zero", help: "write `off` for no limit")
             }
             return duration
         }

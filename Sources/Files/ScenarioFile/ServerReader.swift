@@ -39,7 +39,7 @@ struct ServerReader {
         }
         backend.ping = map.value("ping", default: backend.ping) { text throws(ValueError) in
             let ping = try Values.duration(text, max: limit)
-            guard ping >= .milliseconds(1) else { throw ValueError("pings are at least a millisecond apart") }
+            guard ping >= .milliseconds(1) else { throw ValueError("the ping interval must be at least 1ms") }
             return ping
         }
         func time(_ key: String, _ value: inout Interval) {
@@ -64,11 +64,11 @@ struct ServerReader {
             guard let dialect = BackendConfiguration.Dialect(rawValue: text) else {
                 if Self.plannedDialects.contains(text) {
                     throw ValueError(
-                        "the dialect `\(text)` is not available yet", help: "there is \(Values.list(known))")
+                        "the dialect `\(text)` is not available yet", help: "use \(Values.list(known))")
                 }
                 throw ValueError(
                     "unknown dialect \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "there is \(Values.list(known))")
+                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
             }
             return dialect
         }
@@ -100,7 +100,7 @@ struct ServerReader {
                 })
             else {
                 throw ValueError(
-                    "`links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end"
+                    "`links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash"
                 )
             }
             return .absolute(base: text)
@@ -112,7 +112,7 @@ struct ServerReader {
             value = map.value(key, default: value) { text throws(ValueError) in
                 let bytes = try Values.bytes(text)
                 guard (1...Self.bytesMax).contains(bytes) else {
-                    throw ValueError("a size from 1B to \(Units.text(bytes: Self.bytesMax))")
+                    throw ValueError("a size must be from 1B to \(Units.text(bytes: Self.bytesMax))")
                 }
                 return bytes
             }

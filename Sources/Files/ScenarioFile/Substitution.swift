@@ -41,7 +41,8 @@ struct Substitution {
             }
             result += before
             guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
-                self.findings.add(place, "`${` without its `}`", help: "a plain `${` is written `$${`")
+                self.findings.add(
+                    place, "`${` without a closing `}`", help: "for a literal `${`, write `$${`")
                 return nil
             }
             guard let value = self.value(rest[start.upperBound..<end], at: place) else { return nil }
@@ -49,7 +50,7 @@ struct Substitution {
             rest = rest[rest.index(after: end)...]
             guard result.utf8.count <= Self.bytesMax else {
                 self.findings.add(
-                    place, "longer than \(Self.bytesMax) bytes once its variables are filled in")
+                    place, "longer than \(Self.bytesMax) bytes after substitution of the variables")
                 return nil
             }
         }
@@ -64,15 +65,15 @@ struct Substitution {
             && name.utf8.first.map(Self.isLetter) ?? false
         guard isName else {
             self.findings.add(
-                place, "\(Findings.quoted(name)) is no name of a variable",
+                place, "invalid variable name \(Findings.quoted(name))",
                 help: "write `${NAME}` or `${NAME:-default}`")
             return nil
         }
         if let value = self.environment[name], !value.isEmpty || separator == nil { return value }
         guard let separator else {
             self.findings.add(
-                place, "the environment has no variable `\(name)`",
-                help: "set it, or give it a default: `${\(name):-default}`")
+                place, "the environment variable `\(name)` is not set",
+                help: "set it, or add a default: `${\(name):-default}`")
             return nil
         }
         return String(expression[separator.upperBound...])

@@ -22,10 +22,11 @@ enum Units {
             throw ValueError("a duration needs a unit", help: "write `\(number.text)ms` or `\(number.text)s`")
         }
         if word == "d" || word == "days" || word == "day" {
-            throw ValueError("a duration is in ns, us, ms, s, m or h", help: "24h is a day", at: range)
+            throw ValueError(
+                "the units of a duration are ns, us, ms, s, m and h", help: "write a day as 24h", at: range)
         }
         throw ValueError(
-            "unknown unit \(Findings.quoted(word)): a duration is in ns, us, ms, s, m or h",
+            "unknown unit \(Findings.quoted(word)): the units of a duration are ns, us, ms, s, m and h",
             help: self.timeSynonyms[word].map { "did you mean `\(number.text)\($0)`?" }, at: range)
     }
 
@@ -56,7 +57,7 @@ enum Units {
         }
         let meant = self.sizes.first { $0.word.lowercased() == word.lowercased() }
         throw ValueError(
-            "unknown unit \(Findings.quoted(word)): a size is in B, kB, MB, GB, KiB, MiB or GiB",
+            "unknown unit \(Findings.quoted(word)): the units of a size are B, kB, MB, GB, KiB, MiB and GiB",
             help: meant.map { "did you mean `\(number.text)\($0.word)`?" }, at: range)
     }
 
@@ -84,7 +85,7 @@ enum Units {
         }
         let meant = self.bitRates.first { $0.word.lowercased() == word.lowercased() }
         throw ValueError(
-            "unknown unit \(Findings.quoted(word)): the rate of a link is in bps, kbps, Mbps or Gbps",
+            "unknown unit \(Findings.quoted(word)): the units of a link rate are bps, kbps, Mbps and Gbps",
             help: meant.map { "did you mean `\(number.text)\($0.word)`?" }, at: range)
     }
 

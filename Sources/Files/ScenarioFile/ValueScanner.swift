@@ -23,7 +23,7 @@ struct Decimal: Hashable {
         let product = UInt128(self.mantissa) * UInt128(unit)
         let divisor = (0..<self.decimals).reduce(UInt128(1)) { power, _ in power * 10 }
         guard product % divisor == 0 else {
-            throw ValueError("`\(self.text)` has more digits than can be told apart")
+            throw ValueError("`\(self.text)` has too many digits")
         }
         guard let value = Int64(exactly: product / divisor) else {
             throw ValueError("`\(self.text)` is too large")

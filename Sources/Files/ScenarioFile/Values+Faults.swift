@@ -38,7 +38,7 @@ extension Values {
         }
         guard fits, !text.isEmpty, text.utf8.count <= ScenarioLimit.nameCharactersMax else {
             throw ValueError(
-                "a code is made of capital letters, digits and underscores, as in `PROVIDER_TIMEOUT`, not \(Findings.quoted(text))"
+                "a code must consist of capital letters, digits and underscores, such as `PROVIDER_TIMEOUT`, not \(Findings.quoted(text))"
             )
         }
         return text
@@ -58,8 +58,8 @@ extension Values {
             }
         if let form, !forms.contains(form) {
             throw ValueError(
-                "this fault can wait for \(Self.list(forms.map(\.rawValue))), not for \(form == .step ? "a step" : form.rawValue)",
-                help: form == .time ? "`at` is the moment of a fault" : nil)
+                "`after` of this fault accepts \(Self.list(forms.map(\.rawValue))), not \(form == .step ? "a step" : form.rawValue)",
+                help: form == .time ? "use `at` for the start time of the fault" : nil)
         }
         return trigger
     }
@@ -72,12 +72,12 @@ extension Values {
         guard let low = try scanner.takeNumber() else {
             guard forms.contains(.step) else {
                 throw ValueError(
-                    "`after` is a time, a number of events or of bytes, as in `1s`, `1..4 events` or `120 bytes`"
+                    "`after` must be a time or a number of events or bytes, such as `1s`, `1..4 events` or `120 bytes`"
                 )
             }
             let steps = ScanStep.allCases.map(\.rawValue)
             throw ValueError(
-                "`after` is a number of records, as in `3 records`, or \(Self.list(steps)), not \(Findings.quoted(text))",
+                "`after` must be a number of records, such as `3 records`, or \(Self.list(steps)), not \(Findings.quoted(text))",
                 help: Self.didYouMean(text, steps))
         }
         // `2 events` and `1..4 events`: the word stands at the end, after plain whole numbers.
@@ -89,11 +89,11 @@ extension Values {
             try counting.expectEnd()
             let limit = Int64(Int32.max)
             let range = try Self.ordered(low.times(1), high.times(1))
-            guard range.upperBound <= limit else { throw ValueError("at most \(limit) \(word)") }
+            guard range.upperBound <= limit else { throw ValueError("the maximum is \(limit) \(word)") }
             let whole = Int(range.lowerBound)...Int(range.upperBound)
             if word.hasPrefix("byte") { return .afterBytes(whole) }
             guard word.hasPrefix("record") else { return .afterEvents(whole) }
-            guard whole.lowerBound > 0 else { throw ValueError("at least 1 record") }
+            guard whole.lowerBound > 0 else { throw ValueError("the minimum is 1 record") }
             return .afterRecords(whole)
         }
         if word.isEmpty {
@@ -116,7 +116,7 @@ extension Values {
         default:
             guard let count = try? Self.integer(text, 1...1_000_000, what: "a count") else {
                 throw ValueError(
-                    "`count` is `once` or `each-attempt`, or how often at most per scan, not \(Findings.quoted(text))",
+                    "`count` must be `once`, `each-attempt` or a maximum per scan, not \(Findings.quoted(text))",
                     help: Self.didYouMean(text, ["once", "each-attempt"]))
             }
             return count == 1 ? .oncePerScan : .perScan(count)
@@ -137,7 +137,7 @@ extension Values {
         }
         throw ValueError(
             "the fleet has no group \(Findings.quoted(text))",
-            help: Self.didYouMean(text, groups + ["all"]) ?? "a share is written `50% of devices`")
+            help: Self.didYouMean(text, groups + ["all"]) ?? "write a share as `50% of devices`")
     }
 
     static func cut(_ text: String) throws(ValueError) -> Cut {
@@ -153,7 +153,7 @@ extension Values {
                 return .afterBytes(Int(try number.times(1)))
             }
             throw ValueError(
-                "a cut is \(Self.list(FaultTable.cutWords + ["after-bytes(N)"])), not \(Findings.quoted(text))",
+                "`cut` must be \(Self.list(FaultTable.cutWords + ["after-bytes(N)"])), not \(Findings.quoted(text))",
                 help: Self.didYouMean(text, FaultTable.cutWords))
         }
     }
@@ -170,12 +170,12 @@ extension Values {
                 try scanner.expectEnd()
                 guard number.decimals == 0, (1...UInt64(ScenarioLimit.devicesMax)).contains(number.mantissa)
                 else {
-                    throw ValueError("a burst is of 1 to \(ScenarioLimit.devicesMax) arrivals")
+                    throw ValueError("a burst must have 1 to \(ScenarioLimit.devicesMax) arrivals")
                 }
                 return .burst(Int(number.mantissa))
             }
             throw ValueError(
-                "a spacing is `uniform`, `poisson` or `burst(n)`, not \(Findings.quoted(text))",
+                "`spacing` must be `uniform`, `poisson` or `burst(n)`, not \(Findings.quoted(text))",
                 help: Self.didYouMean(text, ["uniform", "poisson"]))
         }
     }
@@ -189,7 +189,7 @@ extension Values {
             })
         else {
             throw ValueError(
-                "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not \(Findings.quoted(text))"
+                "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not \(Findings.quoted(text))"
             )
         }
         return text
@@ -199,7 +199,7 @@ extension Values {
     static func photoSize(_ text: String) throws(ValueError) -> PhotoSize {
         guard let size = PhotoSize(text) else {
             throw ValueError(
-                "a size is width and height in pixels, not \(Findings.quoted(text))",
+                "a size must be width and height in pixels, not \(Findings.quoted(text))",
                 help: "for example `4032x3024`")
         }
         if let complaint = size.complaint { throw ValueError(complaint) }

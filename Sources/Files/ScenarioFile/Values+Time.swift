@@ -28,9 +28,10 @@ extension Values {
     {
         guard let number = try scanner.takeNumber() else {
             if scanner.takeRest().hasPrefix("lognormal") {
-                throw ValueError("lognormal times are not available yet", help: "`1s..3s` is a uniform range")
+                throw ValueError(
+                    "lognormal times are not available yet", help: "use a uniform range such as `1s..3s`")
             }
-            throw ValueError("a duration is a number with a unit, as in `250ms` or `30s`")
+            throw ValueError("a duration must be a number with a unit, such as `250ms` or `30s`")
         }
         return try Self.duration(number, &scanner, max)
     }
@@ -42,7 +43,7 @@ extension Values {
         let word = scanner.takeWord()
         let unit = try Units.time(word, after: number, at: start..<scanner.offset)
         let time = Interval(nanoseconds: try number.times(unit))
-        guard time <= max else { throw ValueError("a time of at most \(Units.text(max))") }
+        guard time <= max else { throw ValueError("the maximum time is \(Units.text(max))") }
         return time
     }
 
@@ -51,7 +52,7 @@ extension Values {
     static func bytes(_ text: String) throws(ValueError) -> Int {
         var scanner = try ValueScanner(text)
         guard let number = try scanner.takeNumber() else {
-            throw ValueError("a size is a number with a unit, as in `128KiB`")
+            throw ValueError("a size must be a number with a unit, such as `128KiB`")
         }
         let start = scanner.offset
         let word = scanner.takeWord()
@@ -63,14 +64,17 @@ extension Values {
     static func bitRate(_ text: String) throws(ValueError) -> Int64 {
         var scanner = try ValueScanner(text)
         guard let number = try scanner.takeNumber() else {
-            throw ValueError("the rate of a link is a number with a unit, as in `780kbps`")
+            throw ValueError("the rate of a link must be a number with a unit, such as `780kbps`")
         }
         let start = scanner.offset
         let word = scanner.takeWord()
         let unit = try Units.bitRate(word, after: number, at: start..<scanner.offset)
         try scanner.expectEnd()
         let rate = try number.times(unit)
-        guard rate > 0 else { throw ValueError("a link of no bits per second", help: "`offline` is a fault") }
+        guard rate > 0 else {
+            throw ValueError(
+                "the rate of a link must be above zero", help: "use an `offline` fault for an outage")
+        }
         return rate
     }
 
@@ -81,7 +85,7 @@ extension Values {
         try scanner.expectEnd()
         guard let rate else {
             throw ValueError(
-                "nothing would ever arrive", help: "`devices: 0` is not needed: leave the group out")
+                "the arrival rate is always zero", help: "use a rate above zero, or leave out the group")
         }
         return rate
     }
@@ -100,8 +104,8 @@ extension Values {
         let from = try Self.arrivalRate(&scanner)
         guard scanner.take("..") else {
             throw ValueError(
-                "a ramp runs from one rate to another, as in `5/s..50/s`",
-                help: "a stage at one rate is `{rate: \(text), for: 10s}`")
+                "a ramp needs two rates, such as `5/s..50/s`",
+                help: "for a constant rate, write `{rate: \(text), for: 10s}`")
         }
         let to = try Self.arrivalRate(&scanner)
         try scanner.expectEnd()
@@ -110,7 +114,7 @@ extension Values {
 
     /// Nil is a rate of none.
     private static func arrivalRate(_ scanner: inout ValueScanner) throws(ValueError) -> ArrivalRate? {
-        let form = "arrivals are a number per time, as in `6/s` or `5/m`"
+        let form = "arrivals must be a number per time, such as `6/s` or `5/m`"
         guard let number = try scanner.takeNumber() else { throw ValueError(form) }
         scanner.skipSpaces()
         guard scanner.take("/") else {
@@ -128,20 +132,20 @@ extension Values {
             power.multipliedReportingOverflow(by: 10).partialValue
         }
         let (scaled, overflow) = per.multipliedReportingOverflow(by: scale)
-        guard per > 0 else { throw ValueError("a rate of arrivals in no time") }
+        guard per > 0 else { throw ValueError("the time of an arrival rate must be above zero") }
         guard number.mantissa > 0 else { return nil }
-        guard !overflow else { throw ValueError("`\(number.text)` has more digits than can be told apart") }
+        guard !overflow else { throw ValueError("`\(number.text)` has too many digits") }
         let rate = ArrivalRate(arrivals: Int64(number.mantissa), per: Interval(nanoseconds: scaled))
         let limit = ScenarioLimit.arrivalsPerSecondMax
         guard UInt128(rate.arrivals) * 1_000_000_000 <= UInt128(limit) * UInt128(rate.per.nanoseconds) else {
-            throw ValueError("at most \(limit) arrivals a second")
+            throw ValueError("the maximum is \(limit) arrivals per second")
         }
         return rate
     }
 
     /// `10 per 20m`.
     static func quota(_ text: String) throws(ValueError) -> Quota {
-        let form = "a quota is a number per time, as in `10 per 20m`"
+        let form = "a quota must be a number per time, such as `10 per 20m`"
         var scanner = try ValueScanner(text)
         guard let number = try scanner.takeNumber() else { throw ValueError(form) }
         scanner.skipSpaces()
@@ -149,7 +153,7 @@ extension Values {
         scanner.skipSpaces()
         let window = try Self.duration(&scanner, ScenarioLimit.timeMax)
         try scanner.expectEnd()
-        guard window > .zero else { throw ValueError("a quota needs a time above zero") }
+        guard window > .zero else { throw ValueError("the time of a quota must be above zero") }
         return Quota(requests: Int(number.mantissa), window: window)
     }
 }

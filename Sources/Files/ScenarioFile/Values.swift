@@ -12,12 +12,12 @@ enum Values {
         case "off", "false": false
         case "yes", "Yes", "YES", "True", "TRUE", "On", "ON", "1":
             throw ValueError(
-                "a switch is `on` or `off`, not \(Findings.quoted(text))", help: "did you mean `on`?")
+                "expected `on` or `off`, not \(Findings.quoted(text))", help: "did you mean `on`?")
         case "no", "No", "NO", "False", "FALSE", "Off", "OFF", "0":
             throw ValueError(
-                "a switch is `on` or `off`, not \(Findings.quoted(text))", help: "did you mean `off`?")
+                "expected `on` or `off`, not \(Findings.quoted(text))", help: "did you mean `off`?")
         default:
-            throw ValueError("a switch is `on` or `off`, not \(Findings.quoted(text))")
+            throw ValueError("expected `on` or `off`, not \(Findings.quoted(text))")
         }
     }
 
@@ -25,7 +25,7 @@ enum Values {
     static func choice(_ text: String, of words: [String], what: String) throws(ValueError) -> String {
         guard words.contains(text) else {
             throw ValueError(
-                "\(what) is \(Self.list(words)), not \(Findings.quoted(text))",
+                "\(what) must be \(Self.list(words)), not \(Findings.quoted(text))",
                 help: Self.didYouMean(text, words))
         }
         return text
@@ -35,13 +35,13 @@ enum Values {
     static func name(_ text: String, what: String) throws(ValueError) -> String {
         let limit = ScenarioLimit.nameCharactersMax
         guard text.unicodeScalars.count <= limit else {
-            throw ValueError("\(what) has at most \(limit) characters")
+            throw ValueError("\(what) can have at most \(limit) characters")
         }
         guard let first = text.unicodeScalars.first, first != ".", first != "-",
             text.unicodeScalars.allSatisfy(Self.isNameScalar)
         else {
             throw ValueError(
-                "\(what) is made of letters, digits, `-`, `_` and `.`, and begins with a letter, digit or `_`"
+                "\(what) must consist of letters, digits, `-`, `_` and `.`, and begin with a letter, digit or `_`"
             )
         }
         return text
@@ -80,17 +80,17 @@ enum Values {
     static func seed(_ text: String) throws(ValueError) -> UInt64 {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seed = UInt64(text)
         else {
-            throw ValueError("a seed is a whole number from 0 to \(UInt64.max)")
+            throw ValueError("a seed must be a whole number from 0 to \(UInt64.max)")
         }
         return seed
     }
 
     private static func integer(_ scanner: inout ValueScanner, _ what: String) throws(ValueError) -> Int {
         guard let number = try scanner.takeNumber() else {
-            throw ValueError("\(what) is a whole number")
+            throw ValueError("\(what) must be a whole number")
         }
         guard number.decimals == 0 else {
-            throw ValueError("\(what) is a whole number, not `\(number.text)`")
+            throw ValueError("\(what) must be a whole number, not `\(number.text)`")
         }
         return Int(number.mantissa)
     }
@@ -100,7 +100,7 @@ enum Values {
     {
         guard range.contains(value) else {
             throw ValueError(
-                "\(what) is a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+                "\(what) must be a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
         }
         return value
     }
@@ -109,7 +109,7 @@ enum Values {
         -> ClosedRange<Bound>
     {
         guard low <= high else {
-            throw ValueError("a range runs from the smaller to the larger", help: "swap its ends")
+            throw ValueError("a range must begin with its smaller value", help: "swap the two values")
         }
         return low...high
     }
@@ -125,20 +125,20 @@ enum Values {
 
     static func share(_ scanner: inout ValueScanner) throws(ValueError) -> Odds {
         let perMillion = try Self.perMillion(&scanner)
-        guard perMillion <= 1_000_000 else { throw ValueError("a share is at most 100%") }
+        guard perMillion <= 1_000_000 else { throw ValueError("the maximum share is 100%") }
         return Odds(perMillion: UInt32(perMillion))
     }
 
     /// A number in per cent, as large as it may be.
     static func perMillion(_ scanner: inout ValueScanner) throws(ValueError) -> Int64 {
         guard let number = try scanner.takeNumber() else {
-            throw ValueError("a share is written in per cent, as in `30%`")
+            throw ValueError("a share must be a percentage, such as `30%`")
         }
         let unitStart = scanner.offset
         let unit = scanner.takeWord()
         guard unit == "%" else {
             guard unit.isEmpty else {
-                throw ValueError("a share is written in %, not in `\(unit)`", at: unitStart..<scanner.offset)
+                throw ValueError("the unit of a share is %, not `\(unit)`", at: unitStart..<scanner.offset)
             }
             // 0.3 may be meant as a fraction, 30 hardly.
             let fraction = number.decimals > 0 ? try? number.times(10_000 * 100) : nil

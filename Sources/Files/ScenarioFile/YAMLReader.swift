@@ -53,7 +53,7 @@ struct YAMLReader {
                     return root ?? Node(content: .scalar(""), place: self.firstPlace)
                 case YAML_DOCUMENT_START_EVENT where root != nil:
                     self.findings.add(
-                        unsafe self.place(yaml), "a second document: a scenario is one document")
+                        unsafe self.place(yaml), "the file contains more than one YAML document")
                     return nil
                 case YAML_DOCUMENT_START_EVENT:
                     _ = unsafe try self.next(yaml)
@@ -108,13 +108,13 @@ struct YAMLReader {
             let value = unsafe try self.node(yaml, depth: depth + 1)
             guard case .scalar(let name) = key.content else {
                 if case .reported = key.content { continue }
-                self.findings.add(key.place, "a key is a word, not \(key.text)")
+                self.findings.add(key.place, "a key must be text, not \(key.text)")
                 continue
             }
             if let line = lines[name] {
                 self.findings.add(
                     key.place, "the key \(Findings.quoted(name)) is given twice",
-                    help: "it stands on line \(line) already")
+                    help: "first defined on line \(line)")
                 continue
             }
             lines[name] = key.place.line
@@ -138,7 +138,7 @@ struct YAMLReader {
         }
         if unsafe shim_yaml_has_tag(yaml) != 0 {
             self.findings.add(
-                place, "tags are not supported", help: "leave it out: every key knows the type of its value")
+                place, "tags are not supported", help: "leave out the tag")
         }
     }
 
@@ -185,18 +185,18 @@ struct YAMLReader {
         let context = unsafe shim_yaml_context(yaml).map { unsafe " " + String(cString: $0) } ?? ""
         if unsafe shim_yaml_is_reader_error(yaml) != 0 {
             let place = self.place(ofByte: Int(unsafe shim_yaml_problem_offset(yaml)))
-            self.findings.add(place, "no YAML: \(problem)")
+            self.findings.add(place, "invalid YAML: \(problem)")
             return
         }
         let place = unsafe self.place(shim_yaml_problem_mark(yaml))
-        self.findings.add(place, "no YAML: \(problem)\(context)", help: self.help(at: place))
+        self.findings.add(place, "invalid YAML: \(problem)\(context)", help: self.help(at: place))
     }
 
     private func help(at place: Place) -> String? {
         let line = self.findings.sources[place.source].line(place.line)
         switch line.indices.contains(place.column - 1) ? line[place.column - 1] : " " {
-        case "\t": return "indent with spaces: YAML allows no tabs there"
-        case "%", "@", "`": return "put a value that begins with this character in quotes"
+        case "\t": return "indent with spaces: YAML does not allow tabs here"
+        case "%", "@", "`": return "quote a value that begins with this character"
         default: return nil
         }
     }

@@ -158,14 +158,14 @@ package struct BackendConfiguration: Hashable, Sendable {
             ("the retry field", self.retryField ?? .zero), ("the stream's linger", self.streamLinger),
         ]
         for (name, length) in lengths where !(.zero...Self.intervalMax).contains(length) {
-            return "\(name) must lie between nothing and ten years"
+            return "\(name) must be between 0s and ten years"
         }
-        if self.ping < .milliseconds(1) { return "pings must be at least a millisecond apart" }
+        if self.ping < .milliseconds(1) { return "the ping interval must be at least 1ms" }
         if let quota = self.rateLimit, quota.requests < 0 || quota.window == .zero {
-            return "a rate limit needs a window, and a number of requests that is not negative"
+            return "a rate limit needs a window above zero and a number of requests that is not negative"
         }
         if self.photosMax < 1 || self.photoBytesMax < 1 || self.batchBytesMax < 1 {
-            return "an upload must be allowed one photo of one byte"
+            return "the limits must allow an upload of one photo of one byte"
         }
         if self.completedBytesMax < 0 || self.jobsMax < 0 || self.tombstonesMax < 0 {
             return "a limit is below zero"

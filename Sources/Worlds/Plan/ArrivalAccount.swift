@@ -20,6 +20,6 @@ package struct ArrivalAccount: Hashable, Sendable {
     package var complaint: String? {
         guard self.late > self.lateMax else { return nil }
         return
-            "\(self.late) of \(self.planned) captures did not start in time (more than 1 s late; \(self.lateMax) may be): the load was not the one that was asked for"
+            "\(self.late) of \(self.planned) captures started more than 1 s late (limit: \(self.lateMax)): the load was not the requested load"
     }
 }

@@ -157,12 +157,12 @@ package struct PhotoSize: Hashable, Sendable, CustomStringConvertible {
     /// Why nothing of this size is painted; nil when it can be.
     package var complaint: String? {
         if min(self.width, self.height) < ScenarioLimit.photoSideMin {
-            return "a side of a painted photo has at least \(ScenarioLimit.photoSideMin) pixels"
+            return "a side of a synthetic photo must have at least \(ScenarioLimit.photoSideMin) pixels"
         }
         // Neither side alone may be so large that the product overflows.
         let most = ScenarioLimit.photoPixelsMax
         guard max(self.width, self.height) <= most, self.width * self.height <= most else {
-            return "a painted photo has at most \(most) pixels"
+            return "a synthetic photo can have at most \(most) pixels"
         }
         return nil
     }

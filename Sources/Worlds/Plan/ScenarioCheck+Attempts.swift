@@ -32,8 +32,8 @@ extension ScenarioCheck {
             else { return nil }
             return ScenarioFinding(
                 .fault(index, key: "for"),
-                "the fault outlasts the run (over after about \(self.seconds(end)) s): what it chooses never finishes",
-                help: "shorten `for`, or give the run time with `drain`")
+                "the fault lasts longer than the run (about \(self.seconds(end)) s): the affected scans cannot finish",
+                help: "shorten `for`, or increase `drain`")
         }
     }
 
@@ -69,15 +69,15 @@ extension ScenarioCheck {
         return [
             self.obstacle(
                 endings, max: group.profile.tokenExpiriesMax,
-                "a scan is uploaded anew \(group.profile.tokenExpiriesMax) times, then it waits for the next launch"
+                "a scan is uploaded again \(group.profile.tokenExpiriesMax) times, then it waits for the next launch"
             ),
             self.obstacle(
                 errors, max: AppLimits.automaticRetriesMax + returns,
-                "a scan is tried again once by itself, then it waits for the next launch or the return of the path"
+                "a scan is retried once, then it waits for the next launch or the next connection"
             ),
             self.obstacle(
                 unreadable, max: AppLimits.resultsBadAnswersMax - 1 + returns,
-                "a scan whose results cannot be read \(AppLimits.resultsBadAnswersMax) times waits for the next launch"
+                "a scan whose results are unreadable \(AppLimits.resultsBadAnswersMax) times waits for the next launch"
             ),
             self.slowest(scenario, group, chosen, until: end),
         ].compactMap { $0 }
@@ -97,8 +97,8 @@ extension ScenarioCheck {
         let together = firings.count > 1 ? " with \(self.others(firings, than: worst))" : ""
         return ScenarioFinding(
             .fault(worst.fault, key: "count"),
-            "a scan that meets it\(together) \(sum) times never finishes: \(rule)",
-            help: "`count: \(most)` at most")
+            "a scan that fails\(together) \(sum) times cannot finish: \(rule)",
+            help: "lower it to `count: \(most)` or less")
     }
 
     private static func others(_ firings: [Firings], than worst: Firings) -> String {
@@ -124,8 +124,8 @@ extension ScenarioCheck {
         let together = others.isEmpty ? "" : " with \(others.joined(separator: ", "))"
         return ScenarioFinding(
             .fault(worst.fault, key: "count"),
-            "\(worst.count) failures of a scan\(together) take about \(time) of waiting, and the run is over after about \(self.seconds(end)) s",
-            help: "lower `count`, or give the run time with `drain`")
+            "\(worst.count) failures of a scan\(together) mean about \(time) of waiting, but the run ends after about \(self.seconds(end)) s",
+            help: "lower `count`, or increase `drain`")
     }
 
     /// How long a phone waits on average over so many failures in a row.

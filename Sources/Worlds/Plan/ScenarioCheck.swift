@@ -69,7 +69,7 @@ package enum ScenarioCheck {
         if scenario.devices > ScenarioLimit.devicesMax {
             findings.append(
                 ScenarioFinding(
-                    .scenario, "a fleet of more than \(ScenarioLimit.devicesMax) devices", help: nil))
+                    .scenario, "the fleet has more than \(ScenarioLimit.devicesMax) devices", help: nil))
         }
         var scans = 0
         for (index, group) in scenario.groups.enumerated() {
@@ -80,18 +80,18 @@ package enum ScenarioCheck {
                     ScenarioFinding(
                         .group(index, key: estimate.key),
                         estimate.key == "think"
-                            ? "so many scans with so much time between them last longer than a week"
+                            ? "the scans and the pauses between them last longer than a week"
                             : "at this rate the arrivals last longer than a week",
                         help: estimate.key == "think"
-                            ? "shorten `think`, or bound the run with `duration`"
-                            : "raise `arrivals`, or bound the run with `duration`"))
+                            ? "shorten `think`, or limit the run with `duration`"
+                            : "raise `arrivals`, or limit the run with `duration`"))
             }
         }
         if scans > ScenarioLimit.scansMax {
             findings.append(
                 ScenarioFinding(
-                    .scenario, "a run of more than \(ScenarioLimit.scansMax) scans",
-                    help: "bound it with fewer `scans` or with `duration`"))
+                    .scenario, "the run has more than \(ScenarioLimit.scansMax) scans",
+                    help: "lower `scans`, or limit the run with `duration`"))
         }
         return findings
     }
@@ -101,21 +101,21 @@ package enum ScenarioCheck {
         scenario.groups.enumerated().compactMap { index, group in
             guard group.network.tunnels.last?.to == .distantFuture else { return nil }
             return ScenarioFinding(
-                .group(index, key: "network"), "a phone without a path for ever can never finish its scans",
-                help: "end it with `for: 4s`, or with another link after it")
+                .group(index, key: "network"), "a phone that stays offline cannot finish its scans",
+                help: "add `for: 4s`, or another link after it")
         }
     }
 
     private static func backend(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         if let objection = scenario.server.backend.objection {
-            findings.append(ScenarioFinding(.scenario, "impossible backend: \(objection)", help: nil))
+            findings.append(ScenarioFinding(.scenario, "invalid backend: \(objection)", help: nil))
         }
         if scenario.server.backend.rateLimit?.requests == 0 {
             findings.append(
                 ScenarioFinding(
-                    .server(key: "rate-limit"), "a rate limit of 0 lets no scan through",
-                    help: "`rate-limit: off` switches it off"))
+                    .server(key: "rate-limit"), "a rate limit of 0 rejects every scan",
+                    help: "write `rate-limit: off` for no limit"))
         }
         return findings
     }
@@ -127,20 +127,20 @@ package enum ScenarioCheck {
         }
         let isStream = fault.place == .stream
         if !isStream, case .afterEvents = fault.trigger {
-            return finding("after", "only a stream has events", "wait for a time or for bytes")
+            return finding("after", "only a stream has events", "use a time or a number of bytes")
         }
         // Of the faults that cut, `end-cleanly` acts on streams alone.
         guard let (_, cut, side) = fault.kind.cutting, !fault.kind.endsCleanly else { return nil }
         if isStream, side == .request {
             return finding(
-                "side", "a stream's request is over when its first byte comes",
-                "leave `side` out, or act on `upload`")
+                "side", "the request of a stream has ended when its first byte arrives",
+                "leave out `side`, or use `on: upload`")
         }
         switch cut {
         case .betweenEvents, .afterBytes: return nil
         case .insideEvent, .insideUTF8, .insideLineEnd:
             guard !isStream else { return nil }
-            return finding("cut", "only a stream has events", "`cut: after-bytes(N)`, or leave it out")
+            return finding("cut", "only a stream has events", "use `cut: after-bytes(N)`, or leave out `cut`")
         }
     }
 
@@ -153,38 +153,40 @@ package enum ScenarioCheck {
         }
         if FaultTable.entry(fault.kind.name)?.mustEnd == true {
             return finding(
-                "do", "`\(fault.kind.name)` without an end: such a phone can never finish its scans",
-                "end it with `for: 4s`")
+                "do", "`\(fault.kind.name)` without an end: an affected phone cannot finish its scans",
+                "add a duration, for example `for: 4s`")
         }
         // Chance is drawn once per scan: a scan that is chosen meets it at every attempt.
         let isEndless = fault.count == .eachAttempt
         switch fault.kind {
         case .rateLimit(let quota, _):
             guard quota.requests == 0, fault.count == .eachAttempt else { return nil }
-            return finding("quota", "a quota of 0 lets no scan through", "allow at least `1 per 1s`")
+            return finding("quota", "a quota of 0 rejects every scan", "allow at least `1 per 1s`")
         case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply):
             guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
             return finding(
                 "count",
-                "every attempt is cut off before an event can arrive, so no stream ever gets anywhere",
-                "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
+                "every attempt is cut off before an event can arrive, so no stream can make progress",
+                "leave out `count` (default: once per scan), or let some events pass with `after: 1..4 events`"
+            )
         case .endCleanly(let cut):
             guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
             return finding(
                 "count",
-                "every attempt is cut off before an event can arrive, so no stream ever gets anywhere",
-                "leave `count` out (once per scan), or let some pass with `after: 1..4 events`")
+                "every attempt is cut off before an event can arrive, so no stream can make progress",
+                "leave out `count` (default: once per scan), or let some events pass with `after: 1..4 events`"
+            )
         case .expireToken, .retryableError, .jobGone:
             guard fault.count == .eachAttempt, self.isAtOnce(fault.trigger) else { return nil }
             return finding(
-                "count", "every attempt ends at once, so no scan ever gets anywhere",
-                "leave `count` out (once per scan), or give the stream time with `after: 1s`")
+                "count", "every attempt ends at once, so no scan can make progress",
+                "leave out `count` (default: once per scan), or give the stream time with `after: 1s`")
         case .httpError, .refuse, .truncateResults, .endWithoutTerminal,
             .reset(_, .request), .close(_, .request), .silence(_, .request):
             guard isEndless, fault.place != .cleanup else { return nil }
             return finding(
-                "count", "every attempt meets it, so no scan it chooses ever gets through",
-                "leave `count` out (once per scan), or give it a number: `count: 3`")
+                "count", "every attempt fails, so the affected scans cannot complete",
+                "leave out `count` (default: once per scan), or use a number: `count: 3`")
         case .stripBooks, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing,
             .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .slice, .delay, .bandwidth, .loss,
             .phone:
@@ -227,7 +229,7 @@ package enum ScenarioCheck {
         guard opens >= end else { return nil }
         return ScenarioFinding(
             .fault(index, key: "at"),
-            "the fault wakes at \(self.seconds(opens)) s, when the run is over (after about \(self.seconds(end)) s)",
+            "the fault starts at \(self.seconds(opens)) s, after the run has ended (at about \(self.seconds(end)) s)",
             help: nil)
     }
 

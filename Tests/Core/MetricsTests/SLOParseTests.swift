@@ -144,15 +144,23 @@ struct BadText: Sendable {
         // Units.
         .init("p(95) < 400", .latency, 8, units, "400ms"),
         .init("avg < 1.5", .latency, 6, units, "1.5ms"),
-        .init("p(95) < 4sec", .latency, 9, "unknown unit `sec`: a time is in ns, us, ms, s, m or h", "s"),
-        .init("p(95) < 4µs", .latency, 9, "unknown unit `µs`: a time is in ns, us, ms, s, m or h", "us"),
-        .init("p(95) < 4mss", .latency, 9, "unknown unit `mss`: a time is in ns, us, ms, s, m or h", "ms"),
-        .init("p(95) < 4MS", .latency, 9, "unknown unit `MS`: a time is in ns, us, ms, s, m or h", "ms"),
-        .init("p(95) < 5%", .latency, 9, "unknown unit `%`: a time is in ns, us, ms, s, m or h"),
+        .init(
+            "p(95) < 4sec", .latency, 9, "unknown unit `sec`: the units of a time are ns, us, ms, s, m and h",
+            "s"),
+        .init(
+            "p(95) < 4µs", .latency, 9, "unknown unit `µs`: the units of a time are ns, us, ms, s, m and h",
+            "us"),
+        .init(
+            "p(95) < 4mss", .latency, 9, "unknown unit `mss`: the units of a time are ns, us, ms, s, m and h",
+            "ms"),
+        .init(
+            "p(95) < 4MS", .latency, 9, "unknown unit `MS`: the units of a time are ns, us, ms, s, m and h",
+            "ms"),
+        .init("p(95) < 5%", .latency, 9, "unknown unit `%`: the units of a time are ns, us, ms, s, m and h"),
         .init("rate < 0.01", .rate, 7, "a rate needs a unit: %", "1%"),
         .init("rate < 5", .rate, 7, "a rate needs a unit: %", "5%"),
         .init("rate < 0.000001", .rate, 7, "a rate needs a unit: %", "0.0001%"),
-        .init("rate < 5ms", .rate, 8, "a rate is written in %, not in `ms`", "%"),
+        .init("rate < 5ms", .rate, 8, "the unit of a rate is %, not `ms`", "%"),
         .init("count == 5ms", .count, 10, "a count has no unit"),
         .init("count == 5%", .rate, 10, "a count has no unit"),
         .init("p(95) < 400 ms", .latency, 8, units, "400ms"),
@@ -188,7 +196,8 @@ struct BadText: Sendable {
         .init(" scan.lost", .count, 1, "unknown metric `scan.lost`", "scans.lost"),
         .init("http_req_duration", .count, 0, "unknown metric `http_req_duration`"),
         .init(
-            "http.4x9", .count, 0, "`http.4x9` is no status: three digits from 100 to 999, as in `http.429`"),
+            "http.4x9", .count, 0,
+            "`http.4x9` is not a status: expected three digits from 100 to 999, as in `http.429`"),
         .init("faults.reset", .count, 0, "the scenario has no fault `reset`", "faults.reset-1"),
         .init("faults.", .count, 0, "unknown metric `faults.`"),
         .init("scans.lost{grup:commuters}", .count, 11, "unknown tag `grup`", "group"),

@@ -94,7 +94,7 @@ private func claiming(_ width: Int, _ height: Int, _ jpeg: [UInt8]) throws -> [U
         }
         #expect(
             ImagingError.notAJPEG(found: [0x89, 0x05]).description
-                == "not a JPEG: it begins with 89 05, a JPEG with FF D8 FF")
+                == "not a JPEG: it begins with 89 05 instead of FF D8 FF")
     }
 
     @Test func `every way of cutting a JPEG off is an error`() throws {

@@ -51,16 +51,16 @@ struct ErrorTextTests {
                   sse.conect.time: p(95) < 400ms
                   sse.connect.time: p95 < 400
                 """) == """
-                    test.scenario:1:11: a version that is not known: `2`
+                    test.scenario:1:11: unknown version `2`
                         scenario: 2
                                   ^
-                    help: this is for version 1
+                    help: this program reads version 1
 
-                    test.scenario:2:7: a seed is a whole number from 0 to 18446744073709551615
+                    test.scenario:2:7: a seed must be a whole number from 0 to 18446744073709551615
                         seed: minus
                               ^^^^^
 
-                    test.scenario:4:21: the number of devices is a number from 1 to 1000000, not 0
+                    test.scenario:4:21: the number of devices must be a number from 1 to 1000000, not 0
                           phones: {devices: 0, arrivals: 6, spacing: possion}
                                             ^
 
@@ -69,7 +69,7 @@ struct ErrorTextTests {
                                                          ^
                     help: write `6/s` or `6/m`
 
-                    test.scenario:4:46: a spacing is `uniform`, `poisson` or `burst(n)`, not `possion`
+                    test.scenario:4:46: `spacing` must be `uniform`, `poisson` or `burst(n)`, not `possion`
                           phones: {devices: 0, arrivals: 6, spacing: possion}
                                                                      ^^^^^^^
                     help: did you mean `poisson`?
@@ -104,13 +104,13 @@ struct ErrorTextTests {
                                 ^^^^^^^^^^^
                 help: write `3ms` or `3s`
 
-                test.scenario:8:10: `links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end
+                test.scenario:8:10: `links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash
                       links: https://a.example/
                              ^^^^^^^^^^^^^^^^^^
                 """)
         #expect(
             rendered(minimal + "server: {ping: 2sec}\n") == """
-                test.scenario:6:17: unknown unit `sec`: a duration is in ns, us, ms, s, m or h
+                test.scenario:6:17: unknown unit `sec`: the units of a duration are ns, us, ms, s, m and h
                     server: {ping: 2sec}
                                     ^^^
                 help: did you mean `2s`?
@@ -127,7 +127,7 @@ struct ErrorTextTests {
     @Test func `an override is named by the option`() {
         #expect(
             rendered(minimal, set: ["fleet.phones.devices=many"]) == """
-                --set fleet.phones.devices=many: the number of devices is a whole number
+                --set fleet.phones.devices=many: the number of devices must be a whole number
                     fleet.phones.devices=many
                                          ^^^^
                 """)
@@ -147,7 +147,7 @@ struct ErrorTextTests {
                 """)
         #expect(
             rendered(minimal, set: ["seed"]) == """
-                --set seed: an override is written path=value
+                --set seed: an override must have the form path=value
                     seed
                     ^^^^
                 help: for example `--set fleet.commuters.devices=80`
@@ -157,14 +157,14 @@ struct ErrorTextTests {
     @Test func `broken YAML is told with its place`() {
         #expect(
             rendered("scenario: 1\nfleet:\n\tphones: 1\n") == """
-                test.scenario:3:1: no YAML: found character that cannot start any token while scanning for the next token
+                test.scenario:3:1: invalid YAML: found character that cannot start any token while scanning for the next token
                     \tphones: 1
                     ^
-                help: indent with spaces: YAML allows no tabs there
+                help: indent with spaces: YAML does not allow tabs here
                 """)
         #expect(
             rendered("scenario: 1\nfleet: {a: 1\n") == """
-                test.scenario:3:1: no YAML: did not find expected ',' or '}' while parsing a flow mapping
+                test.scenario:3:1: invalid YAML: did not find expected ',' or '}' while parsing a flow mapping
                 """)
     }
 
@@ -173,15 +173,15 @@ struct ErrorTextTests {
             rendered(
                 minimal + "faults:\n  - {do: reset, on: stream, count: each-attempt}\n  - {do: offline}\n")
                     == """
-                    test.scenario:7:36: every attempt is cut off before an event can arrive, so no stream ever gets anywhere
+                    test.scenario:7:36: every attempt is cut off before an event can arrive, so no stream can make progress
                           - {do: reset, on: stream, count: each-attempt}
                                                            ^^^^^^^^^^^^
-                    help: leave `count` out (once per scan), or let some pass with `after: 1..4 events`
+                    help: leave out `count` (default: once per scan), or let some events pass with `after: 1..4 events`
 
-                    test.scenario:8:10: `offline` without an end: such a phone can never finish its scans
+                    test.scenario:8:10: `offline` without an end: an affected phone cannot finish its scans
                           - {do: offline}
                                  ^^^^^^^
-                    help: end it with `for: 4s`
+                    help: add a duration, for example `for: 4s`
                     """)
     }
 

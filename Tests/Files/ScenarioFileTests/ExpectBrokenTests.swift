@@ -34,11 +34,11 @@ import Testing
     @Test func `what cannot break is a mistake with its place`() {
         #expect(
             self.complaint("[stream.no-gab]") == [
-                "17: no invariant and no metric is called `stream.no-gab` (did you mean `stream.no-gap`?)"
+                "17: unknown invariant or metric `stream.no-gab` (did you mean `stream.no-gap`?)"
             ])
         #expect(
             self.complaint("[upload.time]") == [
-                "17: no objective is on `upload.time`, so nothing can break (state one under `slo`)"
+                "17: there is no objective for `upload.time` (add one under `slo`)"
             ])
         #expect(
             self.complaint("[\"scans.waiting{group:phone}\"]") == [

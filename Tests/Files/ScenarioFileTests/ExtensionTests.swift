@@ -108,13 +108,13 @@ struct ExtensionTests {
                 "extends: base\nfleet: {a: {scans: no}}\nslow: {}\n",
                 over: ["base": base.replacing("ping: 2s", with: "pong: 2s")])
                 == [
-                    "top.scenario:2:20: the number of scans is a whole number",
+                    "top.scenario:2:20: the number of scans must be a whole number",
                     "top.scenario:3:1: unknown key `slow` in a scenario",
                     "base:8:10: unknown key `pong` in a server",
                 ])
         #expect(
             errors("extends: base\n", over: ["base": "scenario: 1\nfleet: ["]).first?.hasPrefix(
-                "base:2:9: no YAML")
+                "base:2:9: invalid YAML")
                 == true)
         // What only the whole can get wrong.
         #expect(
@@ -122,7 +122,7 @@ struct ExtensionTests {
                 "extends: base\nduration: 5s\n", over: ["base": base],
                 set: ["faults.reset-1.at=2h"])
                 == [
-                    "--set faults.reset-1.at=2h:1:19: the fault wakes at 7200 s, when the run is over (after about 34 s)"
+                    "--set faults.reset-1.at=2h:1:19: the fault starts at 7200 s, after the run has ended (at about 34 s)"
                 ])
     }
 
@@ -131,22 +131,22 @@ struct ExtensionTests {
             errors(
                 "seed: 1\nextends: middle\n",
                 over: ["middle": "extends: top.scenario\n", "top.scenario": base])
-                == ["middle:1:10: a scenario cannot extend itself, not even by way of others"])
+                == ["middle:1:10: a scenario cannot extend itself, directly or indirectly"])
         #expect(
             errors("extends: top.scenario\n", over: ["top.scenario": base])
-                == ["top.scenario:1:10: a scenario cannot extend itself, not even by way of others"])
+                == ["top.scenario:1:10: a scenario cannot extend itself, directly or indirectly"])
         var files: [String: String] = [:]
         for step in 0..<20 { files["s\(step)"] = "extends: s\(step + 1)\n" }
         #expect(
-            errors("extends: s0\n", over: files) == ["s6:1:10: more than 8 scenarios on top of each other"])
+            errors("extends: s0\n", over: files) == ["s6:1:10: more than 8 levels of `extends`"])
         #expect(errors("extends: nowhere\n", over: [:]) == ["top.scenario:1:10: no scenario `nowhere`"])
         #expect(
             errors("extends: [base]\n", over: ["base": base]) == [
-                "top.scenario:1:10: `extends` is one value, not a list"
+                "top.scenario:1:10: `extends` must be a single value, not a list"
             ])
         #expect(
             ScenarioFileTests.errors("extends: base\n").map(\.message)
-                == ["this scenario stands alone: there is nothing that it could extend"])
+                == ["`extends` is not available for this scenario"])
     }
 
     @Test func `files are found beside the one that extends them, then by name`() throws {
@@ -181,7 +181,7 @@ struct ExtensionTests {
         #expect(messages("here/top.scenario", "extends: faar\n") == ["here/top.scenario: no scenario `faar`"])
         #expect(
             messages("here/loop.scenario", "extends: ./loop\n")
-                == ["here/loop.scenario: a scenario cannot extend itself, not even by way of others"])
+                == ["here/loop.scenario: a scenario cannot extend itself, directly or indirectly"])
         #expect(
             messages("here/x.scenario", "extends: near\nseeed: 1\n") == [
                 "here/x.scenario: unknown key `seeed` in a scenario"

@@ -108,7 +108,7 @@ struct FaultKeyTests {
     @Test(arguments: ["key: 12", "key: 0x00000000000001", "key: +000000000000001"])
     func `a key that is none is an error`(key: String) {
         let text = minimal + "faults:\n  - {do: reset, \(key)}\n"
-        #expect(errors(text).map(\.message) == ["a key is 16 hexadecimal digits"])
+        #expect(errors(text).map(\.message) == ["a key must have 16 hexadecimal digits"])
     }
 
     private func fault(_ text: String) throws -> FaultSpec {

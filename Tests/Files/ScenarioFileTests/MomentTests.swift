@@ -46,7 +46,7 @@ import Testing
     @Test func `what is no moment is a mistake with its place`() {
         #expect(
             self.complaint("[slots-ful]") == [
-                "13: no moment is called `slots-ful` (did you mean `slots-full`?)"
+                "13: unknown situation `slots-ful` (did you mean `slots-full`?)"
             ])
         #expect(self.complaint("[slots-full, slots-full]") == ["25: `slots-full` is given twice"])
         #expect(self.complaint("slots-full").count == 1)

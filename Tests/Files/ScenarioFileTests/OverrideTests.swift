@@ -30,11 +30,11 @@ struct OverrideTests {
         ("fleet.other.devices=1", "there is no `other` to change"),
         ("faults.reset-2.chance=1%", "there is no `reset-2` to change"),
         ("sever.ping=1s", "unknown key `sever` in a scenario"),
-        ("scenario.x=1", "what `x` would be a key of is one value"),
-        ("=1", "an override is written path=value"),
-        ("fleet..devices=1", "a path has no empty keys"),
-        ("seed={", "no YAML: did not find expected node content while parsing a flow node"),
-        ("seed=1\n--- 2", "a second document: a scenario is one document"),
+        ("scenario.x=1", "`x` cannot be set: its parent is a single value"),
+        ("=1", "an override must have the form path=value"),
+        ("fleet..devices=1", "a path must not contain empty keys"),
+        ("seed={", "invalid YAML: did not find expected node content while parsing a flow node"),
+        ("seed=1\n--- 2", "the file contains more than one YAML document"),
     ])
     func `an impossible override is told`(option: String, message: String) {
         let found = errors(text, set: [option])

@@ -70,7 +70,7 @@ import Testing
         let read = try PlanLoader.load(path: "a.plan.json", bytes: Array(text.utf8))
         #expect(read == plan)
         let wrong = try self.complaint(text.replacing("shuffled", with: "random"))
-        #expect(wrong.message == "ties are fixed or shuffled, not `random`")
+        #expect(wrong.message == "ties must be fixed or shuffled, not `random`")
     }
 
     @Test func `one capture, one fault and one value stand on a line`() throws {
@@ -84,17 +84,17 @@ import Testing
     @Test func `a plan of another format says so, before anything else`() throws {
         let text = PlanWriter.text(try self.plan()).replacing("\"plan\": 1", with: "\"plan\": 2, \"new\": []")
         let found = try self.complaint(text)
-        #expect(found.message == "a plan of format `2`; this is for format 1")
+        #expect(found.message == "the plan has format `2`; this program reads format 1")
         #expect([found.line, found.column] == [2, 11])
     }
 
     @Test(arguments: [
         ("\"heap-max\": 5000", "\"heap-mox\": 5000", "unknown key `heap-mox` in a plan"),
         ("\"do\": \"offline\"", "\"do\": \"offlune\"", "unknown fault `offlune`"),
-        ("\"device\": 0", "\"device\": 5", "a phone is a number from 0 to 4, not 5"),
+        ("\"device\": 0", "\"device\": 5", "a phone must be a number from 0 to 4, not 5"),
         (
             "\"digest\": \"0", "\"digest\": \"x",
-            "a digest is sixteen hexadecimal digits, not `x0000000deadbeef`"
+            "a digest must have 16 hexadecimal digits, not `x0000000deadbeef`"
         ),
     ])
     func `what is wrong is told with its place`(from: String, to: String, message: String) throws {
@@ -107,7 +107,9 @@ import Testing
     @Test func `captures stand in the order of their times`() throws {
         var plan = try self.plan()
         plan.captures?.reverse()
-        #expect(try self.complaint(PlanWriter.text(plan)).message == "before the capture before it")
+        #expect(
+            try self.complaint(PlanWriter.text(plan)).message == "captures must be in ascending order of `at`"
+        )
     }
 
     @Test(arguments: [1, 2, 3, 7, 1_000]) func `a draw can be found for every photo`(count: Int) {

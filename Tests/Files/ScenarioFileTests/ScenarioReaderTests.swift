@@ -137,7 +137,7 @@ struct ScenarioReaderTests {
                 == ["a group needs `arrivals` or `think`"])
         #expect(
             errors("scenario: 1\nfleet:\n  a: {devices: 2, think: 1s, spacing: poisson}\n").map(\.message)
-                == ["a group has `spacing` or `think`, not both"])
+                == ["a group cannot have both `spacing` and `think`"])
     }
 
     @Test func `a server is read`() throws {
@@ -246,22 +246,26 @@ struct ScenarioReaderTests {
         arguments: [
             (
                 "kill", "acepted",
-                "`after` is a number of records, as in `3 records`, or `accepted`, `book`, `last-book` or `completed`, not `acepted`",
+                "`after` must be a number of records, such as `3 records`, or `accepted`, `book`, `last-book` or `completed`, not `acepted`",
                 "did you mean `accepted`?"
             ),
             (
-                "kill", "2s", "this fault can wait for `records` or `step`, not for time",
-                "`at` is the moment of a fault"
+                "kill", "2s", "`after` of this fault accepts `records` or `step`, not time",
+                "use `at` for the start time of the fault"
             ),
-            ("kill", "2 events", "this fault can wait for `records` or `step`, not for events", nil),
+            ("kill", "2 events", "`after` of this fault accepts `records` or `step`, not events", nil),
             ("kill", "3", "`after` needs a unit", "write `3 records`"),
-            ("kill", "0..2 records", "at least 1 record", nil),
-            ("storage-full", "book", "this fault can wait for `records`, not for a step", nil),
+            ("kill", "0..2 records", "the minimum is 1 record", nil),
+            ("storage-full", "book", "`after` of this fault accepts `records`, not a step", nil),
             (
-                "reset", "3 records", "this fault can wait for `time`, `events` or `bytes`, not for records",
+                "reset", "3 records",
+                "`after` of this fault accepts `time`, `events` or `bytes`, not records",
                 nil
             ),
-            ("reset", "accepted", "this fault can wait for `time`, `events` or `bytes`, not for a step", nil),
+            (
+                "reset", "accepted", "`after` of this fault accepts `time`, `events` or `bytes`, not a step",
+                nil
+            ),
         ] as [(String, String, String, String?)])
     func `what a fault cannot wait for is told`(kind: String, text: String, message: String, help: String?) {
         let found = errors(minimal + "faults: [{do: \(kind), after: \(text), for: 1s}]\n")
@@ -296,7 +300,7 @@ struct ScenarioReaderTests {
         #expect(faults.map(\.id) == ["reset-1", "strip-books-1", "x", "reset-3"])
         #expect(
             errors(minimal + "faults:\n  - {do: reset, id: reset-2}\n  - {do: reset}\n").map(\.message)
-                == ["two faults are called `reset-2`"])
+                == ["two faults have the id `reset-2`"])
     }
 
     @Test func `objectives are read`() throws {
@@ -329,14 +333,14 @@ struct ScenarioReaderTests {
             ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
             (
                 "sse.connect.time: {expect: p(95) < 1s, over: 30s}", "unknown key `over` in an objective",
-                "it takes `expect`, `severity`, `abort` or `no-data`"
+                "the keys are `expect`, `severity`, `abort` or `no-data`"
             ),
             (
                 "sse.connect.time: {expect: p(95) < 1s, no-data: maybe}",
-                "`no-data` is `pass` or `fail`, not `maybe`", nil
+                "`no-data` must be `pass` or `fail`, not `maybe`", nil
             ),
             (
-                "scans.lost: count == 0 over 30s", "scans.lost is known of the whole run only",
+                "scans.lost: count == 0 over 30s", "scans.lost is available only for the whole run",
                 "leave out `over 30s`"
             ),
             ("sse.connect.time: max < 1s within 5s of tunel.end", "there is no fault `tunel`", nil),
@@ -364,7 +368,7 @@ struct ScenarioReaderTests {
         }
         #expect(found("tunnel") == [])
         #expect(found("tunnl") == ["there is no fault `tunnl`; did you mean `tunnel`?"])
-        #expect(found("reset-1") == ["the fault `reset-1` has no end; give it a `for`, as in `for: 4s`"])
+        #expect(found("reset-1") == ["the fault `reset-1` has no end; add `for`, for example `for: 4s`"])
     }
 
     @Test func `an objective written twice in two ways is told`() {
@@ -377,124 +381,136 @@ struct ScenarioReaderTests {
     }
 
     @Test(arguments: [
-        ("fleet.phones.devices=1000001", "the number of devices is a number from 1 to 1000000, not 1000001"),
-        ("fleet.phones.devices=2.5", "the number of devices is a whole number, not `2.5`"),
+        (
+            "fleet.phones.devices=1000001",
+            "the number of devices must be a number from 1 to 1000000, not 1000001"
+        ),
+        ("fleet.phones.devices=2.5", "the number of devices must be a whole number, not `2.5`"),
         ("fleet.phones.devices=1234567890123456789", "a number of more than 18 digits"),
         ("fleet.phones.devices=", "`devices` has no value"),
-        ("fleet.phones.devices=[1]", "`devices` is one value, not a list"),
-        ("fleet.phones.arrivals=0/s", "nothing would ever arrive"),
-        ("fleet.phones.arrivals=1000000/s", "at most 100000 arrivals a second"),
-        ("fleet.phones.arrivals=5/d", "a duration is in ns, us, ms, s, m or h"),
-        ("fleet.phones.arrivals=[]", "staged arrivals have at least one stage"),
-        ("fleet.phones.arrivals={rate: 5/s}", "`arrivals` is one rate or a list of stages"),
-        ("fleet.phones.arrivals=[{rate: 0/s, for: 10s}]", "nothing would ever arrive"),
-        ("fleet.phones.arrivals=[{rate: 5/s, for: 0s}]", "a stage of no time"),
+        ("fleet.phones.devices=[1]", "`devices` must be a single value, not a list"),
+        ("fleet.phones.arrivals=0/s", "the arrival rate is always zero"),
+        ("fleet.phones.arrivals=1000000/s", "the maximum is 100000 arrivals per second"),
+        ("fleet.phones.arrivals=5/d", "the units of a duration are ns, us, ms, s, m and h"),
+        ("fleet.phones.arrivals=[]", "a list of stages must not be empty"),
+        ("fleet.phones.arrivals={rate: 5/s}", "`arrivals` must be a rate or a list of stages"),
+        ("fleet.phones.arrivals=[{rate: 0/s, for: 10s}]", "the arrival rate is always zero"),
+        ("fleet.phones.arrivals=[{rate: 5/s, for: 0s}]", "the duration of a stage must be above zero"),
         ("fleet.phones.arrivals=[{rate: 5/s}]", "a stage needs `for`"),
-        ("fleet.phones.arrivals=[{rate: 5/s, over: 1s}]", "this stage takes its time by `for`, not `over`"),
-        ("fleet.phones.arrivals=[{for: 1s}]", "a stage has one `rate` or one `ramp`"),
+        ("fleet.phones.arrivals=[{rate: 5/s, over: 1s}]", "this stage needs `for` instead of `over`"),
+        ("fleet.phones.arrivals=[{for: 1s}]", "a stage needs either `rate` or `ramp`"),
         (
             "fleet.phones.arrivals=[{ramp: 5/s, over: 1s}]",
-            "a ramp runs from one rate to another, as in `5/s..50/s`"
+            "a ramp needs two rates, such as `5/s..50/s`"
         ),
-        ("fleet.phones.think=1s", "a group has `arrivals` or `think`, not both"),
-        ("fleet.phones.start=1s", "`start` goes with `think`"),
-        ("fleet.phones.network=[]", "an itinerary has at least one step"),
-        ("fleet.phones.network=[{at: 1s, link: lte}]", "an itinerary begins with the run"),
+        ("fleet.phones.think=1s", "a group cannot have both `arrivals` and `think`"),
+        ("fleet.phones.start=1s", "`start` requires `think`"),
+        ("fleet.phones.network=[]", "an itinerary needs at least one step"),
+        ("fleet.phones.network=[{at: 1s, link: lte}]", "the first step of an itinerary must begin at 0s"),
         ("fleet.phones.network=[{at: 0s}]", "a step of an itinerary needs `link`"),
         (
             "fleet.phones.network=[{at: 0s, link: lte, for: 1s}]",
-            "there is no link to go back to before the first step"
+            "the first step cannot have `for`: there is no earlier link to return to"
         ),
         (
             "fleet.phones.network=[{at: 0s, link: lte}, {at: 0s, link: edge}]",
-            "the steps of an itinerary are in the order of their times"
+            "the steps of an itinerary must be in ascending order of `at`"
         ),
-        ("fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: edge, for: 0s}]", "a step of no time"),
+        (
+            "fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: edge, for: 0s}]",
+            "the duration of a step must be above zero"
+        ),
         (
             "fleet.phones.network=[{at: 0s, link: lte}, {at: 1s, link: none}]",
-            "a phone without a path for ever can never finish its scans"
+            "a phone that stays offline cannot finish its scans"
         ),
-        ("fleet.phones.network=none", "a phone that never has a path can never finish its scans"),
-        ("fleet.phones.network={up: {loss: 100%}}", "a link that loses everything is none"),
-        ("fleet.phones.network=loss-100", "a link that loses everything is none"),
+        ("fleet.phones.network=none", "a phone that is always offline cannot finish its scans"),
+        ("fleet.phones.network={up: {loss: 100%}}", "a link cannot lose every packet"),
+        ("fleet.phones.network=loss-100", "a link cannot lose every packet"),
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
         ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
-        ("fleet.phones.resume=yes", "a switch is `on` or `off`, not `yes`"),
-        ("fleet.phones.idle-timeout=0s", "a timeout of no time loses every stream"),
-        ("fleet.phones.request-timeout=0s", "a timeout of no time gives up every request"),
-        ("fleet.phones.spacing=burst(0)", "a burst is of 1 to 1000000 arrivals"),
+        ("fleet.phones.resume=yes", "expected `on` or `off`, not `yes`"),
+        ("fleet.phones.idle-timeout=0s", "the idle timeout must be above zero"),
+        ("fleet.phones.request-timeout=0s", "the request timeout must be above zero"),
+        ("fleet.phones.spacing=burst(0)", "a burst must have 1 to 1000000 arrivals"),
         (
             "fleet.phones.photos=../../etc",
-            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
+            "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
         ),
         (
             "fleet.phones.photos=[shelves, /etc]",
-            "photos are the name of a folder under `Images/`, a list of folders and photos, or `{paint: 8}`, not `/etc`"
+            "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not `/etc`"
         ),
-        ("fleet.phones.photos=[]", "a list of photos has 1 to 500 entries, not 0"),
-        ("fleet.phones.photos=[{paint: 1}]", "`photos` is one value, not a map"),
+        ("fleet.phones.photos=[]", "a list of photos must have 1 to 500 entries, not 0"),
+        ("fleet.phones.photos=[{paint: 1}]", "`photos` must be a single value, not a map"),
         ("fleet.phones.photos={size: 100x100}", "photos needs `paint`"),
-        ("fleet.phones.photos={paint: 0}", "the number of painted photos is a number from 1 to 1000, not 0"),
+        (
+            "fleet.phones.photos={paint: 0}",
+            "the number of painted photos must be a number from 1 to 1000, not 0"
+        ),
         (
             "fleet.phones.photos={paint: 1, size: 4032}",
-            "a size is width and height in pixels, not `4032`"
+            "a size must be width and height in pixels, not `4032`"
         ),
         (
             "fleet.phones.photos={paint: 1, size: 63x64}",
-            "a side of a painted photo has at least 64 pixels"
+            "a side of a synthetic photo must have at least 64 pixels"
         ),
         (
             "fleet.phones.photos={paint: 1, size: 9999999999x9999999999}",
-            "a painted photo has at most 16000000 pixels"
+            "a synthetic photo can have at most 16000000 pixels"
         ),
-        ("server.books=8..3", "a range runs from the smaller to the larger"),
-        ("server.books=3..501", "the number of books is a number from 0 to 500, not 501"),
-        ("server.job-time=3s..1s", "a range runs from the smaller to the larger"),
+        ("server.books=8..3", "a range must begin with its smaller value"),
+        ("server.books=3..501", "the number of books must be a number from 0 to 500, not 501"),
+        ("server.job-time=3s..1s", "a range must begin with its smaller value"),
         ("server.job-time=lognormal(1s, 3s)", "lognormal times are not available yet"),
-        ("server.ping=0s", "pings are at least a millisecond apart"),
-        ("server.ping=999999h", "a time of at most 87600h"),
-        ("server.ping=0.0000000001s", "`0.0000000001` has more digits than can be told apart"),
-        ("server.rate-limit=10/20m", "a quota is a number per time, as in `10 per 20m`"),
+        ("server.ping=0s", "the ping interval must be at least 1ms"),
+        ("server.ping=999999h", "the maximum time is 87600h"),
+        ("server.ping=0.0000000001s", "`0.0000000001` has too many digits"),
+        ("server.rate-limit=10/20m", "a quota must be a number per time, such as `10 per 20m`"),
         ("server.dialect=bendv3", "the dialect `bendv3` is not available yet"),
-        ("server.photo-size-max=10mib", "unknown unit `mib`: a size is in B, kB, MB, GB, KiB, MiB or GiB"),
-        ("server.photo-size-max=0B", "a size from 1B to 1024GiB"),
+        (
+            "server.photo-size-max=10mib",
+            "unknown unit `mib`: the units of a size are B, kB, MB, GB, KiB, MiB and GiB"
+        ),
+        ("server.photo-size-max=0B", "a size must be from 1B to 1024GiB"),
         (
             "server.links=ftp://x",
-            "`links` is `relative` or the base of absolute ones, as in `https://api.example`, without a slash at its end"
+            "`links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash"
         ),
-        ("duration=0s", "a run of no time"),
-        ("drain=169h", "a time of at most 168h"),
+        ("duration=0s", "the duration of a run must be above zero"),
+        ("drain=169h", "the maximum time is 168h"),
         (
             "name=../up",
-            "a name is made of letters, digits, `-`, `_` and `.`, and begins with a letter, digit or `_`"
+            "a name must consist of letters, digits, `-`, `_` and `.`, and begin with a letter, digit or `_`"
         ),
-        ("seed=-1", "a seed is a whole number from 0 to 18446744073709551615"),
-        ("extends=other.scenario", "what a scenario extends is for its file to say"),
-        ("faults={do: reset}", "faults are a list, not a map"),
+        ("seed=-1", "a seed must be a whole number from 0 to 18446744073709551615"),
+        ("extends=other.scenario", "`extends` cannot be overridden"),
+        ("faults={do: reset}", "`faults` must be a list, not a map"),
         ("faults=[{on: stream}]", "a fault needs `do`"),
         ("faults=[{do: rate-limit}]", "a rate-limit fault needs `quota`"),
         ("faults=[{do: strip-books, on: upload}]", "a strip-books fault acts on `stream`, not on `upload`"),
         ("faults=[{do: reset, quota: 1 per 4s}]", "unknown key `quota` in a reset fault"),
-        ("faults=[{do: reset, chance: 101%}]", "a share is at most 100%"),
-        ("faults=[{do: reset, chance: 0.00001%}]", "`0.00001` has more digits than can be told apart"),
+        ("faults=[{do: reset, chance: 101%}]", "the maximum share is 100%"),
+        ("faults=[{do: reset, chance: 0.00001%}]", "`0.00001` has too many digits"),
         ("faults=[{do: reset, after: 3}]", "`after` needs a unit"),
         (
             "faults=[{do: expire-token, after: 3 bytes}]",
-            "this fault can wait for `time` or `events`, not for bytes"
+            "`after` of this fault accepts `time` or `events`, not bytes"
         ),
         ("faults=[{do: reset, scope: nobody}]", "the fleet has no group `nobody`"),
         (
             "faults=[{do: reset, cut: inside}]",
-            "a cut is `between-events`, `inside-event`, `inside-utf8`, `inside-line-end` or `after-bytes(N)`, not `inside`"
+            "`cut` must be `between-events`, `inside-event`, `inside-utf8`, `inside-line-end` or `after-bytes(N)`, not `inside`"
         ),
         (
             "faults=[{do: reset, count: always}]",
-            "`count` is `once` or `each-attempt`, or how often at most per scan, not `always`"
+            "`count` must be `once`, `each-attempt` or a maximum per scan, not `always`"
         ),
         ("faults=[{do: offline, after: 1s}]", "unknown key `after` in an offline fault"),
-        ("faults=[{do: offline, for: 0s}]", "a fault that lasts no time"),
+        ("faults=[{do: offline, for: 0s}]", "the duration of a fault must be above zero"),
     ])
     func `an impossible value is told`(option: String, message: String) {
         #expect(errors(minimal, set: [option]).map(\.message) == [message])

@@ -7,7 +7,7 @@ struct SyntaxTests {
 
     @Test func `a key given twice is an error`() {
         #expect(messages(minimal + "seed: 1\nseed: 2\n") == ["the key `seed` is given twice"])
-        #expect(errors(minimal + "seed: 1\nseed: 2\n").first?.help == "it stands on line 6 already")
+        #expect(errors(minimal + "seed: 1\nseed: 2\n").first?.help == "first defined on line 6")
     }
 
     @Test func `anchors, aliases and tags are rejected by name`() {
@@ -20,7 +20,7 @@ struct SyntaxTests {
     }
 
     @Test func `a second document is an error`() {
-        #expect(messages(minimal + "---\nseed: 1\n") == ["a second document: a scenario is one document"])
+        #expect(messages(minimal + "---\nseed: 1\n") == ["the file contains more than one YAML document"])
         #expect(messages("---\n" + minimal + "...\n") == [])
     }
 
@@ -28,7 +28,9 @@ struct SyntaxTests {
         #expect(messages("") == ["the file is empty"])
         #expect(messages("# only a comment\n") == ["the file is empty"])
         #expect(
-            messages("just words") == ["a scenario is a map of keys and values, not the text `just words`"])
+            messages("just words") == [
+                "a scenario must be a map of keys and values, not the text `just words`"
+            ])
     }
 
     @Test func `nesting has a limit`() {
@@ -48,11 +50,11 @@ struct SyntaxTests {
 
     @Test func `a file has a limit`() {
         let large = minimal + "#" + String(repeating: "x", count: 1 << 20)
-        #expect(messages(large) == ["larger than 1MiB: no scenario"])
+        #expect(messages(large) == ["the scenario is larger than 1MiB"])
         let most = minimal + "#" + String(repeating: "x", count: YAMLReader.bytesMax - minimal.utf8.count - 1)
         #expect(most.utf8.count == YAMLReader.bytesMax)
         #expect(messages(most) == [])
-        #expect(messages(most + "x") == ["larger than 1MiB: no scenario"])
+        #expect(messages(most + "x") == ["the scenario is larger than 1MiB"])
     }
 
     @Test func `what is not UTF-8 is rejected at its place`() {
@@ -61,7 +63,7 @@ struct SyntaxTests {
             _ = try ScenarioLoader.load(path: "x", bytes: bytes, overrides: [], environment: [:])
             Issue.record("accepted")
         } catch {
-            #expect(error.diagnostics.map(\.message) == ["not UTF-8"])
+            #expect(error.diagnostics.map(\.message) == ["the text is not valid UTF-8"])
             #expect(error.diagnostics.map(\.line) == [6])
             #expect(error.diagnostics.map(\.column) == [8])
         }
@@ -80,7 +82,7 @@ struct SyntaxTests {
 
     @Test func `control characters are rejected and never shown`() {
         let found = errors(minimal + "name: a\u{1B}[31mb\n")
-        #expect(found.map(\.message) == ["no YAML: control characters are not allowed"])
+        #expect(found.map(\.message) == ["invalid YAML: control characters are not allowed"])
         #expect(found.map(\.line) == [6])
         #expect(found.allSatisfy { !$0.render(color: false).contains("\u{1B}") })
         #expect(messages(minimal + "name: \"a\\u001b[31mb\"\n").count == 1)
@@ -101,7 +103,7 @@ struct SyntaxTests {
     }
 
     @Test func `a key that is no word is an error`() {
-        #expect(messages(minimal + "[a, b]: 1\n") == ["a key is a word, not a list"])
+        #expect(messages(minimal + "[a, b]: 1\n") == ["a key must be text, not a list"])
     }
 
     @Test func `variables are filled in`() throws {
@@ -114,15 +116,15 @@ struct SyntaxTests {
         #expect(try load(text, environment: ["A": "", "B": "", "PHONES": "3"]).devices == 3)
         #expect(try load(text, environment: ["A": "${PHONES}"]).description == "${x} ${PHONES}-b")
         #expect(
-            errors(text).map(\.message) == ["the environment has no variable `A`"])
-        #expect(messages(minimal + "seed: ${open\n") == ["`${` without its `}`"])
-        #expect(messages(minimal + "seed: ${1X:-3}\n") == ["`1X` is no name of a variable"])
+            errors(text).map(\.message) == ["the environment variable `A` is not set"])
+        #expect(messages(minimal + "seed: ${open\n") == ["`${` without a closing `}`"])
+        #expect(messages(minimal + "seed: ${1X:-3}\n") == ["invalid variable name `1X`"])
     }
 
     @Test func `what a variable brings is checked like the file`() {
         let text = minimal.replacing("devices: 2", with: "devices: ${PHONES}")
         let found = errors(text, environment: ["PHONES": "many"])
-        #expect(found.map(\.message) == ["the number of devices is a whole number"])
+        #expect(found.map(\.message) == ["the number of devices must be a whole number"])
         #expect(found.map(\.column) == [14])
     }
 }

@@ -18,7 +18,7 @@ struct ArrivalAccountTests {
     @Test func `the complaint says how many of how many`() {
         #expect(
             ArrivalAccount(planned: 120, achieved: 120, late: 5).complaint
-                == "5 of 120 captures did not start in time (more than 1 s late; 1 may be): the load was not the one that was asked for"
+                == "5 of 120 captures started more than 1 s late (limit: 1): the load was not the requested load"
         )
     }
 }

@@ -78,7 +78,7 @@ struct ScenarioCheckTests {
         impossible.server.backend.ping = .zero
         #expect(
             ScenarioCheck.findings(impossible).map(\.message)
-                == ["impossible backend: pings must be at least a millisecond apart"])
+                == ["invalid backend: the ping interval must be at least 1ms"])
     }
 
     @Test func `sizes beyond every machine are told, without counting them out`() {
