@@ -114,69 +114,69 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var statement: String {
         switch self {
         case .scanCustody:
-            "every captured scan is completed, refused, waiting in a durable record or gone by a named cause, only one of them, and its record is at most one write behind"
+            "every captured scan is in exactly one state: completed, refused, waiting in a durable record, or discarded for a recorded cause; its record is at most one write behind"
         case .scanRefusedForCause:
-            "a scan is refused only for an answer or an error event that was seen and is worth no other try"
+            "a scan is refused only after a response or an error event that does not allow a retry"
         case .bookNeverLost:
             "every book that the backend found for a scan is in the phone's library"
         case .bookNeverDoubleAdded:
             "no book enters a library twice"
         case .bookFaithful:
-            "what enters a library is what stands on the shelf"
+            "a book in a library has the data of the book on the shelf"
         case .streamIDMonotone:
-            "applied events move forward in the server's log, each once, and a reconnect asks for what follows the last applied"
+            "events are applied in the order of the server's log, each once, and a reconnect resumes after the last applied event"
         case .streamNoGap:
-            "a resumed stream skips nothing, or the results are fetched instead"
+            "a resumed stream skips no event, or the results are fetched instead"
         case .streamTerminalOnce:
-            "a job has one terminal event, nothing is applied after it, and no results are asked for before it"
+            "a job has one terminal event; no event is applied after it, and no results are requested before it"
         case .jobCleaned:
-            "a job is deleted once its scan is completed, refused or done with it, as soon as no accident prevents that"
+            "a job is deleted when its scan is completed, is refused or no longer needs it, as soon as no accident prevents that"
         case .jobNotCleanedEarly:
-            "no job is deleted before its terminal event was applied and its books are durable"
+            "no job is deleted before its terminal event is applied and its books are durable"
         case .limitHonoured:
-            "after a 429 nothing is sent to that resource before the time that it named"
+            "after a 429, no request is sent to that resource before the requested time"
         case .slotsBounded:
-            "a phone has at most its number of streams, and none at the end"
+            "a phone never has more open streams than its limit, and none at the end"
         case .serverAgrees:
-            "phones and backend tell the same story"
+            "the observations of the phones and of the backend agree"
         case .scanOrder:
-            "scans that wait for an upload are uploaded oldest first"
+            "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
-            "a job is deleted once: no DELETE is sent beside another of its job, nor after a final answer to one"
+            "a job is deleted once: no DELETE is sent while another one for the same job is open, or after a final response to one"
         case .jobEnded:
-            "every job that was accepted is deleted, or expires"
+            "every accepted job is deleted or expires"
         case .jobOrphansBounded:
-            "a scan has no more jobs than it has uploads, and asks for a stream once its record names the job"
+            "a scan has no more jobs than uploads, and requests a stream only after its record names the job"
         case .jobSilentAfterCleanup:
-            "after its DELETE nothing is asked of a job"
+            "no request for a job is sent after its DELETE"
         case .streamDeadDetected:
-            "a silent stream is given up when its idle timeout is over, and no other"
+            "a stream is given up for silence when its idle timeout has expired, and only then"
         case .streamParseRobust:
-            "what no fault has touched can be read, wherever its bytes are split"
+            "data that no fault has changed can be parsed, wherever its bytes are split"
         case .authNoStaleUse:
-            "a token that was answered by 401 is not used again"
+            "a token that was answered with 401 is not used again"
         case .retryBudget:
-            "every attempt after a failure waits for its backoff, drawn below a ceiling that doubles, and for what the server asked"
+            "every retry waits for its backoff, drawn below a ceiling that doubles, and for the delay that the server requested"
         case .deviceNotStuck:
-            "once all trouble is over every phone settles what it has"
+            "after all faults have ended, every phone settles its scans"
         case .timersClean:
-            "no phone that is done wants to be woken"
+            "a phone that has finished has no pending timer"
         case .timeSane:
-            "nothing is seen before what brought it about, nor sooner than its link lets it pass"
+            "no effect is observed before its cause, or earlier than its link allows"
         case .requestOneFate:
-            "each request is answered, fails, or goes with its app or its path, and only once; it times out when no byte of it has moved"
+            "each request is answered, fails, or ends with its app or its path, exactly once; it times out only when no byte of it has moved"
         case .linkConserves:
-            "bytes sent are delivered, in flight, or destroyed by a cause that has a name"
+            "every byte that is sent is delivered, in flight, or discarded for a recorded cause"
         case .memoryBounded:
-            "no queue is longer than its limit, and a capture without room is refused at once"
+            "no queue exceeds its limit, and a capture without room is refused at once"
         case .authNoLeak:
-            "a token appears only on the requests of its job"
+            "a token appears only in the requests of its job"
         case .herdBounded:
-            "after a limit or an outage no phone asks for more at once than it has slots, and the fleet no faster than jitter lets it"
+            "after a limit or an outage, no phone sends more requests at once than it has slots, and the fleet sends them no faster than jitter allows"
         case .othersUnharmed:
-            "phones that stay broken keep no healthy one from settling"
+            "phones that stay offline do not keep other phones from settling"
         case .requestWellFormed:
-            "each request has the form that the contract names for it, under the phone's own identity"
+            "each request has the form that the contract defines, and the identity of its own phone"
         }
     }
 

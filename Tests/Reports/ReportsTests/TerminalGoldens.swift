@@ -173,7 +173,7 @@ enum TerminalGoldens {
             phone 18, scan 2, at 12.480 s: book 4 of 6 never came
             and 2 more
           ! stream.no-gap 2 violations, as expected
-            a resumed stream skips nothing, or the results are fetched instead
+            a resumed stream skips no event, or the results are fetched instead
             phone 3, at 12.480 s: resumed behind an event that it had not applied
             and 1 more
           ✓ scan.custody, scan.refused-for-cause, book.never-double-added,
