@@ -13,8 +13,8 @@ extension Gateway {
                 case .open: "open"
                 case .finished: "finished"
                 case .cleaned: "cleaned up"
-                case .revoked: "its token expired by a fault"
-                case .gone(let status): "gone by a fault (\(status))"
+                case .revoked: "token expired by a fault"
+                case .gone(let status): "removed by a fault (\(status))"
                 case .failed: "failed by a fault"
                 }
             return JobSummary(

@@ -54,7 +54,7 @@ package struct Recording: Sendable {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard let first = lines.first,
             let opening = JSON.decode(RecordingLine.Opening.self, from: Array(first))
-        else { throw RecordingError(line: 1, text: "this is no recording: its first line does not say so") }
+        else { throw RecordingError(line: 1, text: "not a recording: the header line is missing") }
         guard opening.recording == RecordingLine.version else {
             throw RecordingError(
                 line: 1,
@@ -65,7 +65,7 @@ package struct Recording: Sendable {
         for (index, piece) in lines.enumerated().dropFirst() where !piece.isEmpty {
             guard let line = RecordingLine(piece) else {
                 guard index == lines.count - 1 else {
-                    throw RecordingError(line: index + 1, text: "this line is not of a recording")
+                    throw RecordingError(line: index + 1, text: "not a line of a recording")
                 }
                 self.linesSkipped += 1
                 continue
@@ -77,13 +77,13 @@ package struct Recording: Sendable {
             let isKnown: Void? = tracks.update(line.exchange) { $0.add(line) }
             guard isKnown != nil else {
                 throw RecordingError(
-                    line: index + 1, text: "exchange \(line.exchange) is answered and was not asked")
+                    line: index + 1, text: "exchange \(line.exchange) has a response but no request")
             }
         }
         for track in tracks.values { self.add(track) }
         guard !self.uploads.isEmpty else {
             throw RecordingError(
-                line: lines.count, text: "the recording has no upload, so nothing can be played")
+                line: lines.count, text: "the recording has no upload, so it cannot be replayed")
         }
     }
 

@@ -15,7 +15,7 @@ extension OriginReply {
             case 501, 505: .featureNotAvailable
             default: .invalidRequest
             }
-        var reply = self.refusal(code, "the request is not HTTP that can be served: \(error)")
+        var reply = self.refusal(code, "the request is not valid HTTP: \(error)")
         reply.status = error.status
         return reply
     }
@@ -25,10 +25,10 @@ extension OriginReply {
         case .foreignHost:
             Self.refusal(
                 .forbidden,
-                "This server answers to addresses and private names; another name that leads here is allowed by --allow-host."
+                "This server accepts only addresses and private names as its host. Use --allow-host to accept another name."
             )
         case .crossSite:
-            Self.refusal(.forbidden, "This server is not for pages of other sites.")
+            Self.refusal(.forbidden, "This server does not accept requests from pages of other sites.")
         }
     }
 

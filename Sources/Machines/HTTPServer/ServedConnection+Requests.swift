@@ -303,7 +303,7 @@ extension ServedConnection {
             // What has come and waits is not the phone's to answer for.
             let refusal: OriginReply =
                 self.uploadWaiting > 0
-                ? .refusal(.providerTimeout, "The upstream does not take the request.")
+                ? .refusal(.providerTimeout, "The upstream does not accept the request.")
                 : .refusal(.timeout, "the request body took too long")
             self.abandonExchange(&context)
             self.write(refusal, closing: true, at: now, &context)

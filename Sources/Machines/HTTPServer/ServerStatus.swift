@@ -102,7 +102,7 @@ extension FaultWindow {
         guard self.at <= since else { return "opens in \((self.at - since).wholeMilliseconds) ms" }
         guard let length = self.length else { return "open" }
         let end = self.at + length
-        return end > since ? "open for \((end - since).wholeMilliseconds) ms more" : "over"
+        return end > since ? "open for another \((end - since).wholeMilliseconds) ms" : "ended"
     }
 }
 

@@ -33,9 +33,9 @@ enum StatusPage {
         <div><dt>streams open</dt><dd>\(status.streams)</dd></div>
         <div><dt>jobs</dt><dd>\(status.jobsAlive)</dd></div></dl>
         <h2>Faults</h2>
-        \(status.faults.isEmpty ? "<p>none: everything works</p>" : Self.table(status.faults))
+        \(status.faults.isEmpty ? "<p>none</p>" : Self.table(status.faults))
         <h2>Jobs</h2>
-        \(status.jobs.isEmpty ? "<p>none yet, or all cleaned up</p>" : Self.table(status.jobs))
+        \(status.jobs.isEmpty ? "<p>none, or all deleted</p>" : Self.table(status.jobs))
         \(status.jobsAlive > status.jobs.count ? "<p>the newest \(status.jobs.count) of them</p>" : "")
         </main></body></html>
 
@@ -65,7 +65,7 @@ enum StatusPage {
             ])
         }
         return Self.table(
-            ["job", "device", "scan", "state", "token's age", "expires in", "events", "streams"], rows)
+            ["job", "device", "scan", "state", "token age", "expires in", "events", "streams"], rows)
     }
 
     private static func table(_ heads: [String], _ rows: [String]) -> String {

@@ -89,7 +89,7 @@ extension Fleet {
             device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
             process: self.phones[phone].machine.process)
         if !self.desk.work(on: job) {
-            self.fail(.other("more than \(PhotoDesk.jobsMax) photos wait for preprocessing"))
+            self.fail(.other("more than \(PhotoDesk.jobsMax) photos are queued for preprocessing"))
         }
     }
 
@@ -143,7 +143,7 @@ extension Fleet {
             return try refusals.port(
                 for: key, group: self.plan.phones[phone].group, at: self.loop.now(), into: &seen)
         } catch {
-            self.fail(.other("no closed port for a `refuse` fault: \(error)"))
+            self.fail(.other("cannot reserve a closed port for a `refuse` fault: \(error)"))
             return nil
         }
     }

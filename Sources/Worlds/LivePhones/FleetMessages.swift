@@ -43,18 +43,18 @@ struct ShardSequence: Sendable {
         let due = self.reports + 1
         self.reports = report.number
         guard report.number == due else {
-            return "report \(report.number) came where report \(due) was due"
+            return "received report \(report.number) instead of report \(due)"
         }
         switch report.word {
         case .gauges, .failing: return nil
         case .finished(_, let observations):
             guard observations != self.observations else { return nil }
-            return "\(self.observations) observations came of \(observations) that were made"
+            return "received \(self.observations) of \(observations) observations"
         case .observations(let observations, let before, _):
             let expected = self.observations
             self.observations = before + observations.count
             guard before != expected else { return nil }
-            return "observation \(before + 1) came where observation \(expected + 1) was due"
+            return "received observation \(before + 1) instead of observation \(expected + 1)"
         }
     }
 }

@@ -109,7 +109,8 @@ package final class FleetThreads {
 
     private func heard(_ report: ShardReport) {
         if let wrong = self.sequences[report.thread].check(report) {
-            let text = "the account of the fleet's thread \(report.thread) is out of step (\(wrong))"
+            let text =
+                "the reports of phone thread \(report.thread) are incomplete or out of order (\(wrong))"
             self.disorder = self.disorder ?? text
             self.stop()
         }

@@ -186,7 +186,8 @@ package struct StateFolder: Sendable {
         }
         if let version, version != StateJournal.version {
             throw .otherVersion(
-                "\(self.path) was written in form \(version ?? "0"), not \(StateJournal.version)")
+                "\(self.path) has format \(version ?? "0"); this program reads format \(StateJournal.version)"
+            )
         }
     }
 

@@ -91,10 +91,10 @@ package struct BackendReportReader: Sendable {
         package var text: String {
             switch self {
             case .unreadable(let due): "line \(due) cannot be read"
-            case .misnumbered(let number, let due): "line \(number) came where line \(due) was due"
+            case .misnumbered(let number, let due): "received line \(number) instead of line \(due)"
             case .changed(let number):
-                "the observations before line \(number) are not those that were sent"
-            case .unfinished(let last): "it ends behind line \(last), which is not its last"
+                "the observations before line \(number) differ from those that were sent"
+            case .unfinished(let last): "it ends early, after line \(last)"
             }
         }
     }

@@ -21,20 +21,20 @@ extension World {
             case .observe(let observation), .app(.observe(let observation)): "sees \(observation.what)"
             // A token is nobody's business: headers are not told.
             case .app(.send(let request)): "sends \(request.method) \(request.target)"
-            case .app(.abort(let id)): "gives up request \(id.raw)"
+            case .app(.abort(let id)): "cancels request \(id.raw)"
             case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"
-            case .app(.releasePhoto(let scan)): "lets go of the photo of scan \(scan.raw)"
+            case .app(.releasePhoto(let scan)): "releases the photo of scan \(scan.raw)"
             case .app(.store(let change, _)): "writes \(Self.name(of: change))"
-            case .use(let scan): "begins scan \(scan.raw)"
-            case .flush: "wants its storage flushed"
+            case .use(let scan): "starts scan \(scan.raw)"
+            case .flush: "requests a flush of its storage"
             case .flushNow: "flushes its storage"
             case .wiped: "is wiped"
             case .park: "leaves its connections unread"
-            case .hangUp: "hangs up what it left"
+            case .hangUp: "closes its unread connections"
             case .forgetProcess: "forgets its process"
             case .schedule(let disturbance, let at):
-                "is to meet \(Self.name(of: disturbance)) at \(at.nanoseconds)"
-            case .awaitedSettled: "is done with the scan that its user waited for"
+                "schedules \(Self.name(of: disturbance)) at \(at.nanoseconds)"
+            case .awaitedSettled: "completes the scan that its user waited for"
             }
         self.tracedEffects.append("phone \(phone) \(text)")
     }
@@ -44,13 +44,13 @@ extension World {
             switch effect {
             case .send(let id, let bytes): "sends \(Self.text(bytes)) on connection \(id.serial)"
             case .sendApart(let id, let bytes):
-                "sends \(Self.text(bytes)) by themselves on connection \(id.serial)"
+                "sends \(Self.text(bytes)) separately on connection \(id.serial)"
             case .finish(let id): "finishes connection \(id.serial)"
             case .cut(let id, let ending): "cuts connection \(id.serial) by \(ending)"
             case .read(let id, let isRead): "\(isRead ? "reads" : "stops reading") connection \(id.serial)"
             case .observe(let observation): "sees \(observation.what)"
-            case .upstream: "asks its upstream"
-            case .served: "is done with a request"
+            case .upstream: "calls its upstream"
+            case .served: "completes a request"
             }
         self.tracedEffects.append("server \(text)")
     }

@@ -70,24 +70,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 1, "this is no recording: its first line does not say so"),
-        ("scenario: 1\n", 1, "this is no recording: its first line does not say so"),
+        ("", 1, "not a recording: the header line is missing"),
+        ("scenario: 1\n", 1, "not a recording: the header line is missing"),
         (
             #"{"recording":2,"by":"serve","began":"x"}"# + "\n", 1,
             "the recording has format version 2, and this program reads 1"
         ),
         (
             #"{"recording":1,"by":"serve","began":"x"}"# + "\nnonsense\n{}\n", 2,
-            "this line is not of a recording"
+            "not a line of a recording"
         ),
         (
             #"{"recording":1,"by":"serve","began":"x"}"# + "\n" + #"{"t":1,"exchange":9,"body":"x"}"# + "\n",
             2,
-            "exchange 9 is answered and was not asked"
+            "exchange 9 has a response but no request"
         ),
         (
             #"{"recording":1,"by":"serve","began":"x"}"#, 1,
-            "the recording has no upload, so nothing can be played"
+            "the recording has no upload, so it cannot be replayed"
         ),
     ]) func `what cannot be played says where and why`(text: String, line: Int, says: String) {
         #expect(throws: RecordingError(line: line, text: says)) { try Recording(Array(text.utf8)) }
@@ -100,7 +100,7 @@ import Testing
         #"{"t":1,"exchange":1,"head":{"status":99,"headers":[]}}"#,
     ]) func `a number out of range is of no recording`(line: String) {
         let text = Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Array((line + "\n{}\n").utf8)
-        #expect(throws: RecordingError(line: 3, text: "this line is not of a recording")) {
+        #expect(throws: RecordingError(line: 3, text: "not a line of a recording")) {
             try Recording(text)
         }
     }

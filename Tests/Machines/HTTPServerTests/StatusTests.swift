@@ -65,7 +65,7 @@ import Testing
                     jobs: [],
                     faults: [
                         .init(
-                            id: "reset-1", kind: "reset", on: "stream", window: "open for 90000 ms more",
+                            id: "reset-1", kind: "reset", on: "stream", window: "open for another 90000 ms",
                             fired: 0, next: [])
                     ]))
         let upload = bench.connect()
@@ -93,7 +93,7 @@ import Testing
         #expect((1..<29_000).contains(ago))
         #expect(fired.faults.first?.next == [])
         bench.run(for: .seconds(80))
-        #expect(try Self.status(&bench).faults.first?.window == "over")
+        #expect(try Self.status(&bench).faults.first?.window == "ended")
         #expect(!Self.body(&bench).contains(token))
         #expect(!Self.body(&bench, accept: "text/html").contains(token))
     }

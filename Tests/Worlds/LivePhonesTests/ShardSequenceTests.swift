@@ -36,14 +36,14 @@ import Testing
         for lost in 0..<(Self.reports.count - 1) {
             var reports = Self.numbered(Self.reports)
             reports.remove(at: lost)
-            #expect(Self.wrongs(reports).first == "report \(lost + 2) came where report \(lost + 1) was due")
+            #expect(Self.wrongs(reports).first == "received report \(lost + 2) instead of report \(lost + 1)")
         }
         var doubled = Self.numbered(Self.reports)
         doubled.insert(doubled[1], at: 2)
-        #expect(Self.wrongs(doubled).first == "report 2 came where report 3 was due")
+        #expect(Self.wrongs(doubled).first == "received report 2 instead of report 3")
         var moved = Self.numbered(Self.reports)
         moved.swapAt(1, 2)
-        #expect(Self.wrongs(moved).first == "report 3 came where report 2 was due")
+        #expect(Self.wrongs(moved).first == "received report 3 instead of report 2")
     }
 
     @Test
@@ -51,9 +51,9 @@ import Testing
         var words = Self.reports
         words[0] = .observations(Self.observations(2), before: 0, upTo: .zero)
         #expect(
-            Self.wrongs(Self.numbered(words)) == ["observation 4 came where observation 3 was due"])
+            Self.wrongs(Self.numbered(words)) == ["received observation 4 instead of observation 3"])
         words = Self.reports
         words[3] = .observations(Self.observations(1), before: 3, upTo: .zero)
-        #expect(Self.wrongs(Self.numbered(words)) == ["4 observations came of 5 that were made"])
+        #expect(Self.wrongs(Self.numbered(words)) == ["received 4 of 5 observations"])
     }
 }
