@@ -61,17 +61,18 @@ struct Arguments {
                 String.init)
             guard let option = command.options.first(where: { $0.name == halves[0] }) else {
                 throw CommandFailure.unknown(
-                    "option of '\(command.name)' called", halves[0], among: command.options.map(\.name))
+                    "option", halves[0], among: command.options.map(\.name), help: "\(command.name) --help")
             }
             try self.take(option, inline: halves.count == 2 ? halves[1] : nil, &rest)
         }
         guard self.positionals.count >= command.positionalsMin else {
             throw CommandFailure(
-                .usage, "'\(command.name)' needs \(command.usage)", hint: "for example: \(command.example)")
+                .usage, "'\(command.name)' requires \(command.usage)", hint: "for example: \(command.example)"
+            )
         }
         guard self.positionals.count <= command.positionalsMax else {
             throw CommandFailure(
-                .usage, "'\(command.name)' does not take '\(self.positionals[command.positionalsMax])'",
+                .usage, "unexpected argument '\(self.positionals[command.positionalsMax])'",
                 hint: "for example: \(command.example)")
         }
     }
@@ -93,7 +94,7 @@ struct Arguments {
         guard let value = inline ?? (rest.first?.hasPrefix("--") == true ? nil : rest.popFirst()) else {
             throw CommandFailure(
                 .usage, "\(option.name) needs a value: \(option.name) \(placeholder)",
-                hint: rest.first.map { "for the value '\($0)', write \(option.name)=\($0)" })
+                hint: rest.first.map { "to pass the value '\($0)', write \(option.name)=\($0)" })
         }
         self.values[option.name, default: []].append(value)
     }
@@ -122,7 +123,8 @@ struct Arguments {
         guard let number = Number(text), range.contains(number) else {
             throw CommandFailure(
                 .usage,
-                "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+                "\(name) expects a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'"
+            )
         }
         return number
     }

@@ -31,7 +31,9 @@ final class BackendChild {
     /// How the process ended, if it did.
     var endText: String? {
         guard let cause = self.exit?.cause else { return nil }
-        if let text = self.disorderText { return "told an account that is out of step (\(text))" }
+        if let text = self.disorderText {
+            return "sent an incomplete or reordered list of observations (\(text))"
+        }
         return switch cause {
         case .exited(let code): "died (exit code \(code))"
         case .signaled(let number): "died (killed by signal \(number))"
@@ -88,7 +90,7 @@ final class BackendChild {
             return path
         }
         guard let path = Bundle.main.executablePath else {
-            throw CommandFailure(.internalError, "cannot find out the path of this program")
+            throw CommandFailure(.internalError, "cannot determine the path of this program")
         }
         return path
     }

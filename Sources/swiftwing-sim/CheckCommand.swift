@@ -5,13 +5,15 @@ import ScenarioFile
 enum CheckCommand {
     static let command = Command(
         name: "check", usage: "SCENARIO...",
-        summary: "Parses and validates scenarios; every error with its place, a caret and what to do",
+        summary: "Validates scenarios and prints every error with its line, its column and a fix",
         options: [
-            Option(name: "--format", value: "text|json", help: "json prints one object for each error"),
+            Option(
+                name: "--format", value: "text|json",
+                help: "output format; json prints one object per error (default: text)"),
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "change one value of the scenario"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+                help: "override one value of the scenario"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
         run: { try Self.run($0, $1) })
@@ -19,7 +21,7 @@ enum CheckCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let format = arguments["--format"] ?? "text"
         guard ["text", "json"].contains(format) else {
-            throw CommandFailure(.usage, "--format is text or json, not '\(format)'")
+            throw CommandFailure(.usage, "--format expects text or json, not '\(format)'")
         }
         if arguments.has("--no-color") { console.withoutColors() }
         var code = ExitCode.success

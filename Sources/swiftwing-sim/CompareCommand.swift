@@ -10,14 +10,16 @@ enum CompareCommand {
     static let command = Command(
         name: "compare", usage: "BASE NEW",
         summary:
-            "Judges every metric, objective and invariant of one run against another's; 99 if anything got worse",
+            "Compares the metrics, SLOs and invariants of two runs; exits with 99 on a regression",
         options: [
             Option(
                 name: "--max-regression", value: "SHARE",
-                help: "what a latency may grow by, as 10%, which it is unless told"),
-            Option(name: "--html", value: "FILE", help: "write a page with the curves of both runs"),
-            Option(name: "--markdown", value: "FILE", help: "write the same for a pull request"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+                help: "allowed increase of a latency (default: 10%)"),
+            Option(name: "--html", value: "FILE", help: "write an HTML page with the charts of both runs"),
+            Option(
+                name: "--markdown", value: "FILE",
+                help: "write the comparison as Markdown, for a pull request"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
         run: { try Self.run($0, $1) })
@@ -33,8 +35,8 @@ enum CompareCommand {
             let names = heads.map { $0.world.rawValue }
             throw CommandFailure(
                 .badData,
-                "a \(names[0]) run and a \(names[1]) one cannot be compared: their times are not of one world",
-                hint: "make both with 'swiftwing-sim run', or both with 'swiftwing-sim simulate'")
+                "a \(names[0]) run and a \(names[1]) run cannot be compared: their times are not comparable",
+                hint: "use 'swiftwing-sim run' for both runs, or 'swiftwing-sim simulate' for both")
         }
         let runs = try arguments.positionals.map { try ReportCommand.read($0).run }
         let comparison = RunComparison(base: runs[0], new: runs[1], tolerance: tolerance)

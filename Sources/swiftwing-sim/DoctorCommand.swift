@@ -10,7 +10,8 @@ import SimBase
 enum DoctorCommand {
     static let command = Command(
         name: "doctor", usage: "",
-        summary: "Looks at this machine: descriptors, ports, libraries, clock, and what it can carry",
+        summary:
+            "Checks this machine (file descriptors, ports, libraries, clock) and how many phones it can run",
         options: [], positionalsMin: 0, positionalsMax: 0, example: "swiftwing-sim doctor",
         run: { try Self.run($0, $1) })
 
@@ -28,7 +29,7 @@ enum DoctorCommand {
         let step = Self.clockStep
         let late = try Self.timerLateness()
         if max(step, late) > Self.coarsest {
-            complaints.append("the clock or its timers are too coarse to measure by")
+            complaints.append("the clock or its timers are too coarse for measurements")
         }
         if !Self.canEncode { complaints.append("libturbojpeg cannot encode a photo") }
         #if os(Linux)
@@ -41,24 +42,25 @@ enum DoctorCommand {
             phonesPerHandle: CurlPool.phonesPerMultiMax)
         if capacity.phones < Self.phonesMin {
             complaints.append(
-                "there is room for \(capacity.phones) phones only, for want of \(capacity.bound.rawValue)")
+                "this machine can run only \(capacity.phones) phones, limited by its \(capacity.bound.rawValue)"
+            )
         }
         let portsText = ports.map {
             "\($0.lowerBound)..\($0.upperBound), \($0.count) for each of \(sources) source address\(sources == 1 ? "" : "es")"
         }
         let rows = [
-            ["descriptors", "\(limits.soft) now, \(limits.hard) at most (ulimit -Hn)"],
-            ["ports", portsText ?? "unknown here"],
+            ["descriptors", "soft limit \(limits.soft), hard limit \(limits.hard) (ulimit -Hn)"],
+            ["ports", portsText ?? "unknown"],
             ["processors", ThisMachine.processors],
             ["memory", "\(memory >> 20) MiB"],
-            ["clock", "steps of \(step.nanoseconds) ns, timers \(late.nanoseconds / 1_000) us late"],
+            ["clock", "resolution \(step.nanoseconds) ns, timers \(late.nanoseconds / 1_000) us late"],
             ["libcurl", CurlGlobal.version],
             ["libevent", Loop.libraryVersion],
             ["libyaml", ScenarioLoader.libraryVersion],
             ["libturbojpeg", Self.canEncode ? "encodes" : "does not encode"],
             [
-                "carries",
-                "about \(capacity.phones) phones with an open stream each, by its \(capacity.bound.rawValue)",
+                "capacity",
+                "about \(capacity.phones) phones with one open stream each, limited by \(capacity.bound.rawValue)",
             ],
         ]
         console.out(

@@ -18,17 +18,18 @@ enum ExitCode: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "every SLO and invariant held"
-        case .usage: "the command line is not understood"
-        case .badData: "a scenario or other data is broken"
-        case .noInput: "a file or folder is not there"
-        case .unavailable: "the target cannot be reached"
+        case .usage: "the command line is invalid"
+        case .badData: "a scenario or other input is invalid"
+        case .noInput: "a file or folder does not exist"
+        case .unavailable: "the target is not available"
         case .internalError: "an internal error, or the backend process died"
         case .cannotWrite: "output cannot be written"
         case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
         case .untrustworthy: "the measurement cannot be trusted"
-        case .sloFailed: "an SLO failed, or a run got worse than the one it is compared with"
-        case .impossible: "the configuration is impossible here, for example too few descriptors"
-        case .interrupted: "interrupted; the report of what ran is written"
+        case .sloFailed: "an SLO failed, or 'compare' found a regression"
+        case .impossible:
+            "this machine cannot run the configuration, for example for lack of file descriptors"
+        case .interrupted: "interrupted; the report covers what ran until then"
         }
     }
 }
@@ -46,10 +47,12 @@ struct CommandFailure: Error {
     }
 
     /// A word that is not among those that exist.
-    static func unknown(_ what: String, _ word: String, among words: [String]) -> CommandFailure {
+    static func unknown(
+        _ what: String, _ word: String, among words: [String], help: String = "--help"
+    ) -> CommandFailure {
         let nearest = Spelling.nearest(to: word, among: words)
         return CommandFailure(
-            .usage, "there is no \(what) '\(word)'",
-            hint: nearest.map { "did you mean '\($0)'?" } ?? "see 'swiftwing-sim --help'")
+            .usage, "unknown \(what) '\(word)'",
+            hint: nearest.map { "did you mean '\($0)'?" } ?? "see 'swiftwing-sim \(help)'")
     }
 }

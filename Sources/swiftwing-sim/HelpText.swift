@@ -3,7 +3,7 @@ enum HelpText {
     /// `columns`: how wide a line may be; nil: as wide as it is.
     static func program(columns: Int?) -> String {
         var lines = [
-            "swiftwing-sim \(Main.version): thousands of SwiftWing phones against Talaria, over bad networks",
+            "swiftwing-sim \(Main.version): load and fault tests of Talaria with thousands of virtual phones",
             "",
             "usage: swiftwing-sim COMMAND [ARGUMENTS]",
             "",
@@ -12,7 +12,7 @@ enum HelpText {
             Command.all.map { ["\($0.name) \($0.usage)", $0.summary] }, indent: 2, columns: columns)
         lines += [
             "",
-            "'swiftwing-sim COMMAND --help' tells more of one. 'swiftwing-sim --version' tells the version.",
+            "Run 'swiftwing-sim COMMAND --help' for the details of a command, 'swiftwing-sim --version' for the version.",
         ]
         lines += ["", "exit codes:"]
         lines += TextTable.lines(
@@ -22,7 +22,8 @@ enum HelpText {
 
     static func of(_ command: Command, columns: Int?) -> String {
         let options = command.options.filter { !$0.help.isEmpty }
-        var lines = ["swiftwing-sim \(command.name) \(command.usage)", "", command.summary + "."]
+        let words = ["usage: swiftwing-sim", command.name, options.isEmpty ? "" : "[options]", command.usage]
+        var lines = [words.filter { !$0.isEmpty }.joined(separator: " "), "", command.summary + "."]
         if !options.isEmpty {
             lines += ["", "options:"]
             lines += TextTable.lines(

@@ -8,13 +8,13 @@ enum ImagesMakeCommand {
 
     static let command = Command(
         name: "images make", usage: "DIR",
-        summary: "Paints a corpus of bookshelves as phones photograph them: the same ones for the same seed",
+        summary: "Generates synthetic photos of bookshelves; the same seed gives the same photos",
         options: [
-            Option(name: "--count", value: "N", help: "so many pictures; \(Self.countDefault) unless told"),
-            Option(name: "--seed", value: "N", help: "other shelves; 1 unless told"),
+            Option(name: "--count", value: "N", help: "number of photos (default: \(Self.countDefault))"),
+            Option(name: "--seed", value: "N", help: "seed of the photos (default: 1)"),
             Option(
                 name: "--size", value: "WxH",
-                help: "every picture of this size in pixels; the sizes phones take unless told"),
+                help: "size of every photo in pixels (default: the sizes of phone cameras)"),
         ],
         positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim images make Images/many --count 16 --seed 7",
@@ -33,7 +33,7 @@ enum ImagesMakeCommand {
             try PhotoOutput.write(jpeg, to: "\(folder)/\(shelf.name)")
             console.error("\(folder)/\(shelf.name): \(shelf.picture.size), \(jpeg.count / 1_000) kB")
         }
-        console.out("\(count) painted \(count == 1 ? "shelf" : "shelves") in \(folder)")
+        console.out("\(count) \(count == 1 ? "photo" : "photos") in \(folder)")
         return .success
     }
 
@@ -41,7 +41,7 @@ enum ImagesMakeCommand {
         guard let text = arguments["--size"] else { return .phones }
         guard let size = PhotoSize(text) else {
             throw CommandFailure(
-                .usage, "--size takes width and height in pixels, not '\(text)'",
+                .usage, "--size expects width and height in pixels, not '\(text)'",
                 hint: "for example 4032x3024")
         }
         if let complaint = size.complaint { throw CommandFailure(.usage, "--size \(text): \(complaint)") }

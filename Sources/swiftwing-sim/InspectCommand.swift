@@ -6,10 +6,10 @@ import RunArchive
 enum InspectCommand {
     static let command = Command(
         name: "inspect", usage: "RUNDIR",
-        summary: "Tells one phone's story line by line; without --device, lists the phones worth looking at",
+        summary: "Prints the timeline of one phone; without --device, lists the phones with problems",
         options: [
-            Option(name: "--device", value: "D", help: "the phone, by its number"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+            Option(name: "--device", value: "D", help: "number of the phone"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
         run: { try Self.run($0, $1) })
@@ -34,8 +34,8 @@ enum InspectCommand {
         guard count > 0 else {
             let phones = head.groups.reduce(0) { $0 + $1.devices }
             throw CommandFailure(
-                .badData, "the log says nothing of phone \(device)",
-                hint: "the fleet had phones 0 to \(max(0, phones - 1))")
+                .badData, "this run has no events of phone \(device)",
+                hint: "the phones of the run have the numbers 0 to \(max(0, phones - 1))")
         }
         return .success
     }
@@ -44,14 +44,14 @@ enum InspectCommand {
         let run = try ReportCommand.read(folder).run
         let rows = PhoneTimelineText.worst(run, count: Self.phonesMax)
         guard !rows.isEmpty else {
-            console.out("no phone had any trouble")
+            console.out("no phone had problems")
             return .success
         }
         console.out(
             TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: true).joined(
                 separator: "\n"))
         console.error(
-            "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' tells the first one's story")
+            "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' shows the first one")
         return .success
     }
 }

@@ -7,7 +7,7 @@ import ScenarioFile
 enum ListCommand {
     static let command = Command(
         name: "list", usage: "",
-        summary: "Lists the scenarios at hand: name, description and where they are", options: [],
+        summary: "Lists the available scenarios: name, description and path", options: [],
         positionalsMin: 0, positionalsMax: 0, example: "swiftwing-sim list", run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
@@ -23,9 +23,9 @@ enum ListCommand {
             rows.append([isHidden ? place : name, Self.description(path), place])
         }
         guard !rows.isEmpty else {
-            console.out("no scenarios here")
+            console.out("no scenarios found")
             console.error(
-                "help: 'swiftwing-sim new NAME' writes one; looked in \(folders.joined(separator: ", "))")
+                "help: 'swiftwing-sim new NAME' creates one; searched in \(folders.joined(separator: ", "))")
             return .success
         }
         console.out(
@@ -39,7 +39,7 @@ enum ListCommand {
                 path: path, overrides: [], environment: ProcessInfo.processInfo.environment)
             return Printable.line(loaded.scenario.description, bytesMax: 100)
         } catch {
-            return "(broken: see 'swiftwing-sim check')"
+            return "(invalid: see 'swiftwing-sim check')"
         }
     }
 }

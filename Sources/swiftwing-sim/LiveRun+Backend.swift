@@ -39,7 +39,7 @@ extension LiveRun {
         case .success(let answer):
             throw CommandFailure(
                 .unavailable,
-                "another server answers on \(base) (status \(answer.head.status)): no load was sent")
+                "another server answers on \(base) (status \(answer.head.status)); no load was sent")
         case .failure(let failure):
             throw CommandFailure(.unavailable, "the backend on \(base) does not answer: \(failure.text)")
         }
@@ -53,7 +53,7 @@ extension LiveRun {
         guard !self.isInterrupted else { return }
         guard child.exit == nil, isDone else {
             throw CommandFailure(
-                .internalError, "the backend process did not get ready: it could not \(what)")
+                .internalError, "the backend process did not start: it could not \(what)")
         }
     }
 
@@ -66,7 +66,7 @@ extension LiveRun {
         if !isOver {
             child.kill()
             _ = self.loop.turn(until: { child.exit != nil }, atMost: .seconds(2))
-            self.lostBackend("did not end by itself and was killed")
+            self.lostBackend("did not exit and was killed")
         } else if !child.hasEndedWell {
             self.lostBackend(child.endText ?? "died (unknown end)")
         }

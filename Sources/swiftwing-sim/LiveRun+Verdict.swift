@@ -93,12 +93,13 @@ extension LiveRun {
         var complaints: [String] = []
         if let late = self.outcome?.lateness.value(at: .p99), late > Self.latenessMax.nanoseconds {
             complaints.append(
-                "timers of the phones ran \(late / 1_000_000) ms late at p99: this machine was too busy to measure on"
+                "the phones' timers were \(late / 1_000_000) ms late (p99): this machine was too busy for valid measurements"
             )
         }
         if let outcome = self.outcome, outcome.curl.descriptorsExhausted > 0 {
             complaints.append(
-                "\(outcome.curl.descriptorsExhausted) connections were not opened for lack of descriptors")
+                "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
+            )
         }
         if let complaint = self.arrivals.complaint { complaints.append(complaint) }
         return GeneratorHealth(complaints: complaints)
@@ -116,26 +117,28 @@ extension LiveRun {
     private var fleetWarnings: [String] {
         guard let outcome = self.outcome else {
             return self.isInterrupted
-                ? ["interrupted before the first capture was due"] : ["the fleet gave no account of its end"]
+                ? ["interrupted before the first capture"] : ["the phones ended without a final report"]
         }
         var warnings: [String] = []
         if outcome.farewellsCut > 0 {
-            warnings.append("\(outcome.farewellsCut) phones had not said goodbye when their time was over")
+            warnings.append("\(outcome.farewellsCut) phones had not finished shutting down at the time limit")
         }
         if outcome.capturesDeferred > 0 {
             warnings.append(
-                "\(outcome.capturesDeferred) captures were left out because their phones did not come back to make them"
+                "\(outcome.capturesDeferred) captures were skipped because their apps did not become active again"
             )
         }
         let skipped = self.arrivals.planned - outcome.captured - outcome.capturesDeferred
         if skipped > 0 {
-            warnings.append("\(skipped) captures were left out because the run was stopped")
+            warnings.append("\(skipped) captures were skipped because the run was stopped")
         }
         if outcome.photosRejected > 0 {
             warnings.append("\(outcome.photosRejected) photos could not be preprocessed")
         }
         if outcome.curl.resendsRefused > 0 {
-            warnings.append("\(outcome.curl.resendsRefused) silent resends of libcurl were refused")
+            warnings.append(
+                "libcurl attempted \(outcome.curl.resendsRefused) automatic retries; they were blocked so that every failure is counted (harmless)"
+            )
         }
         return warnings
     }

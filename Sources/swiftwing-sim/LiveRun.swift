@@ -257,7 +257,7 @@ final class LiveRun {
         guard !self.hasLostBackend else { return }
         self.hasLostBackend = true
         let moment = ProgressLine.clock(self.clock.now())
-        let text = "the backend process \(end) at \(moment): what it saw last may be missing"
+        let text = "the backend process \(end) at \(moment): its last observations may be missing"
         self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
         self.console.error("swiftwing-sim: \(text)")
         self.account.lostBackend()
@@ -272,7 +272,7 @@ final class LiveRun {
     /// The run goes on without what it cannot write: its numbers are printed at the end.
     private func checkOutput() {
         guard let trouble = self.directory.takeTrouble() else { return }
-        self.console.error("swiftwing-sim: \(trouble): the run goes on")
+        self.console.error("swiftwing-sim: \(trouble); the run continues")
     }
 
     /// An objective with `abort` that is broken ends the run.

@@ -87,7 +87,7 @@ enum Main {
             // Half of a command's name, or a wrong second half.
             if let command = Command.all.first(where: { $0.name.hasPrefix("\(name) ") }) {
                 throw CommandFailure(
-                    .usage, "there is no command '\(([name] + rest.prefix(1)).joined(separator: " "))'",
+                    .usage, "unknown command '\(([name] + rest.prefix(1)).joined(separator: " "))'",
                     hint: "did you mean '\(command.name)'?")
             }
             throw CommandFailure.unknown("command", name, among: Command.all.map(\.name))

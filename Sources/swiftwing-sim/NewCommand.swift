@@ -6,7 +6,7 @@ import ScenarioFile
 enum NewCommand {
     static let command = Command(
         name: "new", usage: "NAME",
-        summary: "Writes a commented scenario to begin with: NAME.scenario in the current folder",
+        summary: "Creates NAME.scenario, a commented starter scenario, in the current folder",
         options: [], positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim new rush-hour",
         run: { try Self.run($0, $1) })
 
@@ -16,8 +16,8 @@ enum NewCommand {
             word.hasSuffix(ScenarioFinder.suffix) ? String(word.dropLast(ScenarioFinder.suffix.count)) : word
         guard StarterFile.accepts(name: name) else {
             throw CommandFailure(
-                .usage, "a scenario cannot be called '\(word)'",
-                hint: "a name is made of letters, digits, '-', '_' and '.', at most 64 of them")
+                .usage, "invalid scenario name '\(word)'",
+                hint: "a name has at most 64 characters: letters, digits, '-', '_' and '.'")
         }
         let path = name + ScenarioFinder.suffix
         do {
@@ -25,11 +25,11 @@ enum NewCommand {
                 to: URL(filePath: path), options: .withoutOverwriting)
         } catch CocoaError.fileWriteFileExists {
             throw CommandFailure(
-                .cannotWrite, "\(path) is there already, and stays as it is", hint: "choose another name")
+                .cannotWrite, "\(path) already exists", hint: "choose another name")
         } catch {
             throw CommandFailure(.cannotWrite, "cannot write \(path): \(OutputError.reason(error))")
         }
-        console.out("\(path): try 'swiftwing-sim plan \(name)', then 'swiftwing-sim run \(name)'")
+        console.out("created \(path): try 'swiftwing-sim plan \(name)', then 'swiftwing-sim run \(name)'")
         return .success
     }
 }

@@ -4,15 +4,17 @@ import RunArchive
 /// The folder of `--output`: a run that it holds already is not replaced unless `--force` says so.
 enum OutputFolder {
     static let options = [
-        Option(name: "--output", value: "DIR", help: "write the report to exactly this folder"),
-        Option(name: "--force", value: nil, help: "replace the run that the folder of --output holds"),
+        Option(
+            name: "--output", value: "DIR",
+            help: "write the report to this folder (default: a new folder in Reports/)"),
+        Option(name: "--force", value: nil, help: "replace the run in the --output folder"),
     ]
 
     /// Where the run is to be written; nil where nothing was said.
     static func path(_ arguments: Arguments) throws -> String? {
         guard let folder = arguments["--output"] else {
             guard !arguments.has("--force") else {
-                throw CommandFailure(.usage, "--force is about the folder of --output, and none is named")
+                throw CommandFailure(.usage, "--force requires --output")
             }
             return nil
         }
@@ -27,7 +29,7 @@ enum OutputFolder {
             return
         }
         throw CommandFailure(
-            .usage, "\(folder) holds a run already",
-            hint: "name another folder, or replace that run with --force")
+            .usage, "\(folder) already contains a run",
+            hint: "choose another folder, or replace that run with --force")
     }
 }

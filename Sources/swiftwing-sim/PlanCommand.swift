@@ -16,7 +16,7 @@ enum PlanCommand {
 
     static let command = Command(
         name: "plan", usage: "SCENARIO",
-        summary: "Says what a run would do: fleet, captures, how often each fault fires, what it needs",
+        summary: "Shows what a run would do: fleet, captures, expected faults and required resources",
         options: ScenarioSource.options, positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })
@@ -49,15 +49,16 @@ enum PlanCommand {
         let limits = try DescriptorLimit.current()
         lines += [
             "",
-            "needs: \(needs.descriptorsLeast) descriptors, at best \(needs.descriptorsBest); a process here may have \(limits.hard)",
-            "       about \(Self.mebibytes(needs.bytes + photoBytes)) MiB of memory for the phones, \(Self.mebibytes(photoBytes)) of it for \(Self.count(photos.photos.count, "photo"))",
+            "needs: \(needs.descriptorsLeast) file descriptors (recommended: \(needs.descriptorsBest), limit: \(limits.hard))",
+            "       about \(Self.mebibytes(needs.bytes + photoBytes)) MiB of memory for the phones, including \(Self.mebibytes(photoBytes)) MiB for \(Self.count(photos.photos.count, "photo"))",
         ]
         console.outFolded(lines.joined(separator: "\n"))
         for warning in warnings + photos.problems { console.error("warning: \(warning)") }
         guard needs.descriptorsLeast <= limits.hard else {
             throw CommandFailure(
-                .impossible, "this machine gives no process \(needs.descriptorsLeast) descriptors",
-                hint: "raise the hard limit (ulimit -Hn), or run fewer phones with --devices")
+                .impossible,
+                "the run needs \(needs.descriptorsLeast) file descriptors, but the limit is \(limits.hard)",
+                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return .success
     }
@@ -76,16 +77,16 @@ enum PlanCommand {
         _ group: PlannedGroup, _ plan: RunPlan, scans: Int, _ photos: Int, columns: Int?
     ) -> [String] {
         let spec = group.spec
-        let wanted = spec.devices * spec.scansPerDevice
-        let product = "\(spec.devices) x \(spec.scansPerDevice) = \(wanted) scans"
+        let wanted = Self.count(spec.scansPerDevice, "scan")
+        let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {
         case .open(let curve, _):
             let end = plan.scenario.duration.map { Instant.zero + $0 }
             let due = end.map { curve.count(before: $0) } ?? curve.total
-            let schedule = due.map { "about \($0) by the schedule" } ?? "a schedule without an end"
-            total = "\(scans) captures: the smaller of \(schedule) and \(product)"
-        case .closed: total = "at most \(scans) captures: \(product), each after the one before"
+            let schedule = due.map { "about \($0) in the schedule" } ?? "open-ended schedule"
+            total = "\(scans) captures (\(product), \(schedule))"
+        case .closed: total = "at most \(scans) captures (\(product), one after the other)"
         }
         return TextTable.lines(
             [
@@ -104,7 +105,7 @@ enum PlanCommand {
         let last = Self.seconds(census.lastArrival - Instant.zero)
         guard census.scans > 0 else { return "captures: none" }
         return isClosed
-            ? "captures: at most \(census.scans), the last not before \(last)"
+            ? "captures: at most \(census.scans), the last at \(last) or later"
             : "captures: \(census.scans), the last at \(last)"
     }
 
@@ -112,7 +113,7 @@ enum PlanCommand {
         let scanTime = plan.groups.map { plan.scanTime(of: $0) }.max() ?? .zero
         let last = census.lastArrival - Instant.zero
         return
-            "length: about \(Self.seconds(last + scanTime)) if nothing goes wrong; unfinished scans get \(Self.seconds(plan.scenario.drain)) after the last capture"
+            "length: about \(Self.seconds(last + scanTime)) without failures; unfinished scans get up to \(Self.seconds(plan.scenario.drain)) after the last capture"
     }
 
     // MARK: Faults
@@ -123,10 +124,10 @@ enum PlanCommand {
         let firings = plan.expectedFirings
         let rows = zip(specs, firings).map { [$0.id, String($1), "\($0.kind.name) on \($0.place.rawValue)"] }
         let rare = zip(specs, firings).filter { $1 < Self.firingsMin }.map { spec, count in
-            "\(spec.id) is expected to fire \(Self.count(count, "time")): fewer than \(Self.firingsMin) show little"
+            "\(spec.id) is expected to fire \(Self.count(count, "time")); fewer than \(Self.firingsMin) give little evidence"
         }
         return (
-            ["", "faults, and how often each is expected to fire:"]
+            ["", "faults, with the expected number of firings:"]
                 + TextTable.lines(
                     rows, indent: 2, columns: columns), rare
         )

@@ -80,10 +80,14 @@ struct PreflightFailure: Error {
         switch failure.kind {
         case .tlsFailed:
             self.text = "TLS: \(message)"
-            self.hint = "a certificate of one's own is trusted with --cacert FILE"
-        case .connectRefused, .connectFailed, .connectTimedOut:
-            self.text = "no connection: \(message)"
-        case .protocolBroken: self.text = "it does not speak HTTP/1.1: \(message)"
+            self.hint = "to trust a private certificate authority, use --cacert FILE"
+        case .connectRefused: self.text = "connection refused"
+        case .connectTimedOut: self.text = "no connection within the time limit"
+        case .connectFailed:
+            // libcurl's message names the target and the failure twice.
+            let reason = failure.systemCode == 0 ? "" : ": " + SystemError.text(of: failure.systemCode)
+            self.text = "cannot connect" + reason
+        case .protocolBroken: self.text = "the response is not valid HTTP/1.1: \(message)"
         default: break
         }
     }
@@ -109,7 +113,7 @@ struct PreflightAnswer {
             let place = self.head.first("Location").map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
             return PreflightFailure(
                 text: "it redirects\(place) (status \(status))",
-                hint: "phones follow no redirect: name the place itself")
+                hint: "phones do not follow redirects; use the final URL")
         }
         guard !self.isEventStream, self.type != "application/json", !self.type.hasSuffix("+json") else {
             return nil
@@ -118,15 +122,15 @@ struct PreflightAnswer {
         switch status {
         case 401, 403, 407:
             return PreflightFailure(
-                text: "it wants credentials (status \(status), \(type))",
-                hint: "what a gateway wants to see goes into --header")
+                text: "it requires credentials (status \(status), \(type))",
+                hint: "pass the credentials of a gateway with --header")
         case 502...504:
             return PreflightFailure(
-                text: "its gateway has no backend (status \(status), \(type))", hint: nil)
+                text: "its gateway cannot reach the backend (status \(status), \(type))", hint: nil)
         default:
             return PreflightFailure(
-                text: "it is not Talaria (status \(status), \(type), where JSON was expected)",
-                hint: "is the base path right?")
+                text: "it is not Talaria (expected JSON, got status \(status), \(type))",
+                hint: "check the base path of the URL")
         }
     }
 }

@@ -10,13 +10,13 @@ import SimBase
 enum PreprocessCommand {
     static let command = Command(
         name: "preprocess", usage: "IN.jpg OUT.jpg",
-        summary: "Does to one photo what the app does before an upload, and prints what it did as JSON",
+        summary: "Preprocesses one photo as the app does before an upload, and prints the result as JSON",
         options: [
             Option(
                 name: "--no-denoise", value: nil,
-                help: "leave the noise reduction out, which is only near the app's"),
+                help: "skip noise reduction, which only approximates the app's"),
             Option(
-                name: "--stages", value: "DIR", help: "also write a picture of each step into this folder"),
+                name: "--stages", value: "DIR", help: "also write the picture after each step to this folder"),
         ],
         positionalsMin: 2, positionalsMax: 2,
         example: "swiftwing-sim preprocess Images/shelves/shelf-3-landscape-dark.jpg /tmp/upload.jpg",
@@ -121,7 +121,7 @@ enum PhotoOutput {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot make the folder \(path): \(Self.words(error))")
+            throw CommandFailure(.cannotWrite, "cannot create the folder \(path): \(Self.words(error))")
         }
     }
 

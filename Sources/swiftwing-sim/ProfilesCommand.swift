@@ -6,7 +6,8 @@ import SimBase
 enum ProfilesCommand {
     static let command = Command(
         name: "profiles", usage: "[NAME [NAME]]",
-        summary: "Lists the client profiles, shows one value by value, or how two differ", options: [],
+        summary: "Lists the client profiles, prints the values of one, or the differences of two",
+        options: [],
         positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles contract",
         run: { try Self.run($0, $1) })
 
@@ -33,7 +34,7 @@ enum ProfilesCommand {
         _ left: ClientProfile, _ right: ClientProfile, columns: Int?
     ) -> [String] {
         let rows = zip(Self.rows(left), Self.rows(right)).filter { $0.value != $1.value }
-        guard !rows.isEmpty else { return ["\(left.name) and \(right.name) do the same"] }
+        guard !rows.isEmpty else { return ["\(left.name) and \(right.name) are identical"] }
         return TextTable.lines(rows.map { [$0.key, $0.value, $1.value] }, indent: 0, columns: columns)
     }
 

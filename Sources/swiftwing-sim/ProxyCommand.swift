@@ -15,20 +15,25 @@ enum ProxyCommand {
     static let command = Command(
         name: "proxy", usage: "[SCENARIO]",
         summary:
-            "Puts a scenario's faults of server and link in front of a backend that knows nothing of them",
+            "Injects the server and link faults of a scenario in front of any backend",
         options: [
-            Option(name: "--upstream", value: "URL", help: "the backend, with its base path; needed"),
-            Option(name: "--port", value: "N", help: "the port to listen on; 0, the default, picks one"),
+            Option(
+                name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)"),
+            Option(
+                name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
             Option(
                 name: "--host", value: "ADDRESS",
-                help: "the numeric address to listen on; loopback unless told"),
+                help: "numeric address to listen on (default: 127.0.0.1)"),
             ServeCommand.allowHost,
-            Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+            Option(
+                name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "change one value of the scenario"),
-            Option(name: "--quiet", value: nil, help: "no line for each request"),
-            Option(name: "--browser", value: nil, help: "for pages: answers that any origin may read (CORS)"),
+                help: "override one value of the scenario"),
+            Option(name: "--quiet", value: nil, help: "do not log requests"),
+            Option(
+                name: "--browser", value: nil,
+                help: "support browsers: let every origin read the responses (CORS)"),
             RecordingFile.option,
             Option(name: "--embedded", value: "NONCE", help: ""),
         ] + TargetOptions.options,
@@ -47,14 +52,14 @@ enum ProxyCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         guard let url = arguments["--upstream"] else {
             throw CommandFailure(
-                .usage, "'proxy' needs --upstream URL", hint: "for example: \(Self.command.example)")
+                .usage, "'proxy' requires --upstream URL", hint: "for example: \(Self.command.example)")
         }
         let upstream = try TargetURL(url, option: "--upstream", arguments)
         let granted = try DescriptorLimit.raise(to: 2 * Self.connectionsMax + Self.descriptorsBeside)
         let connections = min(Self.connectionsMax, (granted - Self.descriptorsBeside) / 2)
         guard connections > 0 else {
             throw CommandFailure(
-                .impossible, "a gateway needs more descriptors than the \(granted) that this process may have"
+                .impossible, "the gateway needs more file descriptors than the limit of \(granted)"
             )
         }
         if let nonce = arguments["--embedded"] {

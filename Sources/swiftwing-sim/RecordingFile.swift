@@ -12,7 +12,7 @@ import Talaria
 final class RecordingFile: Sendable {
     static let option = Option(
         name: "--record", value: "FILE",
-        help: "write every answer with its times to a new file, tokens made unreadable, for serve --replay")
+        help: "record every response and its timing to a new file for serve --replay; tokens are redacted")
 
     /// A stream of empty events takes twenty times its size here: without a bound a server could fill the disk.
     private static let bytesMax = 64 << 20
@@ -38,12 +38,12 @@ final class RecordingFile: Sendable {
             self.handle = try FileHandle(forWritingTo: url)
         } catch CocoaError.fileWriteFileExists {
             throw CommandFailure(
-                .usage, "cannot record into '\(path)': it exists",
-                hint: "--record takes the path of a new file")
+                .usage, "cannot record to '\(path)': the file exists",
+                hint: "pass the path of a new file to --record")
         } catch {
             throw CommandFailure(
-                .cannotWrite, "cannot record into '\(path)': \(OutputError.reason(error))",
-                hint: "--record takes the path of a new file in a folder that can be written to")
+                .cannotWrite, "cannot record to '\(path)': \(OutputError.reason(error))",
+                hint: "pass the path of a new file in a writable folder to --record")
         }
         self.path = path
         self.write(
@@ -54,7 +54,7 @@ final class RecordingFile: Sendable {
     private func write(_ line: RecordingLine) {
         guard self.write(line.text), case .end(.unrecorded) = line.what else { return }
         let text =
-            "the recording '\(self.path)' leaves out the body of answer \(line.exchange): it is too long to be kept; serving goes on\n"
+            "the recording '\(self.path)' omits the body of answer \(line.exchange) because it is too long; serving continues\n"
         StandardStream.error.write(text)
     }
 
@@ -83,7 +83,7 @@ final class RecordingFile: Sendable {
     private func tellFull(lines: Int) {
         let size = Self.bytesMax >> 20
         let text =
-            "the recording '\(self.path)' ends here, after \(lines) lines: it may not grow beyond \(size) MiB; serving goes on\n"
+            "the recording '\(self.path)' ends after \(lines) lines: it has reached the limit of \(size) MiB; serving continues\n"
         StandardStream.error.write(text)
     }
 
@@ -93,7 +93,7 @@ final class RecordingFile: Sendable {
         guard let failure else { return }
         throw CommandFailure(
             .cannotWrite, "the recording '\(self.path)' ends after \(lines) lines: \(failure)",
-            hint: "free some space, and record again")
+            hint: "free disk space and record again")
     }
 
     /// Reads a recording that is to be played.
@@ -102,18 +102,18 @@ final class RecordingFile: Sendable {
         do throws(InputFile.Problem) {
             text = try InputFile.contents(of: path, bytesMax: InputFile.recordingBytesMax)
         } catch {
-            throw CommandFailure(.noInput, "\(error)", hint: "a recording is a file that --record wrote")
+            throw CommandFailure(.noInput, "\(error)", hint: "pass a file that --record wrote")
         }
         do {
             let recording = try Recording(text)
             if recording.linesSkipped > 0 {
-                console.error("\(path): the last line is cut off and was left out")
+                console.error("\(path): skipped the last line, which is incomplete")
             }
             return recording
         } catch {
             throw CommandFailure(
                 .badData, "\(path):\(error.line): \(error.text)",
-                hint: "it is a file that --record wrote")
+                hint: "pass a file that --record wrote")
         }
     }
 }

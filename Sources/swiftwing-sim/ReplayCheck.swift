@@ -38,18 +38,18 @@ struct ReplayCheck {
         let same = zip(left, right).prefix { $0 == $1 }.count
         guard same < max(left.count, right.count) else {
             self.console.out(
-                "  the first difference lies in events \(from) to \(from + Chain.interval - 1), and did not come again: run it once more"
+                "  the first difference was in events \(from) to \(from + Chain.interval - 1), but it did not occur again; run --verify again"
             )
             return
         }
-        for (name, lines) in [("one", left), ("other", right)] {
+        for (name, lines) in [("first", left), ("second", right)] {
             guard same < lines.count else {
-                self.console.out("  in the \(name) the run is over")
+                self.console.out("  \(name) process: the run has ended")
                 continue
             }
             let fields = lines[same].split(separator: "\t")
             let (number, digest) = (fields.first ?? "", fields.dropFirst().first ?? "")
-            self.console.out("  in the \(name), event \(number) (digest \(digest)):")
+            self.console.out("  \(name) process, event \(number) (digest \(digest)):")
             for field in fields.dropFirst(2) { self.console.out("    \(field)") }
         }
     }

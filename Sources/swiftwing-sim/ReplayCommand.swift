@@ -10,25 +10,25 @@ import VirtualWorld
 enum ReplayCommand {
     static let command = Command(
         name: "replay", usage: "PLAN",
-        summary: "Runs a saved plan again, to the bit; with --verify in two processes, and compares them",
+        summary: "Replays a saved plan bit for bit; with --verify, compares the replays of two processes",
         options: [
             Option(
                 name: "--verify", value: nil,
-                help: "run it in two processes with different hash seeds; their digests must agree"),
+                help: "replay in two processes with different hash seeds; their digests must be equal"),
             Option(
                 name: "--canary", value: nil,
-                help: "with --verify: let the order of a set leak into the run, which must be found"),
+                help: "with --verify: self-test; inject nondeterminism, which --verify must detect"),
             Option(
                 name: "--chain", value: nil,
-                help: "print the digest after every \(Chain.interval) events, and nothing else"),
+                help: "print only the digest after every \(Chain.interval) events"),
             Option(
                 name: "--events", value: "A..B",
-                help: "print these events with all that they brought about, and nothing else"),
+                help: "print only these events and their effects"),
         ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
-            Option(name: "--quiet", value: nil, help: "no progress line"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim replay Scenarios/regressions/photo-asked-twice.plan.json",
@@ -71,7 +71,7 @@ enum ReplayCommand {
             last < Int.max
         else {
             throw CommandFailure(
-                .usage, "--events takes a range of events, such as 1024..2047, not '\(text)'")
+                .usage, "--events expects a range of events such as 1024..2047, not '\(text)'")
         }
         return first..<last + 1
     }

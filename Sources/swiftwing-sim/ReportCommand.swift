@@ -15,13 +15,13 @@ enum ReportCommand {
     static let command = Command(
         name: "report", usage: "RUNDIR...",
         summary:
-            "Renders a run's reports again from its files, also a killed run's; several shards become one verdict",
+            "Rebuilds the reports of a run from its files, also of a killed run; merges shards",
         options: [
-            Option(name: "--output", value: "DIR", help: "write there instead of into the run's folder"),
+            Option(name: "--output", value: "DIR", help: "write to this folder instead of the run's folder"),
             Option(
                 name: "--force", value: nil,
-                help: "write into the folder of --output even if it holds another run"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+                help: "write to the --output folder even if it contains another run"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim report Reports/latest",
         run: { try Self.run($0, $1) })
@@ -31,27 +31,27 @@ enum ReportCommand {
         let folders = arguments.positionals
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
-                .usage, "several folders become one report: name where it goes with --output DIR",
+                .usage, "merging several folders requires --output DIR",
                 hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
         }
         let places = folders.map(Self.place)
         if let twice = folders.indices.first(where: { places[..<$0].contains(places[$0]) }) {
             throw CommandFailure(
-                .usage, "\(folders[twice]) is named twice", hint: "each shard counts once: name it once")
+                .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
         }
         if let output = arguments["--output"], !arguments.has("--force"), RunDirectory.holdsLogs(output),
             !(places.count == 1 && places[0] == Self.place(output))
         {
             throw CommandFailure(
-                .usage, "\(output) holds a run of its own",
-                hint: "name another folder, or write over that run's reports with --force")
+                .usage, "\(output) already contains a run",
+                hint: "choose another folder, or replace the reports of that run with --force")
         }
         let runs = try folders.map { try Self.read($0) }
         var report = runs[0].run.report
         if runs.count > 1 {
             guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
                 throw CommandFailure(
-                    .badData, "these folders are not of one scenario: groups, faults or names differ")
+                    .badData, "the folders belong to different scenarios: names, groups or faults differ")
             }
             report = merged
         }
@@ -89,7 +89,8 @@ enum ReportCommand {
             switch error {
             case .missing: throw CommandFailure(.noInput, "\(error)")
             case .damagedSummary:
-                throw CommandFailure(.badData, "\(error)", hint: "move it away for that")
+                throw CommandFailure(
+                    .badData, "\(error)", hint: "move the file away to report the run as killed")
             case .notARun, .otherFormat, .unreadable, .stillRunning, .notAFile:
                 throw CommandFailure(.badData, "\(error)")
             }

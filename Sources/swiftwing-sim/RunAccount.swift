@@ -161,7 +161,7 @@ struct RunFindings {
 
     mutating func checkNumber(judged: Int, of made: Int) {
         guard judged != made else { return }
-        self.harnessError = "\(judged) observations were judged of \(made) that were made"
+        self.harnessError = "only \(judged) of \(made) observations were judged"
     }
 
     static func groups(_ plan: RunPlan, _ ledger: Ledger) -> [GroupResult] {

@@ -8,34 +8,38 @@ import SimBase
 enum RunCommand {
     static let command = Command(
         name: "run", usage: "SCENARIO",
-        summary: "Runs a scenario live: phones, backend, faults, verdict and report",
+        summary: "Runs a scenario in real time, prints the verdict and writes the report",
         options: ScenarioSource.options + [
             Option(
                 name: "--target", value: "URL",
-                help: "against a backend of one's own instead of the simulated one")
+                help: "run against this backend instead of the simulated one")
         ] + TargetOptions.options + [
             Option(
                 name: "--max-rate", value: "RATE",
-                help: "slow all arrivals down so that no more than this many come, such as 20/s"),
+                help: "limit the total arrival rate, for example to 20/s"),
             Option(
                 name: "--ramp", value: "D",
-                help: "let constant arrivals grow to their rate; 10s on another machine, else 0s"),
+                help:
+                    "time in which constant arrival rates ramp up (default: 10s for a target on another machine, else 0s)"
+            ),
             Option(
                 name: "--state", value: "DIR",
                 help:
-                    "keep the phones' storage there: device ids, queues, library; a later run goes on from it"
+                    "keep the phones' storage (device ids, queues, library) in this folder; a later run continues from it"
             ),
             Option(
                 name: "--threads", value: "N",
-                help: "share the phones out to N threads instead of as many as suit the machine's cores"),
+                help: "number of threads for the phones (default: depends on the number of cores)"),
         ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
             Option(
                 name: "--dashboard", value: "ADDR", isValueOptional: true,
-                help: "show the run as it goes on a page of this machine; ADDR is PORT or HOST:PORT"),
-            Option(name: "--quiet", value: nil, help: "no progress line"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+                help:
+                    "serve live charts to a browser on this machine; ADDR is PORT or HOST:PORT (default: a free port)"
+            ),
+            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
         run: { try Self.run($0, $1) })
@@ -53,7 +57,7 @@ enum RunCommand {
         ScenarioSource.warn(request.loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !request.isQuiet {
-                console.progress("painting \(shelves.count) \(shelves.count == 1 ? "shelf" : "shelves")")
+                console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")
             }
             defer { console.clearProgress() }
             return try Easel.paint(shelves)
@@ -65,7 +69,7 @@ enum RunCommand {
     private static func target(_ arguments: Arguments) throws -> TargetURL? {
         guard let text = arguments["--target"] else {
             if let useless = TargetOptions.options.map(\.name).first(where: arguments.has) {
-                throw CommandFailure(.usage, "\(useless) is about a --target, and none is named")
+                throw CommandFailure(.usage, "\(useless) requires --target")
             }
             return nil
         }
@@ -81,12 +85,14 @@ enum RunCommand {
             switch error {
             case .unreadable:
                 throw CommandFailure(
-                    .usage, "--dashboard takes PORT or HOST:PORT, not '\(text)'",
-                    hint: "for example --dashboard=5665; alone, it picks a free port")
+                    .usage, "--dashboard expects PORT or HOST:PORT, not '\(text)'",
+                    hint: "for example --dashboard=5665; without a value, it picks a free port")
             case .notLoopback:
                 throw CommandFailure(
-                    .usage, "--dashboard listens on this machine's loopback only, not on '\(text)'",
-                    hint: "from elsewhere: --dashboard=5665 here, and ssh -L 5665:127.0.0.1:5665 there")
+                    .usage, "--dashboard accepts only a loopback address, not '\(text)'",
+                    hint:
+                        "to open it on another machine, use --dashboard=5665 here and ssh -L 5665:127.0.0.1:5665 there"
+                )
             }
         }
     }
@@ -100,8 +106,8 @@ enum RunCommand {
             guard loaded.scenario.closedGroups.isEmpty else {
                 throw CommandFailure(
                     .usage,
-                    "--max-rate cannot bound '\(loaded.scenario.closedGroups[0])': a closed group captures as fast as the backend lets it",
-                    hint: "bound it by --devices, or give it `arrivals` instead of `think`")
+                    "--max-rate cannot limit the group '\(loaded.scenario.closedGroups[0])': in a closed model the backend sets the rate",
+                    hint: "limit the group with --devices, or use `arrivals` instead of `think`")
             }
             loaded.scenario = loaded.scenario.limited(to: rate)
         }

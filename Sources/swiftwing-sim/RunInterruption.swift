@@ -29,7 +29,7 @@ enum RunInterruption {
     /// To be called between the stages before a run begins, while there is nothing to report.
     static func check() throws(CommandFailure) {
         guard Interruption.isRequested else { return }
-        throw CommandFailure(.interrupted, "interrupted before the run began: there is no report")
+        throw CommandFailure(.interrupted, "interrupted before the run started; there is no report")
     }
 
     /// What to end with where the interruption came when everything had been judged: the report stands, and whoever

@@ -69,11 +69,11 @@ struct RunPreparation {
         self.state = try RunState(request.stateFolder, threads: self.threads)
         if self.state.linesSkipped > 0 {
             self.warnings.append(
-                "\(self.state.linesSkipped) lines of the state folder are damaged and left out")
+                "skipped \(self.state.linesSkipped) damaged lines of the state folder")
         }
         if self.state.writesTorn > 0 {
             self.warnings.append(
-                "writes to the state folder that an earlier process did not finish: \(self.state.writesTorn); they were never durable, and are cut off"
+                "removed \(self.state.writesTorn) incomplete writes of an earlier process from the state folder; they were never durable"
             )
         }
         var lost = LostRecords()
@@ -82,7 +82,7 @@ struct RunPreparation {
         let others = self.state.phonesWaiting.count { self.plan.groupIfAny(of: $0) == nil }
         if others > 0 {
             self.warnings.append(
-                "in the state folder wait scans of phones that this run does not have: \(others); they stay there"
+                "the state folder contains unfinished scans of phones that are not in this run: \(others); they are kept"
             )
         }
     }
@@ -142,8 +142,8 @@ struct RunPreparation {
         guard granted >= needed else {
             throw CommandFailure(
                 .impossible,
-                "\(phones) phones need \(needed) descriptors, and this process may have \(granted)",
-                hint: "raise the hard limit (ulimit -Hn), or run fewer phones with --devices")
+                "\(phones) phones need \(needed) file descriptors, but the limit is \(granted)",
+                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return (granted - needs.descriptorsBeside - beside) / 5 * 4
     }
@@ -155,7 +155,7 @@ struct RunPreparation {
             throw CommandFailure(
                 .unavailable,
                 "the dashboard cannot listen on \(address.host) port \(address.port): \(error)",
-                hint: "another port with --dashboard=PORT, or --dashboard alone for a free one")
+                hint: "choose another port with --dashboard=PORT, or a free port with --dashboard")
         }
     }
 
@@ -174,11 +174,11 @@ struct RunPreparation {
             guard let contradiction = answer.contradiction else { return }
             throw CommandFailure(
                 .unavailable, "the target \(target.base) cannot be used: \(contradiction.text)",
-                hint: contradiction.hint ?? "nothing was sent but this one request")
+                hint: contradiction.hint ?? "only this one request was sent")
         case .failure(let failure):
             throw CommandFailure(
                 .unavailable, "the target \(target.base) does not answer: \(failure.text)",
-                hint: failure.hint ?? "nothing was sent but this one request; is the backend running?")
+                hint: failure.hint ?? "check that the backend is running; only this one request was sent")
         }
     }
 }

@@ -54,7 +54,7 @@ struct RunState {
                 throw CommandFailure(.cannotWrite, "cannot use the state folder: \(error)")
             case .otherVersion(let text):
                 throw CommandFailure(
-                    .badData, text, hint: "name a new folder with --state, or remove this one")
+                    .badData, text, hint: "use a new folder with --state, or remove this one")
             }
         }
     }
@@ -68,7 +68,7 @@ struct RunState {
         guard let lock = FolderLock(path) else {
             throw CommandFailure(
                 .cannotWrite, "cannot use the state folder: another run is using \(path)",
-                hint: "wait for its end, or name another folder with --state")
+                hint: "wait until it ends, or use another folder with --state")
         }
         return lock
     }

@@ -6,7 +6,7 @@ enum RunTags {
     static let options = [
         Option(
             name: Self.name, value: "KEY=VALUE", isRepeatable: true,
-            help: "say what is tested, such as build=1432; stands in every report")
+            help: "label the run in every report, for example build=1432")
     ]
 
     static func read(_ arguments: Arguments) throws -> [RunTag] {

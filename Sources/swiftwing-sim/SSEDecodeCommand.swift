@@ -7,12 +7,12 @@ import Wire
 /// `sse decode`: what the `contract` client makes of a captured event stream.
 enum SSEDecodeCommand {
     static let command = Command(
-        name: "sse decode", usage: "[--chunk N] [FILE]",
-        summary: "Decodes a captured event stream from FILE or standard input, one JSON object a line",
+        name: "sse decode", usage: "[FILE]",
+        summary: "Decodes an event stream from FILE or standard input to JSON, one object per line",
         options: [
             Option(
                 name: "--chunk", value: "N",
-                help: "hand the stream to the reader N bytes at a time; no split may matter")
+                help: "decode N bytes at a time; the output does not depend on N")
         ],
         positionalsMin: 0, positionalsMax: 1,
         example: #"printf 'event: ping\ndata: {}\n\n' | swiftwing-sim sse decode"#,
@@ -70,7 +70,7 @@ enum SSEDecodeCommand {
             case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
             case .comment, .lastEventID: break
             case .overflow:
-                console.error("swiftwing-sim: a line or event beyond its limit was dropped")
+                console.error("swiftwing-sim: dropped a line or event that exceeds the size limit")
             }
         }
         StandardStream.output.write(text)

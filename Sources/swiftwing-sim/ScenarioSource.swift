@@ -16,13 +16,14 @@ struct LoadedScenario {
 enum ScenarioSource {
     /// The options that every command with a scenario understands.
     static let options = [
-        Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+        Option(name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
         Option(
             name: "--devices", value: "N",
-            help: "so many phones: every group and its arrival rate scaled alike"),
-        Option(name: "--duration", value: "D", help: "no captures after this time, such as 20s"),
+            help: "scale the fleet to N phones, and the arrival rates in proportion"),
+        Option(name: "--duration", value: "D", help: "no captures after this time, for example 20s"),
         Option(
-            name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "change one value of the scenario"),
+            name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "override one value of the scenario"
+        ),
     ]
 
     /// Where bare names are looked for after the current folder.
@@ -116,7 +117,7 @@ enum ScenarioSource {
         let places = ["Images/\(name)"] + beside
         guard let found = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw CommandFailure(
-                .noInput, "there are no photos '\(name)'",
+                .noInput, "no photos '\(name)'",
                 hint: "looked for " + places.joined(separator: ", "))
         }
         return found

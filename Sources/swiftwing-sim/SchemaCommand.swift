@@ -6,7 +6,9 @@ enum SchemaCommand {
     static let command = Command(
         name: "schema", usage: "",
         summary: "Prints the JSON Schema of scenario files, or the documentation of all faults",
-        options: [Option(name: "--faults", value: nil, help: "the page of all faults, in Markdown")],
+        options: [
+            Option(name: "--faults", value: nil, help: "print the documentation of all faults as Markdown")
+        ],
         positionalsMin: 0, positionalsMax: 0,
         example: "swiftwing-sim schema > scenario.schema.json",
         run: { arguments, console in

@@ -14,25 +14,29 @@ import Wire
 enum ServeCommand {
     static let command = Command(
         name: "serve", usage: "[SCENARIO]",
-        summary: "Runs the simulated Talaria for other clients: the real app, curl, anything",
+        summary: "Runs the simulated backend (Talaria) for other clients, such as the app or curl",
         options: [
-            Option(name: "--port", value: "N", help: "the port to listen on; 0, the default, picks one"),
+            Option(
+                name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
             Option(
                 name: "--host", value: "ADDRESS",
-                help: "the numeric address to listen on; loopback unless told"),
+                help: "numeric address to listen on (default: 127.0.0.1)"),
             Self.allowHost,
-            Option(name: "--seed", value: "N", help: "another seed than the scenario's"),
+            Option(
+                name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
             Option(
                 name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "change one value of the scenario"),
-            Option(name: "--quiet", value: nil, help: "no line for each request"),
+                help: "override one value of the scenario"),
+            Option(name: "--quiet", value: nil, help: "do not log requests"),
             Option(
                 name: "--browser", value: nil,
-                help: "for pages: ?token= in place of headers that EventSource cannot send, and CORS"),
+                help:
+                    "support browsers: enable CORS, and accept ?token= because EventSource cannot send headers"
+            ),
             RecordingFile.option,
             Option(
                 name: "--replay", value: "FILE",
-                help: "answer as recorded: the n-th upload gets the n-th recorded job"),
+                help: "answer from a recording: the n-th upload gets the n-th recorded job"),
             // For `run` alone: the nonce; the scenario is a resolved one. Without a help text it is not listed.
             Option(name: "--embedded", value: "NONCE", help: ""),
         ],
@@ -41,7 +45,7 @@ enum ServeCommand {
 
     static let allowHost = Option(
         name: "--allow-host", value: "NAME", isRepeatable: true,
-        help: "another name by which clients may call it, beside addresses and private names")
+        help: "accept requests for this host name, in addition to addresses and private names")
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if let nonce = arguments["--embedded"] {
@@ -51,8 +55,9 @@ enum ServeCommand {
         }
         if arguments["--replay"] != nil, let scenario = arguments.positionals.first {
             throw CommandFailure(
-                .usage, "--replay plays what was recorded, and '\(scenario)' would have no say in it",
-                hint: "swiftwing-sim serve --replay FILE")
+                .usage,
+                "--replay cannot be combined with the scenario '\(scenario)': it answers only from the recording",
+                hint: "run: swiftwing-sim serve --replay FILE")
         }
         let scenario = try ScenarioSource.served(arguments, console)
         return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
@@ -90,11 +95,11 @@ enum ServeCommand {
         } catch  where [EINVAL, EADDRNOTAVAIL].contains(error.code) {
             throw CommandFailure(
                 .usage, "cannot listen on '\(host)'",
-                hint: "--host takes a numeric address of this machine, such as 127.0.0.1")
+                hint: "--host expects a numeric address of this machine, such as 127.0.0.1")
         } catch {
             throw CommandFailure(
                 .unavailable, "cannot listen on \(host) port \(port): \(error)",
-                hint: "another port with --port N, or --port 0 for any")
+                hint: "choose another port with --port N, or a free port with --port 0")
         }
         // Before anybody is told that it listens, and may tell it to end.
         let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
@@ -120,7 +125,7 @@ enum ServeCommand {
         guard let line = readLine() else { return .success }
         let numbers = line.split(separator: " ").compactMap { Int64($0) }
         guard numbers.count == 2 else {
-            throw CommandFailure(.internalError, "no zero for the clock: '\(line)'")
+            throw CommandFailure(.internalError, "invalid start time from the parent process: '\(line)'")
         }
 
         try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
@@ -167,8 +172,9 @@ extension ServerSetup {
     /// What is said aloud where others than this machine can connect.
     var exposureWarning: String? {
         guard IPAddress.isNumeric(self.host), !IPAddress.isLoopback(self.host) else { return nil }
-        let reach = "warning: listening on \(self.host): whoever reaches this machine can use it"
-        return self.hasSecret ? reach + ", and is served with what --header sends" : reach
+        let reach =
+            "warning: listening on \(self.host): every client that can reach this machine can use this server"
+        return self.hasSecret ? reach + " and sends the values of --header to the upstream" : reach
     }
 
     init(_ plan: RunPlan, host: String, port: UInt16, origin: ServerOrigin, nonce: String) {

@@ -10,25 +10,25 @@ enum SimulateCommand {
     static let command = Command(
         name: "simulate", usage: "SCENARIO",
         summary:
-            "Runs a scenario on a simulated clock: the same phones, backend, faults and report, in no time",
+            "Runs a scenario on a simulated clock: faster than real time, with the same report",
         options: ScenarioSource.options + [
             Option(
                 name: "--settle", value: "D",
-                help: "then end all trouble, and give the phones so long to settle what they have"),
+                help: "after the run, lift all faults and wait up to D for unfinished scans"),
             Option(
                 name: "--stays-broken", value: "SHARE",
-                help: "then leave so many phones without a path, such as 25%"),
+                help: "with --settle: keep this share of the phones offline, for example 25%"),
             Option(
                 name: "--ties", value: "ORDER",
-                help: "of what is due at one moment: fixed (the usual), or shuffled by the seed"),
+                help: "order of simultaneous events: fixed (default) or shuffled by the seed"),
             Option(
-                name: "--save-plan", value: "FILE", help: "write the run as a plan for 'swiftwing-sim replay'"
+                name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
         ] + RunTags.options + OutputFolder.options + [
             Option(
                 name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
-            Option(name: "--quiet", value: nil, help: "no progress line"),
-            Option(name: "--no-color", value: nil, help: "plain text"),
+            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
+            Option(name: "--no-color", value: nil, help: "print without colors"),
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { try Self.run($0, $1) })
@@ -43,8 +43,8 @@ enum SimulateCommand {
         plan.shufflesTies = try arguments.parsed("--ties", OptionValues.ties) ?? false
         if plan.staysBroken > .never, plan.settle == nil {
             throw CommandFailure(
-                .usage, "--stays-broken is about what is left when all trouble is over",
-                hint: "add --settle, such as --settle 10m")
+                .usage, "--stays-broken requires --settle",
+                hint: "for example --settle 10m")
         }
         let request = VirtualRequest(
             loaded: loaded, plan: plan, output: try OutputFolder.path(arguments),

@@ -6,19 +6,19 @@ import SimBase
 /// The options that say how a backend of somebody else is reached.
 enum TargetOptions {
     static let options = [
-        Option(name: "--cacert", value: "FILE", help: "certificate authorities to trust, as PEM"),
+        Option(name: "--cacert", value: "FILE", help: "trust the certificate authorities in this PEM file"),
         Option(
             name: "--resolve", value: "HOST:PORT:ADDR", isRepeatable: true,
-            help: "connect to this address instead of looking the host up"),
+            help: "connect to this address instead of resolving the host name"),
         Option(
             name: "--header", value: "'Name: value'", isRepeatable: true,
-            help: "send this with every request; its value is kept out of every output"),
+            help: "send this header with every request; its value is never printed or written"),
         Option(
             name: "--allow-target", value: "HOST",
-            help: "repeat the host's name to allow load on a machine that is not this one"),
+            help: "allow load on another machine: repeat the host name of the target"),
         Option(
             name: "--allow-production", value: nil,
-            help: "allow the production host too: its users would feel it"),
+            help: "allow the production host, which affects real users"),
     ]
 
     /// Set by the phones themselves, or by the transport.
@@ -34,16 +34,16 @@ enum TargetOptions {
             let name = halves[0].trimmingCharacters(in: .whitespaces)
             guard halves.count == 2, !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
                 // Without the text: it may be a secret.
-                throw CommandFailure(.usage, "--header wants 'Name: value'")
+                throw CommandFailure(.usage, "--header expects 'Name: value'")
             }
             let value = halves[1].trimmingCharacters(in: .whitespaces)
             guard !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-                throw CommandFailure(.usage, "the value of --header '\(name)' is not one line of text")
+                throw CommandFailure(.usage, "the value of --header '\(name)' must be one line of text")
             }
             guard !Self.headersTaken.contains(name.lowercased()) else {
                 throw CommandFailure(
-                    .usage, "--header '\(name)' would change what the phones say themselves",
-                    hint: "a gateway in front of the backend can be satisfied by a header of its own")
+                    .usage, "--header cannot set '\(name)': the phones send this header themselves",
+                    hint: "use another header for a gateway in front of the backend")
             }
             return HeaderField(name, value)
         }
@@ -73,16 +73,16 @@ enum TargetOptions {
         for text in arguments.all("--resolve") {
             let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, let named = UInt16(parts[1]), !parts[0].isEmpty else {
-                throw CommandFailure(.usage, "--resolve wants HOST:PORT:ADDRESS, not '\(text)'")
+                throw CommandFailure(.usage, "--resolve expects HOST:PORT:ADDRESS, not '\(text)'")
             }
             guard parts[0].lowercased() == host.lowercased(), named == port else {
                 throw CommandFailure(
-                    .usage, "--resolve names \(parts[0]):\(named), and the target is \(host):\(port)")
+                    .usage, "--resolve is for \(parts[0]):\(named), but the target is \(host):\(port)")
             }
             for address in parts[2].split(separator: ",") {
                 let plain = address.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
                 guard IPAddress.isNumeric(plain) else {
-                    throw CommandFailure(.usage, "--resolve wants a numeric address, not '\(address)'")
+                    throw CommandFailure(.usage, "--resolve expects a numeric address, not '\(address)'")
                 }
                 found.append(plain)
             }

@@ -28,19 +28,19 @@ struct TargetURL {
             let host = url.host, !host.isEmpty, ["http", "https"].contains(scheme)
         else {
             throw CommandFailure(
-                .usage, "\(option) wants an http or https URL, not '\(text)'",
+                .usage, "\(option) expects an http or https URL, not '\(text)'",
                 hint: "for example \(option) http://127.0.0.1:8080")
         }
         guard url.user == nil, url.password == nil else {
             throw CommandFailure(
-                .usage, "\(option) takes no user or password in the URL",
-                hint: "what a gateway wants to see goes into --header")
+                .usage, "\(option) does not accept a user name or password in the URL",
+                hint: "pass the credentials of a gateway with --header")
         }
         guard url.query == nil, url.fragment == nil else {
-            throw CommandFailure(.usage, "\(option) wants a URL without ? and #, not '\(text)'")
+            throw CommandFailure(.usage, "\(option) expects a URL without ? and #, not '\(text)'")
         }
         guard let port = UInt16(exactly: url.port ?? (scheme == "https" ? 443 : 80)), port > 0 else {
-            throw CommandFailure(.usage, "\(option) names no usable port: '\(text)'")
+            throw CommandFailure(.usage, "\(option) has an invalid port: '\(text)'")
         }
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         self.port = port
@@ -64,8 +64,8 @@ struct TargetURL {
         let plain = Self.canonical(host)
         if plain == Self.productionHost, !arguments.has("--allow-production") {
             throw CommandFailure(
-                .usage, "'\(host)' is the production host: its users would feel the load",
-                hint: "if it is meant, add --allow-production and --allow-target \(host)")
+                .usage, "'\(host)' is the production host: load affects real users",
+                hint: "to go ahead, add --allow-production and --allow-target \(host)")
         }
         let isLocal =
             stated.map { $0.allSatisfy(IPAddress.isLoopback) }
@@ -73,12 +73,13 @@ struct TargetURL {
         guard !isLocal else { return }
         guard let allowed = arguments["--allow-target"] else {
             throw CommandFailure(
-                .usage, "'\(host)' is not loopback: load leaves this machine only when it is allowed to",
-                hint: "if it is meant, add --allow-target \(host)")
+                .usage,
+                "'\(host)' is not a loopback address: load on other machines is not allowed by default",
+                hint: "to go ahead, add --allow-target \(host)")
         }
         guard Self.canonical(allowed) == plain else {
             throw CommandFailure(
-                .usage, "--allow-target names '\(allowed)', and the target is '\(host)'",
+                .usage, "--allow-target allows '\(allowed)', but the target is '\(host)'",
                 hint: "nothing was sent")
         }
     }
@@ -101,8 +102,8 @@ struct TargetURL {
             return (addresses, .nanoseconds(MonotonicClock.now() - start))
         } catch {
             throw CommandFailure(
-                .unavailable, "the target's name has no address: \(error)",
-                hint: "nothing was sent; --resolve \(host):PORT:ADDRESS gives it one")
+                .unavailable, "the host name of the target cannot be resolved: \(error)",
+                hint: "nothing was sent; set an address with --resolve \(host):PORT:ADDRESS")
         }
     }
 }

@@ -162,7 +162,7 @@ final class VirtualRun {
         self.world.take(&self.batch)
         Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
         if let trouble = self.directory.takeTrouble() {
-            self.console.error("swiftwing-sim: \(trouble): the run goes on")
+            self.console.error("swiftwing-sim: \(trouble); the run continues")
         }
     }
 
@@ -284,13 +284,13 @@ final class VirtualRun {
         var notes = ["digest \(digest) of \(self.world.chain.events) events"]
         let broken = self.world.phonesToStayBroken.count
         if broken > 0 {
-            notes.append("objectives leave out \(broken) phones that stay without a path")
+            notes.append("SLOs exclude \(broken) phones that stay offline")
         }
         let (met, unmet) = (self.sometimes.met, self.sometimes.unmet)
         if !met.isEmpty || !unmet.isEmpty {
-            let missed = unmet.isEmpty ? "" : "; never: \(unmet.map(\.text).joined(separator: ", "))"
+            let missed = unmet.isEmpty ? "" : "; not reached: \(unmet.map(\.text).joined(separator: ", "))"
             notes.append(
-                "sometimes: \(met.count) of \(met.count + unmet.count) moments that the faults are there for\(missed)"
+                "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations\(missed)"
             )
         }
         return notes
@@ -307,19 +307,20 @@ final class VirtualRun {
             expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
         {
             warnings.append(
-                "this build (\(Main.version)) goes another way than \(expected.tool) did when the plan was written: digest \(expected.outcome.digest) of \(expected.outcome.events) events then"
+                "this build (\(Main.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
             )
         }
         if self.world.farewellsCut > 0 {
-            warnings.append("\(self.world.farewellsCut) phones had not said goodbye when their time was over")
+            warnings.append(
+                "\(self.world.farewellsCut) phones had not finished shutting down at the time limit")
         }
         let deferred = self.world.capturesDeferred
         if deferred > 0 {
             warnings.append(
-                "\(deferred) captures were left out because their phones did not come back to make them")
+                "\(deferred) captures were skipped because their apps did not become active again")
         }
         let skipped = self.arrivals.planned - self.world.captured - deferred
-        if skipped > 0 { warnings.append("\(skipped) captures were left out because the run was stopped") }
+        if skipped > 0 { warnings.append("\(skipped) captures were skipped because the run was stopped") }
         return warnings
     }
 

@@ -67,13 +67,14 @@ extension EndToEnd {
 
         /// The address is one for documentation (RFC 5737), which no machine has: the warning comes, and nothing listens.
         @Test func `an address that others can reach is warned of`() async throws {
-            let warning = "warning: listening on 192.0.2.1: whoever reaches this machine can use it"
+            let warning =
+                "warning: listening on 192.0.2.1: every client that can reach this machine can use this server"
             let serve = try await Binary.run(["serve", "--host", "192.0.2.1"])
             #expect(serve.code == 64 && serve.complaint.contains(warning + "\n"), "\(serve)")
             let proxy = try await Binary.run([
                 "proxy", "--upstream", "http://127.0.0.1:1", "--header", "X-Secret: 1", "--host", "192.0.2.1",
             ])
-            #expect(proxy.complaint.contains(warning + ", and is served with what --header sends\n"))
+            #expect(proxy.complaint.contains(warning + " and sends the values of --header to the upstream\n"))
             try await ServeProcess.during([]) { taken in
                 let other = try await Binary.run(["serve", "--port", "\(taken.port)"])
                 #expect(other.code == 69 && !other.complaint.contains("warning"), "\(other)")

@@ -140,14 +140,14 @@ extension EndToEnd {
                 #expect(outcome.code == 69)
                 #expect(
                     outcome.complaint.contains("the dashboard cannot listen on 127.0.0.1 port \(serve.port)"))
-                #expect(outcome.complaint.contains("help: another port with --dashboard=PORT"))
+                #expect(outcome.complaint.contains("help: choose another port with --dashboard=PORT"))
                 #expect(run.report.files == [])
             }
         }
 
         @Test(arguments: [
-            ("0.0.0.0:80", "listens on this machine's loopback only"), ("example.org:80", "loopback only"),
-            ("http", "takes PORT or HOST:PORT"), ("65536", "takes PORT or HOST:PORT"),
+            ("0.0.0.0:80", "accepts only a loopback address"), ("example.org:80", "only a loopback address"),
+            ("http", "expects PORT or HOST:PORT"), ("65536", "expects PORT or HOST:PORT"),
         ]) func `only this machine may look on`(address: String, complaint: String) async throws {
             let outcome = try await Binary.run(["run", "flaky-network", "--dashboard=\(address)"])
             #expect(outcome.code == 64)

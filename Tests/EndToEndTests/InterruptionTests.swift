@@ -60,7 +60,7 @@ extension EndToEnd {
             let orphans = try await ProcessLine.all().filter { $0.command.contains(report) }
             #expect(orphans.isEmpty, "\(one): \(orphans)")
             guard run.report.files.contains("summary.json") else {
-                #expect(outcome.complaint.contains("interrupted before the run began"), "\(one)")
+                #expect(outcome.complaint.contains("interrupted before the run started"), "\(one)")
                 return
             }
             let summary = try run.report.summary()

@@ -71,7 +71,7 @@ extension EndToEnd {
             let complaints = outcome.complaint.split(separator: "\n")
             let start = "swiftwing-sim: cannot write to \(report.path): File too large (events.ndjson"
             #expect(complaints.count == 2 && complaints.allSatisfy { $0.hasPrefix(start) }, "\(outcome)")
-            #expect(complaints.first?.hasSuffix("(events.ndjson): the run goes on") == true)
+            #expect(complaints.first?.hasSuffix("(events.ndjson); the run continues") == true)
             for part in ["ABORTED", "Scans ", "Latencies ", "scan.time ", "Report "] {
                 #expect(outcome.output.contains(part), "\(part): \(outcome.output)")
             }
@@ -119,7 +119,7 @@ extension EndToEnd {
             ] {
                 let refused = try await Binary.run(words)
                 #expect(refused.code == 64, "\(words): \(refused)")
-                #expect(refused.complaint.contains("\(first) holds a run"), "\(refused)")
+                #expect(refused.complaint.contains("\(first) already contains a run"), "\(refused)")
                 #expect(refused.complaint.contains("--force"), "\(refused)")
             }
             #expect(try Data(contentsOf: URL(filePath: first + "/summary.json")) == before)

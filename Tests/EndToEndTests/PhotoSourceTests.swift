@@ -36,7 +36,7 @@ extension EndToEnd {
         @Test func `a list with what is not there is refused before anything starts`() async throws {
             let outcome = try await self.run("[shelves, none.jpg]")
             #expect(outcome.code == 66 && outcome.output.isEmpty)
-            #expect(outcome.complaint.contains("there are no photos 'none.jpg'"))
+            #expect(outcome.complaint.contains("no photos 'none.jpg'"))
         }
 
         @Test func `plan tells of painted photos without painting them`() async throws {

@@ -18,7 +18,7 @@ extension EndToEnd {
                 ["plan", "Scenarios/flaky-network.scenario"],
             ])
             // What the machine allows is the machine's.
-            try Golden.expect(text.replacing(/may have [0-9]+/, with: "may have N"), is: "plan.txt")
+            try Golden.expect(text.replacing(/limit: [0-9]+/, with: "limit: N"), is: "plan.txt")
             #expect(text.contains("warning: reset-1 is expected to fire"))
         }
 
@@ -45,7 +45,7 @@ extension EndToEnd {
                 Data("scenario: 1\nextends: flaky-network\nfaults: [{do: expire-token, count: 5}]\n".utf8)
             ).path
             let warning =
-                "\(file): warning: faults.expire-token-1.count: a scan that meets it 5 times never finishes: "
+                "\(file): warning: faults.expire-token-1.count: a scan that fails 5 times cannot finish: "
             for command in ["check", "plan"] {
                 let outcome = try await Binary.run([command, file])
                 #expect(outcome.code == 0, "\(command): \(outcome)")
@@ -75,7 +75,7 @@ extension EndToEnd {
             let outcome = try await Subprocess.run(Binary.path, ["list"], folder: scratch.folder)
             let lines = outcome.output.split(separator: "\n").map(String.init)
             #expect(lines[0].hasPrefix("broken "))
-            #expect(lines[0].contains("(broken: see 'swiftwing-sim check')"))
+            #expect(lines[0].contains("(invalid: see 'swiftwing-sim check')"))
             #expect(
                 lines[1].hasPrefix("flaky-network "), "the one of the current folder is what the name means")
             #expect(
@@ -98,7 +98,7 @@ extension EndToEnd {
             try Data("mine\n".utf8).write(to: file)
             for name in ["rush-hour", "rush-hour.scenario"] {
                 let refused = try await run("new", name)
-                #expect(refused.code == 74 && refused.complaint.contains("is there already"))
+                #expect(refused.code == 74 && refused.complaint.contains("already exists"))
             }
             #expect(try String(contentsOf: file, encoding: .utf8) == "mine\n")
             for name in ["../up", "a b", ""] { #expect(try await run("new", name).code == 64) }
@@ -115,10 +115,10 @@ extension EndToEnd {
             #expect(
                 labels == [
                     "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libyaml",
-                    "libturbojpeg", "carries",
+                    "libturbojpeg", "capacity",
                 ])
             #expect(outcome.output.contains(/libcurl +libcurl\/[0-9]+\.[0-9]+/))
-            #expect(outcome.output.contains(/carries +about [1-9][0-9]* phones/))
+            #expect(outcome.output.contains(/capacity +about [1-9][0-9]* phones/))
         }
 
         @Test func `doctor says when there is no room for phones`() async throws {
@@ -126,8 +126,8 @@ extension EndToEnd {
             let outcome = try await Subprocess.run(
                 shell, ["-c", "ulimit -n 280 && exec \"$0\" doctor", Binary.path.path])
             #expect(outcome.code == 104)
-            #expect(outcome.complaint.contains("for want of descriptors"))
-            #expect(outcome.output.contains("280 at most"))
+            #expect(outcome.complaint.contains("limited by its descriptors"))
+            #expect(outcome.output.contains("hard limit 280"))
         }
 
         @Test func `profiles are listed, shown value by value, and held against each other`() async throws {

@@ -91,8 +91,8 @@ extension EndToEnd {
             for (name, bytes, words) in [
                 ("empty.jpg", Data(), "the file is empty"),
                 ("page.jpg", Data("<html>".utf8), "not a JPEG: it begins with 3C 68 74 6D"),
-                ("cut.jpg", photo.prefix(photo.count / 2), "the JPEG is cut off"),
-                ("bomb.jpg", Data(bomb), "the header announces 65500 x 65500 pixels"),
+                ("cut.jpg", photo.prefix(photo.count / 2), "the JPEG is truncated"),
+                ("bomb.jpg", Data(bomb), "the picture has 65500 x 65500 pixels"),
             ] {
                 let file = try scratch.file(name, bytes)
                 let outcome = try await Binary.run(["preprocess", file.path, target])
@@ -106,7 +106,7 @@ extension EndToEnd {
             #expect(nowhere.code == 74 && nowhere.complaint.contains("cannot write"))
             let stages = try await Binary.run(
                 ["preprocess", Self.dark, target, "--stages", Package.root.path + "/README.md/x"])
-            #expect(stages.code == 74 && stages.complaint.contains("cannot make the folder"))
+            #expect(stages.code == 74 && stages.complaint.contains("cannot create the folder"))
             #expect(try await Binary.run(["preprocess", Self.dark]).code == 64)
         }
 
@@ -190,7 +190,7 @@ extension EndToEnd {
             let painted = scratch.folder.appending(path: "painted")
             let outcome = try await Subprocess.run(
                 Binary.path, ["images", "make", painted.path, "--count", "1"], seconds: 45)
-            #expect(outcome.code == 0 && outcome.output == "1 painted shelf in \(painted.path)\n")
+            #expect(outcome.code == 0 && outcome.output == "1 photo in \(painted.path)\n")
             for comparison in try await self.compared(painted, in: scratch) { self.expectEqual(comparison) }
 
             let dot = scratch.folder.appending(path: "dot.jpg")
@@ -237,10 +237,10 @@ extension EndToEnd {
             let scratch = try Scratch()
             let folder = scratch.folder.appending(path: "x").path
             for (options, words) in [
-                (["--size", "4032"], "--size takes width and height in pixels, not '4032'"),
+                (["--size", "4032"], "--size expects width and height in pixels, not '4032'"),
                 (["--size", "10x2000"], "at least 64 pixels"),
                 (["--size", "99999x99999"], "at most 16000000 pixels"),
-                (["--count", "0"], "--count takes a whole number"),
+                (["--count", "0"], "--count expects a whole number"),
             ] {
                 let outcome = try await Binary.run(["images", "make", folder] + options)
                 #expect(outcome.code == 64 && outcome.complaint.contains(words))

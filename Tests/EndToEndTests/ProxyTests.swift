@@ -133,7 +133,7 @@ extension SideBySide {
         @Test func `an upstream is needed`() async throws {
             let outcome = try await Binary.run(["proxy"])
             #expect(outcome.code == 64)
-            #expect(outcome.complaint.contains("needs --upstream URL"), "\(outcome)")
+            #expect(outcome.complaint.contains("requires --upstream URL"), "\(outcome)")
         }
     }
 }

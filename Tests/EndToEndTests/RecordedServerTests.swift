@@ -102,11 +102,11 @@ extension EndToEnd {
             let there = try scratch.file("there", Data("{\"recording\":1}\n".utf8)).path
             let folder = scratch.folder.path
             let refusals: [(arguments: [String], code: Int32, says: String)] = [
-                (["--record", there], 64, "cannot record into '\(there)': it exists"),
-                (["--record", folder + "/no/file"], 74, "cannot record into '\(folder)/no/file'"),
+                (["--record", there], 64, "cannot record to '\(there)': the file exists"),
+                (["--record", folder + "/no/file"], 74, "cannot record to '\(folder)/no/file'"),
                 (["--replay", folder + "/missing"], 66, "cannot read \(folder)/missing"),
-                (["--replay", there], 65, "\(there):1: this is no recording"),
-                (["--replay", there, "flaky-network"], 64, "--replay plays what was recorded"),
+                (["--replay", there], 65, "\(there):1: not a recording"),
+                (["--replay", there, "flaky-network"], 64, "--replay cannot be combined with the scenario"),
             ]
             for (arguments, code, says) in refusals {
                 let outcome = try await Binary.run(["serve"] + arguments)

@@ -268,7 +268,7 @@ extension SideBySide {
                 let outcome = try await Binary.run(["report", run.folder.path])
                 #expect(outcome.code == 65 && outcome.output == "", "\(outcome)")
                 #expect(outcome.complaint.contains("summary.json is damaged"), "\(outcome)")
-                #expect(outcome.complaint.contains("move it away"), "\(outcome)")
+                #expect(outcome.complaint.contains("move the file away"), "\(outcome)")
                 #expect(try Data(contentsOf: file) == damaged)
             }
             try FileManager.default.removeItem(at: file)
@@ -329,7 +329,7 @@ extension SideBySide {
             #expect(list.complaint.contains("--device"))
             let nobody = try await Binary.run(["inspect", report.folder.path, "--device", "99"])
             #expect(nobody.code == 65)
-            #expect(nobody.complaint.contains("the fleet had phones 0 to 11"))
+            #expect(nobody.complaint.contains("the phones of the run have the numbers 0 to 11"))
         }
 
         @Test func `a reader that has had enough is no error`() async throws {
@@ -355,7 +355,7 @@ extension SideBySide {
                 "report", report.folder.path, report.folder.path + "/../run", "--output",
                 scratch.folder.path + "/merged",
             ])
-            #expect(twice.code == 64 && twice.complaint.contains("is named twice"), "\(twice)")
+            #expect(twice.code == 64 && twice.complaint.contains("is given twice"), "\(twice)")
             let file = try scratch.file("file")
             let outcome = try await Binary.run([
                 "report", report.folder.path, "--output", file.path + "/below",

@@ -24,7 +24,7 @@ extension EndToEnd {
             #expect(outcome.code == 70)
             let complaint = outcome.complaint.dropFirst("swiftwing-sim: ".count).dropLast()
             #expect(complaint.hasPrefix("the backend process died (killed by signal 9) at 0:0"))
-            #expect(complaint.hasSuffix(": what it saw last may be missing"))
+            #expect(complaint.hasSuffix(": its last observations may be missing"))
             let failure = String(complaint)
             #expect(outcome.output.contains("the backend process died (killed by signal 9)"))
 

@@ -9,37 +9,37 @@ extension EndToEnd {
             (
                 ["Tests/EndToEndTests/Fixtures/broken.scenario"], 65,
                 [
-                    "broken.scenario:2:11: a version that is not known", "did you mean `fleet`?",
-                    "the number of devices is a number from 1 to", "unknown profile `contrct`",
+                    "broken.scenario:2:11: unknown version", "did you mean `fleet`?",
+                    "the number of devices must be a number from 1 to", "unknown profile `contrct`",
                     "unknown link `ltee`", "the key `commuters` is given twice",
                 ]
             ),
             (["nowhere"], 66, ["no scenario `nowhere`\n"]),
             (
                 ["flaky-network", "--set", "fleet.commuters.photos=nowhere"], 66,
-                ["there are no photos 'nowhere'"]
+                ["no photos 'nowhere'"]
             ),
             (["flaky-network", "--output", "FILE/run"], 74, ["cannot write ", "FILE/run: Not a directory"]),
             (["flaky-network", "--state", "FILE/state"], 74, ["cannot use the state folder: "]),
             (
                 ["flaky-network", "--devices", "500000"], 104,
-                ["500000 phones need ", " descriptors, and this process may have "]
+                ["500000 phones need ", " file descriptors, but the limit is "]
             ),
             (["flaky-network", "--devcies", "5"], 64, ["did you mean '--devices'?"]),
             (["flaky-network", "--devices", "none"], 64, ["--devices"]),
-            (["flaky-network", "--target", "nonsense"], 64, ["--target wants an http or https URL"]),
-            (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert is about a --target"]),
+            (["flaky-network", "--target", "nonsense"], 64, ["--target expects an http or https URL"]),
+            (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert requires --target"]),
             (
                 ["flaky-network", "--target", "http://someone:hush@127.0.0.1"], 64,
-                ["no user or password in the URL"]
+                ["does not accept a user name or password in the URL"]
             ),
             (
                 ["flaky-network", "--target", "http://127.0.0.1:9", "--header", "hush"], 64,
-                ["--header wants 'Name: value'"]
+                ["--header expects 'Name: value'"]
             ),
             (
                 ["flaky-network", "--target", "http://127.0.0.1:9", "--header", "Host: hush"], 64,
-                ["--header 'Host' would change what the phones say themselves"]
+                ["--header cannot set 'Host': the phones send this header themselves"]
             ),
             (
                 ["flaky-network", "--target", "https://127.0.0.1:9", "--cacert", "nowhere.pem"], 66,
@@ -47,15 +47,15 @@ extension EndToEnd {
             ),
             (
                 ["flaky-network", "--target", "http://a.test:80", "--resolve", "a.test:81:127.0.0.1"], 64,
-                ["--resolve names a.test:81, and the target is a.test:80"]
+                ["--resolve is for a.test:81, but the target is a.test:80"]
             ),
             (
                 ["flaky-network", "--target", "http://a.test:80", "--resolve", "a.test:80:b.test"], 64,
-                ["--resolve wants a numeric address"]
+                ["--resolve expects a numeric address"]
             ),
             (["flaky-network", "--max-rate", "5"], 64, ["--max-rate '5': a rate needs a unit"]),
             (
-                ["steady-load", "--max-rate", "5/s"], 64, ["a closed group captures as fast as"]
+                ["steady-load", "--max-rate", "5/s"], 64, ["in a closed model the backend sets the rate"]
             ),
             ([], 64, []),
         ]
@@ -71,7 +71,7 @@ extension EndToEnd {
             let base = try await ServeProcess.during([]) { $0.base }
             try await self.expectRefusal(
                 ["flaky-network", "--target", base], code: 69,
-                says: ["the target \(base) does not answer: ", "nothing was sent but this one request"])
+                says: ["the target \(base) does not answer: ", "only this one request was sent"])
         }
 
         private func expectRefusal(_ arguments: [String], code: Int32, says: [String]) async throws {

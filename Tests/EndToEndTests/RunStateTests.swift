@@ -164,7 +164,7 @@ extension SideBySide {
             let refused = try await second.end(seconds: 10)
             #expect(refused.code == 74, "\(refused)")
             #expect(refused.complaint.contains("another run is using \(state.folder.path)"), "\(refused)")
-            #expect(refused.complaint.contains("name another folder with --state"))
+            #expect(refused.complaint.contains("use another folder with --state"))
 
             let folder = first.report.folder.path
             let over = try await Binary.run(["simulate", "flaky-network", "--output", folder])
@@ -193,7 +193,7 @@ extension SideBySide {
             #expect(alone.code == 0 || alone.code == 98, "\(alone)")
             #expect(
                 try small.report.text("report.md").contains(
-                    "scans of phones that this run does not have: \(left);"))
+                    "scans of phones that are not in this run: \(left);"))
             let finished = try await RunProcess(Self.arguments(state, ["--duration", "1ms"])).end(seconds: 50)
             #expect(finished.code == 0 || finished.code == 98, "\(finished)")
             let books = try state.books()

@@ -5,18 +5,18 @@ extension EndToEnd {
     /// Load leaves this machine only when that was said twice; the production host wants it said three times.
     @Suite struct TargetGuardTests {
         private static let refused: [(arguments: [String], says: String)] = [
-            (["http://example.com"], "'example.com' is not loopback"),
-            (["http://192.0.2.7"], "'192.0.2.7' is not loopback"),
-            (["http://[2001:db8::7]"], "'2001:db8::7' is not loopback"),
-            (["http://127.example.com"], "'127.example.com' is not loopback"),
-            (["http://2130706433"], "'2130706433' is not loopback"),
+            (["http://example.com"], "'example.com' is not a loopback address"),
+            (["http://192.0.2.7"], "'192.0.2.7' is not a loopback address"),
+            (["http://[2001:db8::7]"], "'2001:db8::7' is not a loopback address"),
+            (["http://127.example.com"], "'127.example.com' is not a loopback address"),
+            (["http://2130706433"], "'2130706433' is not a loopback address"),
             (
                 ["http://example.com", "--allow-target", "example.org"],
-                "--allow-target names 'example.org', and the target is 'example.com'"
+                "--allow-target allows 'example.org', but the target is 'example.com'"
             ),
             (
                 ["http://a.test:80", "--resolve", "a.test:80:127.0.0.1,192.0.2.7"],
-                "'a.test' is not loopback"
+                "'a.test' is not a loopback address"
             ),
             (
                 ["https://api.oooefam.net", "--allow-target", "api.oooefam.net"],
@@ -27,7 +27,8 @@ extension EndToEnd {
                 "'API.oooefam.net.' is the production host"
             ),
             (
-                ["https://api.oooefam.net", "--allow-production"], "'api.oooefam.net' is not loopback"
+                ["https://api.oooefam.net", "--allow-production"],
+                "'api.oooefam.net' is not a loopback address"
             ),
         ]
 

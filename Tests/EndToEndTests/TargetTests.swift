@@ -26,7 +26,7 @@ extension SideBySide {
         }
 
         private static let strangers: [(HostileServer.Mode, says: String)] = [
-            (.page, "it is not Talaria (status 200, text/html, where JSON was expected)"),
+            (.page, "it is not Talaria (expected JSON, got status 200, text/html)"),
             (.redirect, "it redirects to https://elsewhere.example/v3 (status 308)"),
             (.silent, "no answer within 5 s"), (.close, "Empty reply from server"),
             (.http2Only, "Received HTTP/0.9 when not allowed"),
@@ -49,7 +49,8 @@ extension SideBySide {
                 Binary.path,
                 ["run", ShortRun.scenario, "--quiet", "--cacert", front.authority] + front.options)
             #expect(outcome.code == 69)
-            #expect(outcome.complaint.contains("its gateway has no backend (status 502"), "\(outcome)")
+            #expect(
+                outcome.complaint.contains("its gateway cannot reach the backend (status 502"), "\(outcome)")
         }
 
         @Test func `a run through TLS and HTTP/2 measures the network apart, and keeps secrets`() async throws

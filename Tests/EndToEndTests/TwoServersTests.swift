@@ -14,7 +14,7 @@ extension EndToEnd {
                     second.complaint.hasSuffix(
                         """
                         Address already in use (errno \(EADDRINUSE))
-                        help: another port with --port N, or --port 0 for any
+                        help: choose another port with --port N, or a free port with --port 0
 
                         """))
                 #expect(

@@ -13,7 +13,7 @@ package enum InputFile {
             case .unreadable(let path): "cannot read \(path)"
             case .notAFile(let path): "cannot read \(path): it is not a file"
             case .tooLarge(let path, let bytes, let bytesMax):
-                "cannot read \(path): it has \(bytes) bytes, and at most \(bytesMax) are read"
+                "cannot read \(path): it has \(bytes) bytes; the limit is \(bytesMax)"
             }
         }
     }

@@ -41,7 +41,7 @@ package struct PastRun: Sendable {
             case .notAFile(let path): "cannot read \(path): it is not a file"
             case .stillRunning(let folder): "a run is still writing to \(folder): wait until it ends"
             case .damagedSummary(let folder):
-                "\(folder)/\(RunDirectory.FileName.summary) is damaged; if it is removed, the run is reported as killed"
+                "\(folder)/\(RunDirectory.FileName.summary) is damaged; remove it to report the run as killed"
             }
         }
     }
