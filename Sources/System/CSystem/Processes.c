@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <pthread/qos.h>
+#endif
 
 int shim_decode_exit(int status, int *exit_code, int *signal_number) {
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
