@@ -93,7 +93,7 @@ extension SideBySide {
             try await refused(scratch.folder, code: 65, "is not the folder of a run")
             try await refused(run, ["--max-regression", "10"], code: 64, "a share needs a unit")
             try await refused(run, ["--max-regression", "soon"], code: 64, "--max-regression 'soon'")
-            try await refused(run, ["third"], code: 64, "does not take 'third'")
+            try await refused(run, ["third"], code: 64, "unexpected argument 'third'")
             try await refused(
                 run, ["--html", scratch.folder.appending(path: "no/page.html").path], code: 74,
                 "cannot write")
@@ -106,7 +106,7 @@ extension SideBySide {
             try Data(text.dropLast(40).utf8).write(to: head)
             try await refused(other, code: 65, "is incomplete")
             try Data(text.replacing("\"virtual\"", with: "\"live\"").utf8).write(to: head)
-            try await refused(other, code: 65, "a virtual run and a live one cannot be compared")
+            try await refused(other, code: 65, "a virtual run and a live run cannot be compared")
         }
     }
 }
