@@ -60,8 +60,10 @@ extension LiveRun {
         return LiveMoment(
             at: now, measured: recorder.measuredUntil, result: result,
             chronicle: recorder.chronicle.withoutPhones,
-            scansPlanned: self.plan.scenario.closedGroups.isEmpty ? self.preparation.census.scans : nil,
-            lastArrival: self.preparation.census.lastArrival, phonesOffline: self.gauges.phonesOffline,
+            scansPlanned: self.plan.scenario.closedGroups.isEmpty
+                ? self.preparation.expectedArrivals.scans : nil,
+            lastArrival: self.preparation.expectedArrivals.lastArrival,
+            phonesOffline: self.gauges.phonesOffline,
             latenessMost: self.gauges.latenessMost)
     }
 }

@@ -106,7 +106,7 @@ extension LiveRun {
     }
 
     private var arrivals: ArrivalAccount {
-        let scheduled = zip(self.plan.groups, self.preparation.census.scansByGroup).reduce(0) {
+        let scheduled = zip(self.plan.groups, self.preparation.expectedArrivals.scansByGroup).reduce(0) {
             if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
         }
         return ArrivalAccount(

@@ -179,7 +179,8 @@ final class LiveRun {
         var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
             run: self.runID, phones: phones, arrivals: self.plan.arrivals,
-            lastArrival: self.preparation.census.lastArrival, photos: photos.photos, target: target.curl,
+            lastArrival: self.preparation.expectedArrivals.lastArrival, photos: photos.photos,
+            target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
         plan.faults = self.plan.scenario.faults
@@ -292,7 +293,8 @@ final class LiveRun {
         self.shownAt = now
         self.console.progress(
             ProgressLine.text(
-                at: now, census: self.preparation.census, gauges: self.gauges, scans: self.account.scans,
+                at: now, expectedArrivals: self.preparation.expectedArrivals, gauges: self.gauges,
+                scans: self.account.scans,
                 seed: self.plan.scenario.seed))
     }
 }

@@ -25,7 +25,7 @@ enum PlanCommand {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         let plan = RunPlan(loaded.scenario, target: .embedded)
-        let census = plan.census
+        let expectedArrivals = plan.expectedArrivals
         // Painting takes long, and changes nothing of this.
         let photos = try PhotoCorpus(plan, scenarioPath: loaded.path) { shelves in
             shelves.map { SourcePhoto(name: $0.name, jpeg: [], size: $0.picture.size) }
@@ -38,10 +38,10 @@ enum PlanCommand {
         ]
         for (index, group) in plan.groups.enumerated() {
             lines += Self.lines(
-                group, plan, scans: census.scansByGroup[index], photos.ranges[index].count,
+                group, plan, scans: expectedArrivals.scansByGroup[index], photos.ranges[index].count,
                 columns: console.tableColumns)
         }
-        lines += ["", Self.captures(plan, census), Self.length(plan, census)]
+        lines += ["", Self.captures(plan, expectedArrivals), Self.length(plan, expectedArrivals)]
         let (faults, warnings) = Self.faults(plan, columns: console.tableColumns)
         lines += faults
         let needs = RunNeeds(phones: plan.devices, phonesPerHandle: CurlPool.phonesPerMultiMax)
@@ -100,18 +100,18 @@ enum PlanCommand {
             ], indent: 2, columns: columns)
     }
 
-    private static func captures(_ plan: RunPlan, _ census: Census) -> String {
+    private static func captures(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {
         let isClosed = plan.groups.contains { plan.thinkTimes(of: $0) != nil }
-        let last = Self.seconds(census.lastArrival - Instant.zero)
-        guard census.scans > 0 else { return "captures: none" }
+        let last = Self.seconds(expectedArrivals.lastArrival - Instant.zero)
+        guard expectedArrivals.scans > 0 else { return "captures: none" }
         return isClosed
-            ? "captures: at most \(census.scans), the last at \(last) or later"
-            : "captures: \(census.scans), the last at \(last)"
+            ? "captures: at most \(expectedArrivals.scans), the last at \(last) or later"
+            : "captures: \(expectedArrivals.scans), the last at \(last)"
     }
 
-    private static func length(_ plan: RunPlan, _ census: Census) -> String {
+    private static func length(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {
         let scanTime = plan.groups.map { plan.scanTime(of: $0) }.max() ?? .zero
-        let last = census.lastArrival - Instant.zero
+        let last = expectedArrivals.lastArrival - Instant.zero
         return
             "length: about \(Self.seconds(last + scanTime)) without failures; unfinished scans get up to \(Self.seconds(plan.scenario.drain)) after the last capture"
     }

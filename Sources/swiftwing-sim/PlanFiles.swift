@@ -28,7 +28,7 @@ enum PlanFiles {
     }
 
     private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {
-        let isScheduled = plan.captures == nil && plan.run.census.scans > Self.capturesWrittenMax
+        let isScheduled = plan.captures == nil && plan.run.expectedArrivals.scans > Self.capturesWrittenMax
         var saved = SavedPlan(
             tool: "swiftwing-sim \(Main.version)", note: note, scenario: plan.run.scenario,
             photos: plan.photoSizes,

@@ -6,11 +6,12 @@ import SimBase
 /// How a run stands, in one line.
 enum ProgressLine {
     static func text(
-        at now: Instant, census: Census, gauges: FleetGauges, scans: ScanTotals, seed: UInt64
+        at now: Instant, expectedArrivals: ExpectedArrivals, gauges: FleetGauges, scans: ScanTotals,
+        seed: UInt64
     ) -> String {
         let parts = [
-            "\(Self.clock(now))  arrivals until \(Self.clock(census.lastArrival))",
-            "captured \(gauges.captured)/\(census.scans)", "completed \(scans.completed)",
+            "\(Self.clock(now))  arrivals until \(Self.clock(expectedArrivals.lastArrival))",
+            "captured \(gauges.captured)/\(expectedArrivals.scans)", "completed \(scans.completed)",
             "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(seed)",
         ]
         return parts.joined(separator: "  ")

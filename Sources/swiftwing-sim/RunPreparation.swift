@@ -34,7 +34,7 @@ struct RunRequest {
 struct RunPreparation {
     let request: RunRequest
     let plan: RunPlan
-    let census: Census
+    let expectedArrivals: ExpectedArrivals
     let photos: PhotoCorpus
     let state: RunState
     /// Loop threads that the phones are shared out to.
@@ -54,7 +54,7 @@ struct RunPreparation {
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try Self.listen($0) }
         try RunInterruption.check()
-        self.census = self.plan.census
+        self.expectedArrivals = self.plan.expectedArrivals
         try RunInterruption.check()
         self.photos = try PhotoCorpus(
             self.plan, scenarioPath: request.loaded.path, painter: painter)

@@ -44,7 +44,7 @@ final class VirtualRun {
 
     private let request: VirtualRequest
     private let plan: RunPlan
-    private let census: Census
+    private let expectedArrivals: ExpectedArrivals
     private let console: Console
     private let loop: Loop
     private let directory: RunDirectory
@@ -64,7 +64,7 @@ final class VirtualRun {
         self.request = request
         self.console = console
         self.plan = request.plan.run
-        self.census = self.plan.census
+        self.expectedArrivals = self.plan.expectedArrivals
         self.loop = try Loop(clock: .startingNow())
         let settings = LedgerSettings(self.plan, hasBackendView: true)
         let scenario = self.plan.scenario
@@ -199,7 +199,7 @@ final class VirtualRun {
         gauges.phonesOffline = self.world.phonesOffline
         self.console.progress(
             ProgressLine.text(
-                at: self.world.now, census: self.census, gauges: gauges,
+                at: self.world.now, expectedArrivals: self.expectedArrivals, gauges: gauges,
                 scans: self.recorder.ledger.totals.scans,
                 seed: self.plan.scenario.seed))
     }
@@ -272,7 +272,7 @@ final class VirtualRun {
     }
 
     private var arrivals: ArrivalAccount {
-        let scheduled = zip(self.plan.groups, self.census.scansByGroup).reduce(0) {
+        let scheduled = zip(self.plan.groups, self.expectedArrivals.scansByGroup).reduce(0) {
             if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
         }
         return ArrivalAccount(

@@ -49,7 +49,7 @@ package enum FaultValue: Hashable, Sendable {
     case share(Odds)
     case bitRate(Int64)
     case toggle(Bool)
-    /// Of a choice, or a code.
+    /// The word of a choice, or a code.
     case word(String)
     case cut(Cut)
 }

@@ -9,7 +9,7 @@ package struct LinkDirection: Hashable, Sendable {
     /// The share of the segments that is lost, which a connection feels as stalls: see `SegmentLoss`.
     package var loss: Odds
 
-    /// Of a link that loses nothing.
+    /// The value for a link that loses nothing.
     package init(delay: Interval, bitsPerSecond: Int64?) {
         self.init(delay: delay, bitsPerSecond: bitsPerSecond, loss: .never)
     }
@@ -44,7 +44,7 @@ package struct LinkProfile: Hashable, Sendable {
     /// cache, and a slow resolver is slow each time it is asked.
     package var nameLookup: Interval
 
-    /// Of a link whose resolver answers at once.
+    /// The value for a link whose resolver answers at once.
     package init(up: LinkDirection, down: LinkDirection) {
         self.init(up: up, down: down, nameLookup: .zero)
     }
@@ -122,7 +122,7 @@ package struct LinkQueue: Hashable, Sendable {
         self.idleAt = readyAt
     }
 
-    /// Of a link that loses nothing.
+    /// The value for a link that loses nothing.
     package init(_ direction: LinkDirection, readyAt: Instant) {
         self.init(direction, readyAt: readyAt, losing: nil)
     }

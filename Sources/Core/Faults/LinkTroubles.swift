@@ -42,7 +42,7 @@ package struct LinkTroubles: Hashable, Sendable {
     private var caps: [Cap] = []
     private var losses: [Loss] = []
 
-    /// Of an exchange that nothing troubles.
+    /// The value for an exchange without a link fault.
     package init() {}
 
     package init(_ armed: [ArmedFault], way: LinkWay, roundTrip: Interval) {

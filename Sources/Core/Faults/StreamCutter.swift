@@ -37,7 +37,7 @@ package struct StreamCutter: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
         /// The trigger is not reached. Leaves to `placing`, or to `done` when trigger and place are the same.
         case waiting
-        /// So many bytes are still to pass; for other cuts than `after-bytes` the number means nothing. Leaves to `done`.
+        /// The number of bytes that are still to pass; for other cuts than `after-bytes` the number means nothing. Leaves to `done`.
         case placing(bytesLeft: Int)
         /// The verdict was given, or the time trigger was answered with a cut at once.
         case done

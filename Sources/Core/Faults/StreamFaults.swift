@@ -5,7 +5,7 @@ package import SimBase
 package struct StreamFaults: Hashable, Sendable {
     private struct Fault: Hashable, Sendable {
         let armed: ArmedFault
-        /// Of a fault that lasts as long as the stream: its first effect was observed.
+        /// For a fault that lasts as long as the stream: its first effect was observed.
         var hasFired = false
     }
 

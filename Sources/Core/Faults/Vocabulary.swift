@@ -48,7 +48,7 @@ extension FaultSpec {
     }
 }
 
-/// So many requests in a window of time.
+/// A number of requests in a window of time.
 package struct Quota: Hashable, Sendable {
     package var requests: Int
     package var window: Interval

@@ -19,8 +19,8 @@ extension App {
         }
         let clockZero = self.clockZero
         var isOver = false
-        for place in items.indices {
-            switch items.take(place, leaving: .retry(.zero)) {
+        for next in items.indices {
+            switch items.take(next, leaving: .retry(.zero)) {
             case .comment(let comment):
                 self.active[index].stage.update { $1.commented(comment.bytes, clockZero: clockZero) }
             case .retry(let base):
@@ -57,7 +57,7 @@ extension App {
         // The stamp before an event speaks of that event only, whatever becomes of it.
         let (transit, novelty, firstAfter) = self.active[index].stage.update { stream, connection in
             let transit = connection.takeTransit(at: now)
-            let novelty = stream.remembered.meet(event)
+            let novelty = stream.remembered.record(event)
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
         guard novelty != .repeated else { return false }
@@ -79,7 +79,7 @@ extension App {
                 self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
             }
             self.applied(event, reading, transit, index, at: now, into: &effects)
-            // Else perhaps an old one: no progress, and no place to resume from.
+            // Else perhaps an old one: no progress, and no id to resume from.
             guard novelty == .new else { return false }
             self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
             self.advance(event, index, into: &effects)
@@ -199,7 +199,7 @@ extension App {
         }
     }
 
-    /// An event that changes nothing but the place to resume from.
+    /// An event that changes nothing but the id to resume from.
     private mutating func ignored(
         _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int,
         _ novelty: RememberedEvents.Novelty, at now: Instant,
@@ -281,7 +281,7 @@ extension JobEvent {
 }
 
 extension SSEEvent {
-    /// Nil where it has no id of its own, or one that cannot stand in a header: then the place to resume from stays.
+    /// Nil where it has no id of its own, or one that cannot stand in a header: then the id to resume from stays.
     fileprivate var idToResumeFrom: String? {
         self.hasOwnID && ServerText.isEventID(self.id) ? self.id : nil
     }

@@ -121,7 +121,7 @@ extension App {
 
     // MARK: Filing
 
-    /// Puts every book into the library that is not there yet. A book is known by its place in the scan's results,
+    /// Puts every book into the library that is not there yet. A book is known by its ordinal in the scan's results,
     /// whichever way they came.
     private mutating func file(
         _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]

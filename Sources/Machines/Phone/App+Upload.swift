@@ -74,7 +74,7 @@ extension App {
     private mutating func accepted(
         _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        self.meet(job.jobId, exchange, at: now, into: &effects)
+        self.record(job.jobId, exchange, at: now, into: &effects)
         guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
@@ -91,10 +91,10 @@ extension App {
     }
 
     /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.
-    private mutating func meet(
+    private mutating func record(
         _ id: String, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.recentJobs.meet(id) else { return }
+        guard self.recentJobs.record(id) else { return }
         var notes = ContractNotes()
         notes.add(
             "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)

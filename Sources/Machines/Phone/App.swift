@@ -151,11 +151,11 @@ package struct App: Sendable {
         self.proceed(at: now, into: &effects)
         self.nextWake = self.earliestWake(at: now)
         self.isQuiescent = self.hasNothingToDo
-        if self.isQuiescent { self.giveBackRoom() }
+        if self.isQuiescent { self.releaseMemory() }
     }
 
-    /// A phone that is done holds nothing of its busiest moment: thousands of them would, more of them the longer a run is.
-    private mutating func giveBackRoom() {
+    /// Frees the buffers of an app that is done. Thousands of phones would keep the memory of their busiest moments.
+    private mutating func releaseMemory() {
         if self.active.isEmpty, self.active.capacity > 0 { self.active = [] }
         if self.exchanges.isEmpty, self.exchanges.capacity > 0 { self.exchanges = [] }
         if self.cleanups.isEmpty, self.cleanups.capacity > 0 { self.cleanups = [] }

@@ -51,7 +51,7 @@ package struct AppRequest: Hashable, Sendable {
     }
 }
 
-/// A place in the order of a phone's durable writes.
+/// A position in the order of a phone's durable writes.
 package struct StoreTicket: Hashable, Comparable, Sendable {
     package let raw: UInt64
     package init(_ raw: UInt64) { self.raw = raw }

@@ -7,7 +7,7 @@ package struct RequestID: Hashable, Sendable {
     package init(_ raw: UInt64) { self.raw = raw }
 }
 
-/// A photo of the run's corpus, by its place.
+/// The index of a photo in the run's corpus.
 package struct PhotoReference: Hashable, Sendable {
     package let raw: Int
     package init(_ raw: Int) { self.raw = raw }

@@ -17,8 +17,8 @@ package struct DeviceIdentity: Hashable, Sendable {
             (Hexadecimal.text(versioned, digits: 16) + Hexadecimal.text(variant, digits: 16)).utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        for (place, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(place) { text.append(UInt8(ascii: "-")) }
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append(UInt8(ascii: "-")) }
             text.append(digit >= UInt8(ascii: "a") ? digit - 32 : digit)
         }
         return DeviceIdentity(unchecked: String(decoding: text, as: UTF8.self))
@@ -30,12 +30,12 @@ package struct DeviceIdentity: Hashable, Sendable {
         guard bytes.count == 36, bytes[14] == UInt8(ascii: "4"),
             [UInt8(ascii: "8"), UInt8(ascii: "9"), UInt8(ascii: "A"), UInt8(ascii: "B")].contains(bytes[19])
         else { return nil }
-        for (place, byte) in bytes.enumerated() {
+        for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "-"):
-                guard [8, 13, 18, 23].contains(place) else { return nil }
+                guard [8, 13, 18, 23].contains(index) else { return nil }
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"):
-                guard ![8, 13, 18, 23].contains(place) else { return nil }
+                guard ![8, 13, 18, 23].contains(index) else { return nil }
             default:
                 return nil
             }

@@ -12,7 +12,7 @@ extension Phone {
         case .begins(let window): self.begin(window, at: now, into: &effects)
         case .ends(let window): self.end(window, at: now, into: &effects)
         case .entersTunnel: self.losePath(at: now, into: &effects)
-        case .leavesTunnel: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .leavesTunnel: self.regainPath(resetsParked: true, at: now, into: &effects)
         case .oldPathGone:
             // Without a path nothing says goodbye; then it is the path's return that does.
             if self.lossesOfPath == 0 { effects.append(.hangUp) }
@@ -60,9 +60,9 @@ extension Phone {
     private mutating func end(_ window: PhoneWindow, at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.fault(.ended(fault: window.fault)), at: now, into: &effects)
         switch window.kind {
-        case .offline: self.regainPath(saysGoodbye: true, at: now, into: &effects)
+        case .offline: self.regainPath(resetsParked: true, at: now, into: &effects)
         case .handover:
-            if window.to > window.from { self.regainPath(saysGoodbye: false, at: now, into: &effects) }
+            if window.to > window.from { self.regainPath(resetsParked: false, at: now, into: &effects) }
         case .background:
             self.timesAway -= 1
             self.open(at: now, into: &effects)
@@ -97,7 +97,7 @@ extension Phone {
         }
         if self.lossesOfPath > 0 {
             self.lossesOfPath = 1
-            self.regainPath(saysGoodbye: true, at: now, into: &effects)
+            self.regainPath(resetsParked: true, at: now, into: &effects)
         } else {
             effects.append(.hangUp)
         }
@@ -115,8 +115,7 @@ extension Phone {
         self.handle(app: .pathLost, at: now, into: &effects)
     }
 
-    /// The same, but the connections are those of a network that the phone is not in any more: no RST of its own will
-    /// ever reach the peer over it.
+    /// The connections belong to a network that the phone has left: no RST of its own will ever reach the peer over it.
     private mutating func changePath(isThere: Bool, at now: Instant, into effects: inout [PhoneEffect]) {
         let hadPath = self.lossesOfPath == 0
         if !isThere { self.lossesOfPath += 1 }
@@ -127,11 +126,11 @@ extension Phone {
     }
 
     private mutating func regainPath(
-        saysGoodbye: Bool, at now: Instant, into effects: inout [PhoneEffect]
+        resetsParked: Bool, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.lossesOfPath -= 1
         guard self.lossesOfPath == 0 else { return }
-        if saysGoodbye { effects.append(.hangUp) }
+        if resetsParked { effects.append(.hangUp) }
         self.handle(app: .pathReturned, at: now, into: &effects)
     }
 

@@ -25,21 +25,21 @@ extension Phone {
     /// The fault that waits for a step which the app has come to by this, if there is one.
     mutating func takeArmed(at observation: Observation, _ now: Instant) -> PhoneWindow? {
         guard case .phone(.uploadAccepted) = observation.what, !self.isRunEnded else { return nil }
-        let place = self.armed.firstIndex { $0.trigger == .afterStep(.accepted) }
-        return place.map { self.armed.remove(at: $0).opened(at: now) }
+        let index = self.armed.firstIndex { $0.trigger == .afterStep(.accepted) }
+        return index.map { self.armed.remove(at: $0).opened(at: now) }
     }
 
     /// The fault that comes first in the writes under way, and how many of them the storage takes before it.
     mutating func takeArmed(at now: Instant) -> (window: PhoneWindow, kept: Int)? {
         guard !self.isRunEnded, let written = self.storage?.unflushed, !written.isEmpty else { return nil }
-        var first: (place: Int, kept: Int)?
-        for place in self.armed.indices {
-            guard let kept = self.recordsBefore(self.armed[place], in: written),
+        var first: (index: Int, kept: Int)?
+        for index in self.armed.indices {
+            guard let kept = self.recordsBefore(self.armed[index], in: written),
                 kept < first?.kept ?? .max
             else { continue }
-            first = (place, kept)
+            first = (index, kept)
         }
-        return first.map { (self.armed.remove(at: $0.place).opened(at: now), $0.kept) }
+        return first.map { (self.armed.remove(at: $0.index).opened(at: now), $0.kept) }
     }
 
     private func recordsBefore(_ window: PhoneWindow, in written: [PendingWrite]) -> Int? {
@@ -55,15 +55,15 @@ extension Phone {
             return Self.books(in: written, atLeast: 1)?.upperBound
         case .afterStep(.completed):
             // A DELETE that is tried again writes such a record too.
-            let place = written.firstIndex { write in
+            let index = written.firstIndex { write in
                 guard case .put(let record) = write.change, record.completed else { return false }
                 return self.storage?.isDecided(ScanNumber(record.scan)) == false
             }
-            return place.map { $0 + 1 }
+            return index.map { $0 + 1 }
         }
     }
 
-    /// The places of the books of one result.
+    /// The indices of the books of one result.
     private static func books(in written: [PendingWrite], atLeast least: Int) -> Range<Int>? {
         var start = written.startIndex
         while start < written.endIndex {

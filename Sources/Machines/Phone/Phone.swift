@@ -29,7 +29,7 @@ package struct Phone: Sendable {
     var timesAway = 0
     var timesDead = 0
     var timesFull = 0
-    /// Of the windows that hold the app off the screen or dead, those that never end.
+    /// The number of windows without an end that hold the app off the screen or dead.
     var timesForGood = 0
     /// How far the wall clock is ahead of the true time.
     var clockAhead = Interval.zero

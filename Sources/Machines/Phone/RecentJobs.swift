@@ -10,8 +10,8 @@ struct RecentJobs: Sendable {
     /// Why a DELETE is given up that would hit another job.
     static let reusedCause = "job-id-reused"
 
-    /// Whether it was given before; remembers it.
-    mutating func meet(_ id: String) -> Bool {
+    /// Records an id, and returns whether it was given before.
+    mutating func record(_ id: String) -> Bool {
         var digest = Digest()
         digest.absorbInWords(id)
         let value = digest.value

@@ -31,8 +31,8 @@ struct RememberedEvents: Sendable {
     /// The stream was opened anew.
     mutating func reconnected() { self.isInReplay = false }
 
-    /// Whether the event came before; remembers it.
-    mutating func meet(_ event: SSEEvent) -> Novelty {
+    /// Records an event, and returns whether it came before.
+    mutating func record(_ event: SSEEvent) -> Novelty {
         guard event.hasOwnID, !event.id.isEmpty else { return .new }
         var digest = Digest()
         digest.absorbInWords(event.id)

@@ -54,7 +54,7 @@ struct ScanQueue: Sendable {
     var count: Int { self.scans.count }
 
     func index(of number: ScanNumber) -> Int? {
-        // By place: to look at each scan through a closure would copy it.
+        // By index: a closure would get a copy of each scan.
         for index in self.scans.indices where self.scans[index].scan.record.scan == number.raw {
             return index
         }
@@ -63,10 +63,10 @@ struct ScanQueue: Sendable {
 
     mutating func insert(_ waiting: WaitingScan) {
         // From the end: most scans are the newest when they come.
-        var place = self.scans.count
-        while place > 0, waiting.comes(before: self.scans[place - 1]) { place -= 1 }
+        var index = self.scans.count
+        while index > 0, waiting.comes(before: self.scans[index - 1]) { index -= 1 }
         if waiting.scan.work == .finish { self.decidedCount += 1 }
-        self.scans.insert(waiting, at: place)
+        self.scans.insert(waiting, at: index)
     }
 
     mutating func remove(at index: Int) -> WaitingScan {
@@ -89,7 +89,7 @@ struct ScanQueue: Sendable {
         var opensAt: Instant
     }
 
-    /// The place of the next scan that needs no slot: only its DELETE is left.
+    /// The index of the next scan that needs no slot: only its DELETE is left.
     func nextDecided(_ conditions: Conditions) -> Int? {
         guard self.decidedCount > 0, conditions.opensAt <= conditions.now else { return nil }
         for index in self.scans.indices
@@ -101,7 +101,7 @@ struct ScanQueue: Sendable {
         return nil
     }
 
-    /// The place of the scan whose turn it is to have a slot, if any. An upload never overtakes an older one that only awaits its
+    /// The index of the scan whose turn it is to have a slot, if any. An upload never overtakes an older one that only awaits its
     /// photo or its record; one that serves a backoff is overtaken.
     func next(_ conditions: Conditions) -> Int? {
         guard conditions.opensAt <= conditions.now else { return nil }

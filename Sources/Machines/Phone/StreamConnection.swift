@@ -78,19 +78,19 @@ extension StreamConnection.Stamp {
     init?(comment: ArraySlice<UInt8>, clockZero: Int64) {
         guard comment.starts(with: Self.name) else { return nil }
         var absolute: Int64 = 0
-        var place = comment.startIndex + Self.name.count
-        while place < comment.endIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(comment[place]) {
+        var index = comment.startIndex + Self.name.count
+        while index < comment.endIndex, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(comment[index]) {
             let (product, tooLarge) = absolute.multipliedReportingOverflow(by: 10)
             let (sum, stillTooLarge) = product.addingReportingOverflow(
-                Int64(comment[place] - UInt8(ascii: "0")))
+                Int64(comment[index] - UInt8(ascii: "0")))
             guard !tooLarge, !stillTooLarge else { return nil }
             absolute = sum
-            place += 1
+            index += 1
         }
         let (relative, overflow) = absolute.subtractingReportingOverflow(clockZero)
-        guard place > comment.startIndex + Self.name.count, !overflow else { return nil }
-        self.isReplayed = place < comment.endIndex
-        guard !self.isReplayed || comment[place...].elementsEqual(Self.replayed) else { return nil }
+        guard index > comment.startIndex + Self.name.count, !overflow else { return nil }
+        self.isReplayed = index < comment.endIndex
+        guard !self.isReplayed || comment[index...].elementsEqual(Self.replayed) else { return nil }
         self.at = Instant(nanoseconds: relative)
     }
 

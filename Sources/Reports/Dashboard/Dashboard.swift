@@ -59,7 +59,7 @@ package final class Dashboard {
         let router = DashboardRouter(
             page: LivePage.document(scenario: scenario, description: description), policy: LivePage.policy)
         self.thread = try LoopThread.start(name: "dashboard") {
-            CurrentThread.standBack()
+            CurrentThread.lowerPriority()
             if let loop = try? Loop(clock: clock) {
                 let handler = DashboardLoop(Descriptor(owning: socket), router: router, run: run, loop: loop)
                 let reader = messages.read(on: loop) { handler.handle($0) }

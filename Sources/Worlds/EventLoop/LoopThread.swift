@@ -61,7 +61,7 @@ package final class LoopThread<Result: Sendable> {
 /// The thread that asks.
 package enum CurrentThread {
     /// For long work: every other thread that has something to do goes first.
-    package static func standBack() { shim_stand_back() }
+    package static func lowerPriority() { shim_stand_back() }
 
     /// Does nothing for so long; its loop does not turn meanwhile.
     package static func pause(milliseconds: Int32) { shim_pause(milliseconds) }

@@ -8,7 +8,7 @@ import Plan
 import SimBase
 import Talaria
 
-/// What phones want is done here, and what happens to their requests is told to them: the only place with effects.
+/// Carries out what phones want, and sends them what happens to their requests. All effects are here.
 extension Fleet {
     /// What a request of the present process, or its wake-up, led to.
     func send(_ event: AppEvent, toAppOf phone: Int) {
@@ -34,7 +34,7 @@ extension Fleet {
         self.reportIfMany()
     }
 
-    /// The same for a flush, in the middle of another event. What it brings about waits its turn all the same.
+    /// Hands an event to a phone in the middle of another, for a flush. What it brings about waits its turn.
     func sendNow(_ event: PhoneEvent, to phone: Int) {
         let wasHandling = self.isHandling
         self.isHandling = true
@@ -85,16 +85,16 @@ extension Fleet {
             self.send(.photoPrepared(scan: scan, bytes: ready.jpeg.count, took: nil), toAppOf: phone)
             return
         }
-        let job = PhotoDesk.Job(
+        let job = PreprocessingQueue.Job(
             device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
             process: self.phones[phone].machine.process)
-        if !self.desk.work(on: job) {
-            self.fail(.other("more than \(PhotoDesk.jobsMax) photos are queued for preprocessing"))
+        if !self.preprocessing.work(on: job) {
+            self.fail(.other("more than \(PreprocessingQueue.jobsMax) photos are queued for preprocessing"))
         }
     }
 
-    func photoDone(_ done: PhotoDesk.Done) {
-        guard let phone = self.place(of: done.job.device) else { return }
+    func photoDone(_ done: PreprocessingQueue.Done) {
+        guard let phone = self.index(of: done.job.device) else { return }
         if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
             self.prepared[done.job.photo] = photo
         }
@@ -194,10 +194,10 @@ extension Fleet: TransferDelegate {
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
-        guard let place = self.phones[phone].requests.firstIndex(where: { $0.transfer == transfer }) else {
+        guard let index = self.phones[phone].requests.firstIndex(where: { $0.transfer == transfer }) else {
             return
         }
-        let id = self.phones[phone].requests.remove(at: place).id
+        let id = self.phones[phone].requests.remove(at: index).id
         if self.plan.observesNetwork { self.observe(NetworkSighting(end.stats), of: phone, at: moment) }
         self.send(end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id), toAppOf: phone)
     }

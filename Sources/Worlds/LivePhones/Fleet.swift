@@ -11,14 +11,13 @@ import Talaria
 
 /// One thread's phones of a run on real sockets: one loop, every phone a value in an array.
 ///
-/// Made, run and let go on its own thread; the main thread hears of it by a mailbox and speaks to it by another. See
-/// `FleetThreads`.
+/// Made, run and released on its own thread. Two mailboxes connect it with the main thread. See `FleetThreads`.
 final class Fleet {
     let plan: FleetPlan
     let loop: Loop
     let pool: CurlPool
     let journal: StateJournal
-    let desk: PhotoDesk.Intake
+    let preprocessing: PreprocessingQueue.Intake
     /// Nil where the scenario refuses nothing.
     let refusals: Refusals?
     private let reports: Mailbox<ShardReport>
@@ -72,7 +71,8 @@ final class Fleet {
 
     /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
     init(
-        _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal, desk: PhotoDesk.Intake,
+        _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal,
+        preprocessing: PreprocessingQueue.Intake,
         orders: Mailbox<FleetOrder>, reports: Mailbox<ShardReport>, backlog: ReportBacklog
     ) {
         self.plan = plan
@@ -83,7 +83,7 @@ final class Fleet {
         self.backlog = backlog
         self.journal = journal
         self.prepared = Array(repeating: nil, count: plan.photos.count)
-        self.desk = desk
+        self.preprocessing = preprocessing
         self.refusals = Refusals(plan.faults, seed: plan.seed)
         self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
         self.pool.delegate = self
@@ -199,7 +199,7 @@ final class Fleet {
     }
 
     private func capture(_ arrival: Arrival, at now: Instant) {
-        guard let phone = self.place(of: arrival.device) else {
+        guard let phone = self.index(of: arrival.device) else {
             preconditionFailure("a capture for a phone that is not here")
         }
         // Where there is no shutter it is the phone that is late, not the schedule.
@@ -213,11 +213,11 @@ final class Fleet {
         self.send(.captureDue(arrival, photo), to: phone)
     }
 
-    /// A phone's place here.
-    func place(of device: DeviceNumber) -> Int? {
+    /// The index of a phone in this fleet.
+    func index(of device: DeviceNumber) -> Int? {
         guard self.plan.shard.has(device) else { return nil }
-        let place = self.plan.shard.place(of: device)
-        return self.phones.indices.contains(place) ? place : nil
+        let index = self.plan.shard.index(of: device)
+        return self.phones.indices.contains(index) ? index : nil
     }
 
     private func follow(_ order: FleetOrder) {
@@ -268,7 +268,7 @@ final class Fleet {
     }
 
     func fail(_ failure: FleetFailure) {
-        if self.failure == nil { self.tellMain(.failing) }
+        if self.failure == nil { self.post(.failing) }
         self.failure = self.failure ?? failure
         self.stop()
     }
@@ -284,7 +284,7 @@ final class Fleet {
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()
-        self.tellMain(
+        self.post(
             .finished(
                 FleetOutcome(
                     failure: self.failure, captured: self.captured,
@@ -303,10 +303,10 @@ final class Fleet {
         self.observations.append(observation)
     }
 
-    private func tellMain(_ word: ShardReport.Word) {
+    private func post(_ payload: ShardReport.Payload) {
         self.reportsMade += 1
         self.reports.post(
-            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, word: word))
+            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, payload: payload))
     }
 
     /// A flood of events comes in turns that are much longer than `handOverInterval`.
@@ -320,7 +320,7 @@ final class Fleet {
         self.observations.reserveCapacity(min(batch.count, FleetLimits.handOverMost))
         self.backlog.add(batch.count)
         defer { self.backlog.wait() }
-        self.tellMain(
+        self.post(
             .observations(batch, before: self.observationsMade - batch.count, upTo: self.loop.now()))
         self.handOver?.arm(after: FleetLimits.handOverInterval)
         self.handOvers += 1
@@ -332,16 +332,16 @@ final class Fleet {
         gauges.captured = self.captured
         gauges.arrivalsLate = self.arrivalsLate
         gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
-        // By place: to pass each phone on would copy it.
-        for place in self.phones.indices {
-            if self.phones[place].machine.isBusy { gauges.phonesBusy += 1 }
-            if !self.phones[place].machine.hasPath { gauges.phonesOffline += 1 }
+        // By index: a closure would get a copy of each phone.
+        for index in self.phones.indices {
+            if self.phones[index].machine.isBusy { gauges.phonesBusy += 1 }
+            if !self.phones[index].machine.hasPath { gauges.phonesOffline += 1 }
         }
         switch self.phase {
         case .running: gauges.isIdle = false
         case .draining, .suspending, .over: gauges.isIdle = gauges.phonesBusy == 0
         }
-        self.tellMain(.gauges(gauges))
+        self.post(.gauges(gauges))
     }
 
     // MARK: Storage

@@ -8,7 +8,7 @@ import Talaria
 package enum FleetReport: Sendable {
     /// Everything that one thread's phones saw up to a moment, nearly in order. After the end of time there is nothing.
     case observations([Observation], thread: Int, upTo: Instant)
-    /// Of all threads together.
+    /// The counts of all threads together.
     case gauges(FleetGauges)
     /// The last message, once every thread is done.
     case finished(FleetOutcome)
@@ -16,7 +16,7 @@ package enum FleetReport: Sendable {
 
 /// What one thread tells.
 struct ShardReport: Sendable {
-    enum Word: Sendable {
+    enum Payload: Sendable {
         /// `before`: how many observations its phones had made before the first of these.
         case observations([Observation], before: Int, upTo: Instant)
         case gauges(FleetGauges)
@@ -27,9 +27,9 @@ struct ShardReport: Sendable {
     }
 
     var thread: Int
-    /// Of this thread's reports, from 1.
+    /// The number of this thread's report, from 1.
     var number: Int
-    var word: Word
+    var payload: Payload
 }
 
 /// Holds what one thread tells against its own numbers: a report or an observation that is lost, doubled or moved between the
@@ -45,7 +45,7 @@ struct ShardSequence: Sendable {
         guard report.number == due else {
             return "received report \(report.number) instead of report \(due)"
         }
-        switch report.word {
+        switch report.payload {
         case .gauges, .failing: return nil
         case .finished(_, let observations):
             guard observations != self.observations else { return nil }
@@ -130,7 +130,7 @@ package struct FleetOutcome: Sendable {
         self.photosRejected = photosRejected
     }
 
-    /// Of phones that never started.
+    /// The outcome of phones that never started.
     init(failure: FleetFailure?) {
         self.init(
             failure: failure, captured: 0, capturesDeferred: 0, closedDue: 0, arrivalsLate: 0,
@@ -156,5 +156,5 @@ package enum FleetOrder: Sendable {
     /// No more captures; suspend every phone and end.
     case stop
     /// From the photo desk.
-    case photo(PhotoDesk.Done)
+    case photo(PreprocessingQueue.Done)
 }

@@ -14,12 +14,12 @@ package struct FleetPlan: Sendable {
         /// For the scope of faults.
         package var group = ""
         package var profile: ClientProfile
-        /// The photos that it takes, by their places in `FleetPlan.photos`.
+        /// The photos that it takes, by their indices in `FleetPlan.photos`.
         package var photos: Range<Int>
         package var preprocess: Preprocessing
         /// What happens to it by the scenario's faults.
         package var faults: [PhoneWindow]
-        /// Of a phone in a closed group, which captures again once its last scan was settled.
+        /// Set for a phone of a closed group, which captures again once its last scan was settled.
         package var think: ThinkTimes?
         /// Its way: where it leads without a path. Nil is one path all along.
         package var network: Itinerary?
@@ -46,7 +46,7 @@ package struct FleetPlan: Sendable {
     package var run: UInt64
     /// Numbered from 0; of one thread's plan, those of its shard.
     package var phones: [PhonePlan]
-    /// Of the whole fleet, on every thread.
+    /// The schedule of the whole fleet, on every thread.
     package var arrivals: ArrivalSchedule
     /// When the last capture is due: after it, unfinished scans get the time of `drain`.
     package var lastArrival: Instant
@@ -100,8 +100,8 @@ struct Shard: Hashable, Sendable {
 
     func has(_ device: DeviceNumber) -> Bool { Int(device.raw) % self.count == self.index }
 
-    /// Of a phone that it has, among those that it has.
-    func place(of device: DeviceNumber) -> Int { Int(device.raw) / self.count }
+    /// The index of one of its phones among them.
+    func index(of device: DeviceNumber) -> Int { Int(device.raw) / self.count }
 }
 
 extension FleetPlan {

@@ -2,15 +2,15 @@ import CurlLoop
 package import EventLoop
 import SimBase
 
-/// A fleet on threads of its own. A phone lives and dies on one of them; they share nothing but mailboxes, and what they
-/// tell is put together here, on the loop of the thread that made this.
+/// A fleet on threads of its own. A phone stays on one of them; they share nothing but mailboxes. Their reports are put
+/// together here, on the loop of the thread that made this.
 package final class FleetThreads {
     /// Batches that may wait for the main thread, and orders for a fleet's.
     private static let messagesMax = 1_000_000
 
     private let plan: FleetPlan
-    private let hear: (FleetReport) -> Void
-    private let desk: PhotoDesk
+    private let deliver: (FleetReport) -> Void
+    private let preprocessing: PreprocessingQueue
     private let backlog = ReportBacklog(most: FleetLimits.backlogMost)
     private var orders: [Mailbox<FleetOrder>] = []
     private var threads: [LoopThread<Void>] = []
@@ -29,33 +29,34 @@ package final class FleetThreads {
         return max(1, min(cores - 2, enough))
     }
 
-    /// Reads the state folder and starts so many threads, at most one a phone. `hear` is called on `loop` from its next
-    /// turn on; the last that it hears is `finished`.
-    package init(_ plan: FleetPlan, threads: Int, loop: Loop, hear: @escaping (FleetReport) -> Void) throws {
+    /// Reads the state folder and starts so many threads, at most one a phone. `deliver` is called on `loop` from its next
+    /// turn on; the last report is `finished`.
+    package init(_ plan: FleetPlan, threads: Int, loop: Loop, deliver: @escaping (FleetReport) -> Void) throws
+    {
         let count = min(threads, plan.phones.count)
         precondition(count > 0, "a fleet needs a thread")
         self.plan = plan
-        self.hear = hear
+        self.deliver = deliver
         var busy = FleetGauges()
         busy.isIdle = false
         self.gauges = Array(repeating: busy, count: count)
         self.outcomes = Array(repeating: nil, count: count)
         self.sequences = Array(repeating: ShardSequence(), count: count)
         var state = try StateFolder(path: plan.stateFolder)
-        let places = try state.journals(threads: count)
-        let orders = try places.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
+        let locations = try state.journals(threads: count)
+        let orders = try locations.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
         self.orders = orders
-        self.desk = try PhotoDesk(photos: plan.photos, clock: plan.clock) { done in
+        self.preprocessing = try PreprocessingQueue(photos: plan.photos, clock: plan.clock) { done in
             orders[Int(done.job.device.raw) % orders.count].post(.photo(done))
         }
         let reports = try Mailbox<ShardReport>(messagesMax: Self.messagesMax)
         self.reader = reports.read(on: loop) { [unowned self] batch in
-            for report in batch { self.heard(report) }
+            for report in batch { self.receive(report) }
         }
         CurlGlobal.start()
         do throws(SystemError) {
-            for place in places {
-                try self.start(plan.part(self.threads.count, of: count), state, place, reports)
+            for location in locations {
+                try self.start(plan.part(self.threads.count, of: count), state, location, reports)
             }
         } catch {
             self.stop()
@@ -65,19 +66,21 @@ package final class FleetThreads {
     }
 
     private func start(
-        _ plan: FleetPlan, _ state: StateFolder, _ place: StateJournal.Place, _ reports: Mailbox<ShardReport>
+        _ plan: FleetPlan, _ state: StateFolder, _ location: StateJournal.Location,
+        _ reports: Mailbox<ShardReport>
     ) throws(SystemError) {
         let thread = plan.shard.index
         let orders = self.orders[thread]
-        let intake = self.desk.intake
+        let intake = self.preprocessing.intake
         let backlog = self.backlog
         self.threads.append(
             try LoopThread.start(name: "fleet-\(thread)") {
                 do throws(SystemError) {
                     let loop = try Loop(clock: plan.clock)
-                    let journal = try StateJournal(place)
+                    let journal = try StateJournal(location)
                     Fleet(
-                        plan, loop: loop, state: state, journal: journal, desk: intake, orders: orders,
+                        plan, loop: loop, state: state, journal: journal, preprocessing: intake,
+                        orders: orders,
                         reports: reports, backlog: backlog
                     ).run()
                 } catch {
@@ -85,7 +88,7 @@ package final class FleetThreads {
                     reports.post(
                         ShardReport(
                             thread: thread, number: 1,
-                            word: .finished(FleetOutcome(failure: failure), observations: 0)))
+                            payload: .finished(FleetOutcome(failure: failure), observations: 0)))
                 }
             })
     }
@@ -104,23 +107,23 @@ package final class FleetThreads {
         self.backlog.abandon()
         for thread in self.threads { thread.join() }
         self.threads = []
-        self.desk.stop()
+        self.preprocessing.stop()
     }
 
-    private func heard(_ report: ShardReport) {
+    private func receive(_ report: ShardReport) {
         if let wrong = self.sequences[report.thread].check(report) {
             let text =
                 "the reports of phone thread \(report.thread) are incomplete or out of order (\(wrong))"
             self.disorder = self.disorder ?? text
             self.stop()
         }
-        switch report.word {
+        switch report.payload {
         case .observations(let observations, _, let moment):
-            self.hear(.observations(observations, thread: report.thread, upTo: moment))
+            self.deliver(.observations(observations, thread: report.thread, upTo: moment))
             self.backlog.remove(observations.count)
         case .gauges(let gauges):
             self.gauges[report.thread] = gauges
-            self.tellGauges()
+            self.deliverGauges()
         case .failing:
             self.stop()
         case .finished(let outcome, _):
@@ -128,15 +131,15 @@ package final class FleetThreads {
             if outcome.failure != nil { self.stop() }
             self.outcomes[report.thread] = outcome
             self.gauges[report.thread].isIdle = true
-            self.hear(.observations([], thread: report.thread, upTo: .distantFuture))
+            self.deliver(.observations([], thread: report.thread, upTo: .distantFuture))
             self.finishIfOver()
         }
     }
 
-    private func tellGauges() {
+    private func deliverGauges() {
         var sum = FleetGauges()
         for gauges in self.gauges { sum.add(gauges) }
-        self.hear(.gauges(sum))
+        self.deliver(.gauges(sum))
         // Nothing is left to wait for but the time, on any thread.
         if sum.isIdle { self.stop() }
     }
@@ -148,6 +151,6 @@ package final class FleetThreads {
             sum.add(outcome)
         }
         if let disorder = self.disorder { sum.failure = .other(disorder) }
-        self.hear(.finished(sum))
+        self.deliver(.finished(sum))
     }
 }

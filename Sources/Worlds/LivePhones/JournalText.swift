@@ -41,8 +41,8 @@ struct JournalText {
     mutating func member(_ key: StaticString, numbers: [Int]) {
         self.key(key)
         self.raw("[")
-        for (place, number) in numbers.enumerated() {
-            if place > 0 { self.raw(",") }
+        for (index, number) in numbers.enumerated() {
+            if index > 0 { self.raw(",") }
             self.raw(String(number))
         }
         self.raw("]")

@@ -31,7 +31,7 @@ package struct StateFolder: Sendable {
             self.scans = scans
         }
 
-        /// Of a phone that never was.
+        /// The state of a phone without a record.
         static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
     }
 
@@ -68,7 +68,7 @@ package struct StateFolder: Sendable {
     package private(set) var lost: [LostScan] = []
     /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
     private var stored: [DeviceNumber: Set<UInt32>] = [:]
-    /// While the library is read: the places of the books of each lost scan.
+    /// While the library is read: the ordinals of the books of each lost scan.
     private var booksOfLost: [DeviceNumber: [UInt32: Set<Int>]] = [:]
 
     /// Makes the folder if there is none, and reads it.
@@ -93,17 +93,17 @@ package struct StateFolder: Sendable {
     }
 
     /// Where so many threads write from now on: behind what is there, if the last run had as many, else to new journals.
-    package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Place] {
+    package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Location] {
         precondition(threads > 0, "a folder that nobody writes to")
         if self.layouts.last != threads { self.layouts.append(threads) }
-        let places = (0..<threads).map { thread in
-            StateJournal.Place(folder: self.path, layout: self.layouts.count - 1, thread: thread)
+        let locations = (0..<threads).map { thread in
+            StateJournal.Location(folder: self.path, layout: self.layouts.count - 1, thread: thread)
         }
         // All are made before any is written to: their number tells how many threads the layout is for.
         do throws(SystemError) {
-            for place in places { _ = try StateJournal(place) }
+            for location in locations { _ = try StateJournal(location) }
         } catch { throw .system(error) }
-        return places
+        return locations
     }
 
     /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
@@ -115,30 +115,30 @@ package struct StateFolder: Sendable {
     }
 
     private static func removeJournals(_ path: String) {
-        for place in StateJournal.Place.all(in: path) {
-            for kind in StateJournal.Kind.allCases { FileTree.remove(place.path(of: kind)) }
+        for location in StateJournal.Location.all(in: path) {
+            for kind in StateJournal.Kind.allCases { FileTree.remove(location.path(of: kind)) }
         }
         FileTree.removeFolder(path)
     }
 
     // MARK: Reading
 
-    /// Of each scan that is not settled, the lines that tell its story.
-    private typealias Stories = [DeviceNumber: OrderedTable<UInt32, [[UInt8]]>]
+    /// The lines about each scan that is not settled.
+    private typealias ScanLines = [DeviceNumber: OrderedTable<UInt32, [[UInt8]]>]
 
     private mutating func restore() throws(Failure) {
-        let places = StateJournal.Place.all(in: self.path)
-        for place in places where place.thread == 0 {
-            self.layouts.append(places.count { $0.layout == place.layout })
+        let locations = StateJournal.Location.all(in: self.path)
+        for location in locations where location.thread == 0 {
+            self.layouts.append(locations.count { $0.layout == location.layout })
         }
-        var stories: Stories = [:]
-        for place in places {
-            try self.restoreDevices(place)
-            try self.collectScans(place, into: &stories)
+        var scanLines: ScanLines = [:]
+        for location in locations {
+            try self.restoreDevices(location)
+            try self.collectScans(location, into: &scanLines)
         }
-        var records = self.tell(stories)
+        var records = self.replay(scanLines)
         self.findLost(records)
-        for place in places { try self.restoreLibrary(place, into: &records) }
+        for location in locations { try self.restoreLibrary(location, into: &records) }
         for device in records.keys {
             let scans = (records[device]?.values ?? []).sorted {
                 ($0.capturedUnixMs, $0.scan) < ($1.capturedUnixMs, $1.scan)
@@ -168,9 +168,9 @@ package struct StateFolder: Sendable {
         self.booksOfLost = [:]
     }
 
-    private mutating func restoreDevices(_ place: StateJournal.Place) throws(Failure) {
+    private mutating func restoreDevices(_ location: StateJournal.Location) throws(Failure) {
         var version: String??
-        try self.eachLine(of: place.path(of: .devices)) { folder, bytes in
+        try self.eachLine(of: location.path(of: .devices)) { folder, bytes in
             guard let line = folder.decode(StateJournal.DeviceLine.self, bytes) else { return }
             if version == nil { version = .some(line.version) }
             guard let device = line.d.map({ DeviceNumber($0) }) else { return }
@@ -192,45 +192,46 @@ package struct StateFolder: Sendable {
     }
 
     /// Keeps the lines of scans that nobody has settled: those that were need not be decoded.
-    private mutating func collectScans(_ place: StateJournal.Place, into stories: inout Stories)
+    private mutating func collectScans(_ location: StateJournal.Location, into scanLines: inout ScanLines)
         throws(Failure)
     {
-        try self.eachLine(of: place.path(of: .scans)) { folder, bytes in
+        try self.eachLine(of: location.path(of: .scans)) { folder, bytes in
             guard let subject = JournalSubject(bytes) else {
-                folder.collect(bytes, into: &stories)
+                folder.collect(bytes, into: &scanLines)
                 return
             }
             guard !subject.isCompleted else {
-                stories[subject.device]?[subject.scan] = nil
+                scanLines[subject.device]?[subject.scan] = nil
                 folder.settled(subject.scan, by: subject.device)
                 return
             }
-            stories[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
+            scanLines[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
         }
     }
 
     /// A line that is in another form than we write.
-    private mutating func collect(_ bytes: ArraySlice<UInt8>, into stories: inout Stories) {
+    private mutating func collect(_ bytes: ArraySlice<UInt8>, into scanLines: inout ScanLines) {
         guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
         let device = DeviceNumber(line.d)
         if let record = line.put {
-            stories[device, default: OrderedTable()].append(Array(bytes), to: record.scan)
+            scanLines[device, default: OrderedTable()].append(Array(bytes), to: record.scan)
         } else if let scan = line.scan, line.id != nil {
-            stories[device, default: OrderedTable()].append(Array(bytes), to: scan)
+            scanLines[device, default: OrderedTable()].append(Array(bytes), to: scan)
         } else if let scan = line.scan, line.settled != nil {
-            stories[device]?[scan] = nil
+            scanLines[device]?[scan] = nil
             self.settled(scan, by: device)
         } else if line.wiped == true {
-            stories[device] = nil
+            scanLines[device] = nil
         }
     }
 
-    private mutating func tell(_ stories: Stories) -> [DeviceNumber: OrderedTable<UInt32, DurableScan>] {
+    private mutating func replay(_ scanLines: ScanLines) -> [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+    {
         var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
-        for (device, scans) in stories {
+        for (device, scans) in scanLines {
             for (scan, lines) in scans.entries {
                 var record: DurableScan?
-                for line in lines { self.tell(line[...], of: device, into: &record) }
+                for line in lines { self.replay(line[...], of: device, into: &record) }
                 guard let record, record.scan == scan else { continue }
                 records[device, default: OrderedTable()][scan] = record
             }
@@ -238,7 +239,7 @@ package struct StateFolder: Sendable {
         return records
     }
 
-    private mutating func tell(
+    private mutating func replay(
         _ bytes: ArraySlice<UInt8>, of device: DeviceNumber, into record: inout DurableScan?
     ) {
         guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
@@ -267,9 +268,10 @@ package struct StateFolder: Sendable {
 
     /// The library decides: a kill may have come between a book and its record.
     private mutating func restoreLibrary(
-        _ place: StateJournal.Place, into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+        _ location: StateJournal.Location,
+        into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
     ) throws(Failure) {
-        try self.eachLine(of: place.path(of: .library)) { folder, bytes in
+        try self.eachLine(of: location.path(of: .library)) { folder, bytes in
             if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil,
                 folder.booksOfLost[subject.device]?[subject.scan] == nil
             {

@@ -13,7 +13,7 @@ package final class StateJournal {
     }
 
     /// Which journals of a folder.
-    package struct Place: Hashable, Sendable {
+    package struct Location: Hashable, Sendable {
         let folder: String
         let layout: Int
         let thread: Int
@@ -25,18 +25,18 @@ package final class StateJournal {
         }
 
         /// All that are in a folder: by layout, and in it by thread.
-        static func all(in folder: String) -> [Place] {
-            var places: [Place] = []
+        static func all(in folder: String) -> [Location] {
+            var locations: [Location] = []
             for layout in 0... {
-                let before = places.count
+                let before = locations.count
                 for thread in 0... {
-                    let place = Place(folder: folder, layout: layout, thread: thread)
-                    guard FileTree.exists(place.path(of: .devices)) else { break }
-                    places.append(place)
+                    let location = Location(folder: folder, layout: layout, thread: thread)
+                    guard FileTree.exists(location.path(of: .devices)) else { break }
+                    locations.append(location)
                 }
-                if places.count == before { break }
+                if locations.count == before { break }
             }
-            return places
+            return locations
         }
     }
 
@@ -77,10 +77,10 @@ package final class StateJournal {
     private var pending = (devices: JournalText(), library: JournalText(), scans: JournalText())
 
     /// Opens the journals, or makes them, to write behind what they hold.
-    package init(_ place: Place) throws(SystemError) {
-        self.devices = try JournalFile(path: place.path(of: .devices))
-        self.library = try JournalFile(path: place.path(of: .library))
-        self.scans = try JournalFile(path: place.path(of: .scans))
+    package init(_ location: Location) throws(SystemError) {
+        self.devices = try JournalFile(path: location.path(of: .devices))
+        self.library = try JournalFile(path: location.path(of: .library))
+        self.scans = try JournalFile(path: location.path(of: .scans))
         if self.devices.isEmpty { self.pending.devices.writeHead(version: Self.version) }
     }
 

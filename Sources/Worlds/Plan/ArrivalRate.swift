@@ -1,6 +1,6 @@
 package import SimBase
 
-/// So many arrivals in so much time, as a fraction in lowest terms: nothing is rounded however long a run lasts.
+/// A rate of arrivals as a fraction in lowest terms: nothing is rounded however long a run lasts.
 package struct ArrivalRate: Hashable, Sendable {
     package let arrivals: Int64
     package let per: Interval

@@ -14,7 +14,7 @@ struct ArrivalTimes: IteratorProtocol, Sendable {
     private let random: KeyedRandom
     private let entity: UInt64
     private var index = 0
-    /// Of random arrivals: what has arrived so far.
+    /// The number of random arrivals so far.
     private var position: ArrivalPosition = 0
 
     /// `entity` keys the draws: two groups must not share it.
@@ -50,7 +50,7 @@ private struct GroupArrivals: Sendable {
     private let random: KeyedRandom
     private let entity: UInt64
     private var times: ArrivalTimes
-    /// Phones that have scans left, by their place in the group, and what each has left.
+    /// Phones that have scans left, by their index in the group, and what each has left.
     private var open: [UInt32]
     private var left: [UInt32]
     private let scans: Int
@@ -78,12 +78,12 @@ private struct GroupArrivals: Sendable {
 
     mutating func take() -> Arrival? {
         guard let at = self.nextAt else { return nil }
-        let place = Int(self.random.below(UInt64(self.open.count), .arrivalDevice, self.entity, self.index))
-        let member = Int(self.open[place])
+        let index = Int(self.random.below(UInt64(self.open.count), .arrivalDevice, self.entity, self.index))
+        let member = Int(self.open[index])
         self.left[member] -= 1
         let ordinal = self.scans - Int(self.left[member])
         if self.left[member] == 0 {
-            self.open.swapAt(place, self.open.count - 1)
+            self.open.swapAt(index, self.open.count - 1)
             self.open.removeLast()
         }
         let device = DeviceNumber(self.first + UInt32(member))

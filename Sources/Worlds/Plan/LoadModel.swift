@@ -65,7 +65,7 @@ package enum ArrivalSpacing: Hashable, Sendable {
     case uniform
     /// Independently of each other: exponential distances.
     case poisson
-    /// So many at the same moment.
+    /// This number at the same moment.
     case burst(Int)
 }
 

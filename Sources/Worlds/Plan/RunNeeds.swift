@@ -1,8 +1,8 @@
 /// What a fleet takes of a machine.
 package struct RunNeeds: Hashable, Sendable {
-    /// Of a phone with an open stream: libcurl's part of it, the phone itself, and what is recorded of it.
+    /// The memory of a phone with an open stream: libcurl's part of it, the phone itself, and what is recorded of it.
     package static let phoneBytes: Int64 = 24 << 10
-    /// Of the process without phones: code, histograms, curl's and libevent's tables.
+    /// The memory of the process without phones: code, histograms, curl's and libevent's tables.
     package static let processBytes: Int64 = 40 << 20
 
     package let phones: Int

@@ -4,7 +4,7 @@ package import Phone
 package import SimBase
 package import Talaria
 
-/// A group with its place in the fleet.
+/// A group with its index in the fleet.
 package struct PlannedGroup: Hashable, Sendable {
     package let spec: FleetGroup
     /// The number of its first phone; the others follow.
@@ -80,7 +80,7 @@ package struct RunPlan: Sendable {
         return group
     }
 
-    /// The same where the number came from outside: nil for a foreign caller.
+    /// The group of a number that came from outside; nil for a foreign caller.
     package func groupIfAny(of device: DeviceNumber) -> PlannedGroup? {
         self.groups.last { $0.first <= device }.flatMap { $0.devices.contains(device.raw) ? $0 : nil }
     }

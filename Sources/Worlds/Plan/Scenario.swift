@@ -129,7 +129,7 @@ package enum PhotoSource: Hashable, Sendable {
     case folder(String)
     /// Folders and single photos under `Images/`, in this order.
     case list([String])
-    /// So many synthetic shelves, of half the sides that phones take unless told.
+    /// A number of synthetic shelves. The default is half the sides of a phone's photo.
     case painted(Int, size: PhotoSize?)
 }
 

@@ -2,15 +2,15 @@ import Backend
 import Faults
 import SimBase
 
-/// What is wrong with a scenario that says nothing wrong in any single place.
+/// What is wrong with a scenario that says nothing wrong in any single line.
 package struct ScenarioFinding: Hashable, Sendable {
     /// What it is about, so that a reader of files can point at it.
     package enum Subject: Hashable, Sendable {
         case scenario
-        /// By place in the fleet; `key` as scenario files name it.
+        /// By index in the fleet; `key` as scenario files name it.
         case group(Int, key: String)
         case server(key: String)
-        /// By place in the list; `key` as scenario files name it.
+        /// By index in the list; `key` as scenario files name it.
         case fault(Int, key: String)
     }
 
@@ -199,7 +199,7 @@ package enum ScenarioCheck {
         switch cut {
         case .betweenEvents, .insideEvent: ahead = 0
         case .afterBytes(let bytes): ahead = bytes
-        case .insideUTF8, .insideLineEnd: return false  // Waits for a place that not every event has.
+        case .insideUTF8, .insideLineEnd: return false  // Waits for a byte that not every event has.
         }
         switch trigger {
         case .atOnce: return ahead < Self.eventBytesMin

@@ -12,7 +12,7 @@ package struct Chain: Hashable, Sendable {
 
     init() {}
 
-    /// Of everything so far.
+    /// The digest of everything so far.
     package var value: UInt64 { Self.mixed(self.state ^ UInt64(self.events)) }
 
     mutating func absorb(_ word: UInt64) {

@@ -251,7 +251,7 @@ extension World {
             moment = next
         }
         // When all trouble is over, every phone has the link that its way begins with.
-        if self.course.isHealed, let first = network.first { best = min(best, least(first.profile)) }
+        if self.progress.faultsHaveEnded, let first = network.first { best = min(best, least(first.profile)) }
         return best
     }
 }

@@ -30,7 +30,7 @@ extension WireState {
         self.upWaiting += bytes
     }
 
-    /// Of a photo: counted when the link takes it.
+    /// Counts a part of a photo when the link takes it.
     mutating func sendAtOnce(_ bytes: Int) {
         self.up.sent += bytes
         self.up.delivered += bytes
@@ -168,14 +168,14 @@ extension World {
                     state.movedAt = now
                     state.sendAtOnce(block)
                 }
-                self.tellServer(.receivedFiller(connection, bytes: block))
+                self.sendToServer(.receivedFiller(connection, bytes: block))
             } else {
                 self.wires.update(wire) { state in
                     state.upload = nil
                     state.movedAt = now
                     state.sendAtOnce(Self.uploadEnd.count)
                 }
-                self.tellServer(.received(connection, Self.uploadEnd[...]))
+                self.sendToServer(.received(connection, Self.uploadEnd[...]))
             }
         }
     }
@@ -230,12 +230,12 @@ extension World {
 
     // MARK: To the server
 
-    mutating func tellServer(_ event: ServerEvent) {
+    mutating func sendToServer(_ event: ServerEvent) {
         var effects: [ServerEffect] = []
         swap(&effects, &self.serverEffects)
         self.server.handle(event, at: self.now, into: &effects)
-        for place in effects.indices {
-            self.carryOut(effects.take(place, leaving: .nothing))
+        for index in effects.indices {
+            self.carryOut(effects.take(index, leaving: .nothing))
         }
         effects.clear()
         swap(&effects, &self.serverEffects)
@@ -243,7 +243,7 @@ extension World {
 
     mutating func finArrives(_ wire: WireID) {
         switch self.wires.ask(wire, { $0.serverSide }) {
-        case .open(let connection)?: self.tellServer(.ended(connection))
+        case .open(let connection)?: self.sendToServer(.ended(connection))
         case .silent(_, let since)?:
             // Nothing passes any more: that its peer has given up shows when the server looks.
             let (poll, waited) = (WorldTime.silencePoll.nanoseconds, (self.now - since).nanoseconds)
@@ -255,7 +255,7 @@ extension World {
     mutating func resetArrives(_ wire: WireID) {
         guard let state = self.wires.ask(wire, { $0 }), let connection = state.connection else { return }
         self.wires.update(wire) { $0.serverSide = .over }
-        self.tellServer(.gone(connection))
+        self.sendToServer(.gone(connection))
         self.compare(state, with: connection)
     }
 
@@ -296,19 +296,19 @@ extension World {
                     self.serverEnded(wire, by: ending)
                 }
             }
-            self.tellServerAgain(.cutDone(connection))
+            self.sendToServerNow(.cutDone(connection))
             self.compare(ended, with: connection)
         }
     }
 
-    /// Of what the server wants, something to be answered at once.
-    private mutating func tellServerAgain(_ event: ServerEvent) {
+    /// Answers the server in the middle of its effects.
+    private mutating func sendToServerNow(_ event: ServerEvent) {
         var effects: [ServerEffect] = []
         self.server.handle(event, at: self.now, into: &effects)
         for effect in effects { self.carryOut(effect) }
     }
 
-    /// Bytes come out of the link, in pieces at drawn places.
+    /// Bytes come out of the link, in pieces at drawn offsets.
     private mutating func deliver(_ bytes: [UInt8], on wire: WireID) {
         self.chain.absorb(bytes[...])
         let count = bytes.count
@@ -325,9 +325,9 @@ extension World {
         // One in four comes in two pieces, one in sixteen in three.
         switch draw % 16 {
         case 0...3:
-            let place = 1 + Int((draw >> 8) % UInt64(bytes.count - 1))
-            self.deliver(bytes[..<place], on: wire)
-            self.deliver(bytes[place...], on: wire)
+            let cut = 1 + Int((draw >> 8) % UInt64(bytes.count - 1))
+            self.deliver(bytes[..<cut], on: wire)
+            self.deliver(bytes[cut...], on: wire)
         case 4 where bytes.count > 2:
             let first = 1 + Int((draw >> 8) % UInt64(bytes.count - 2))
             let second = first + 1 + Int((draw >> 32) % UInt64(bytes.count - first - 1))
@@ -374,10 +374,10 @@ extension World {
         }
         if let broken { self.fellSilent(phone, broken, isGivenUp: false) }
         if let first { self.lookAtLatency(of: first, of: phone) }
-        for place in events.indices {
+        for index in events.indices {
             // The phone may have given the request up meanwhile.
             guard self.request(on: wire) == request else { break }
-            self.answer(events.take(place, leaving: .end), to: request, on: wire, of: phone)
+            self.answer(events.take(index, leaving: .end), to: request, on: wire, of: phone)
         }
         if !isReadable, self.request(on: wire) == request {
             self.close(wire)
@@ -456,6 +456,6 @@ extension World {
         let streams = self.server.takeStreamsOpen()
         self.streams.samples.append(.init(least: streams.least, most: streams.most, upTo: self.now))
         self.lookAtBoundsOfServer()
-        if self.course.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
+        if self.progress.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
     }
 }

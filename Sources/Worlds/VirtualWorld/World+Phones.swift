@@ -8,19 +8,19 @@ import Talaria
 /// One phone of a world with what stands around it.
 struct WorldPhone: Sendable {
     var machine: Phone
-    /// Its place in the plan's groups.
+    /// Its index in the plan's groups.
     let group: Int
     /// Wires that are open from its side, in the order in which they were made.
     var wires: [WireID] = []
-    /// Wires that were left without a word.
+    /// Wires that were left open and unread.
     var parked: [WireID] = []
     /// Photos that are ready, by scan: their sizes.
     var photos: [ReadyPhoto] = []
-    /// Something is under way, or will be.
+    /// Whether it has unfinished work, now or when it is taken up again.
     var isBusy = false
-    /// It stays without a path when all trouble is over. Nobody waits for it.
+    /// Whether it stays without a path when the faults end. The run does not wait for it.
     var isBroken = false
-    /// So many flushes of its storage so far, and pieces of what it was sent.
+    /// The numbers of flushes of its storage, and of pieces of what it was sent.
     var flushes: UInt64 = 0
     var pieces: UInt64 = 0
 
@@ -41,7 +41,7 @@ extension World {
         let context = RunContext(
             random: self.random, run: Self.runID(self.plan.run.scenario.seed), clockZero: 0,
             wallClockAtZero: self.plan.wallClockAtZero)
-        for (place, group) in self.plan.run.groups.enumerated() {
+        for (index, group) in self.plan.run.groups.enumerated() {
             for number in group.devices {
                 let device = DeviceNumber(number)
                 self.phones.append(
@@ -50,7 +50,7 @@ extension World {
                             number: device, profile: group.profile,
                             identity: DeviceIdentity.draw(self.random, device), installation: 0,
                             lastScan: .none, remembers: true, context: context),
-                        group: place))
+                        group: index))
                 let phone = self.phones.count - 1
                 let windows = desk?.phoneSchedule(device: device, group: group.spec.name) ?? []
                 for window in windows { self.schedule(.begins(window), of: phone, at: window.from) }
@@ -95,7 +95,7 @@ extension World {
         let isBusy = self.phones[phone].machine.isBusy && !self.phones[phone].isBroken
         if isBusy != self.phones[phone].isBusy {
             self.phones[phone].isBusy = isBusy
-            self.course.busy += isBusy ? 1 : -1
+            self.progress.busy += isBusy ? 1 : -1
         }
         if event.mayFill { self.lookAtBounds(of: phone) }
     }
@@ -110,7 +110,7 @@ extension World {
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
         case .app(.store): break  // The phone remembers what it has stored.
-        case .use: self.course.captured += 1
+        case .use: self.progress.captured += 1
         case .flush: self.flushSoon(phone)
         case .flushNow, .wiped: break
         case .park: self.park(phone)
@@ -137,7 +137,7 @@ extension World {
 
     private mutating func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let group = self.plan.run.groups[self.phones[phone].group].spec
-        let isFirst = group.preprocess == .each || self.course.isFirst(photo)
+        let isFirst = group.preprocess == .each || self.progress.isFirst(photo)
         self.schedule(
             .photo(
                 phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,

@@ -10,7 +10,7 @@ package struct TracedEvent: Hashable, Sendable {
     package let number: Int
     package let what: String
     package let effects: [String]
-    /// Of everything up to its end.
+    /// The digest of everything up to its end.
     package let digest: UInt64
 }
 

@@ -26,7 +26,7 @@ package struct World: Sendable {
     var refusals: FaultDesk?
     /// The disturbances of phones, by the index in their events.
     var disturbances: [PhoneDisturbance] = []
-    var course: Course
+    var progress: RunProgress
     package internal(set) var chain = Chain()
     var observations: [Observation] = []
     /// The digest of all observations.
@@ -78,7 +78,7 @@ package struct World: Sendable {
         if let faults, faults.contains(where: \.kind.isMetByPhone) {
             self.refusals = FaultDesk(specs: faults, random: plan.run.random, side: .phone)
         }
-        self.course = Course(plan)
+        self.progress = RunProgress(plan)
         self.switchOn(faults.map { FaultDesk(specs: $0, random: plan.run.random) })
         self.beginSchedule()
     }
@@ -87,14 +87,14 @@ package struct World: Sendable {
 
     /// Lets the next thing happen. False when the present act is over, or there is nothing left.
     package mutating func step() throws(WorldFailure) -> Bool {
-        let isGoing = self.course.isGoing
+        let isGoing = self.progress.isGoing
         guard isGoing else { return false }
         let queued = self.queue.nextAt ?? .distantFuture
         let serving = self.server.nextWake ?? .distantFuture
         let waking = self.wakes.nextDue() ?? .distantFuture
         let next = min(queued, serving, waking)
         guard next < .distantFuture else {
-            self.course.nothingIsLeft()
+            self.progress.end()
             return false
         }
         if next > self.now {
@@ -111,7 +111,7 @@ package struct World: Sendable {
         } else if serving <= self.now {
             self.remember(.serverWoke)
             self.chain.absorb(15)
-            self.tellServer(.woke)
+            self.sendToServer(.woke)
         } else if let (phone, _) = self.wakes.popDue(at: self.now) {
             self.remember(.phoneWoke(phone))
             self.chain.absorb(16 << 40 | phone)
@@ -120,7 +120,7 @@ package struct World: Sendable {
         self.chain.absorb(self.seen.value)
         self.chain.endEvent()
         if self.isTracing { self.noteTrace() }
-        self.followCourse()
+        self.advancePhase()
         try self.check()
         return true
     }
@@ -195,11 +195,11 @@ package struct World: Sendable {
         switch event {
         case .arrivals: self.makeCaptures()
         case .capture(let arrival):
-            self.course.thinkers -= 1
-            self.course.closedDue += 1
+            self.progress.thinkers -= 1
+            self.progress.closedDue += 1
             self.capture(arrival)
         case .disturbance(let phone, let index):
-            guard !self.course.isHealed else { return }  // All trouble is over.
+            guard !self.progress.faultsHaveEnded else { return }  // The faults have ended.
             self.send(.disturbed(self.disturbances[Int(index)]), to: Int(phone))
         case .photo(let phone, let scan, let process, let photo, let isFirst):
             self.photoIsReady(Int(phone), scan, process: process, photo, isFirst: isFirst)
@@ -213,13 +213,13 @@ package struct World: Sendable {
             self.wires.connect(wire, as: self.server.accept(at: self.now))
         case .bytes(let wire, let bytes):
             guard let connection = self.arrived(bytes.count, on: wire) else { return }
-            self.tellServer(.received(connection, bytes[...]))
+            self.sendToServer(.received(connection, bytes[...]))
         case .upload(let wire): self.continueUpload(wire)
         case .fin(let wire): self.finArrives(wire)
         case .reset(let wire): self.resetArrives(wire)
         case .givenUp(let wire): self.resetArrives(wire)
         case .gauge: self.gaugeStreams()
-        case .phase: break  // Whatever happens, the course is looked at behind it.
+        case .phase: break  // The phase is checked after every event.
         }
     }
 

@@ -135,7 +135,7 @@ package struct WorldFailure: Error, Hashable, Sendable {
         /// Something was to happen before the present.
         case eventInThePast(by: Interval)
         case heapLimit(Int)
-        /// So many events without the time moving on.
+        /// This number of events came without the time moving on.
         case noProgress(Int)
     }
 

@@ -9,14 +9,14 @@ package struct WorldPlan: Sendable {
     package var captures: [Arrival]?
     /// Sizes of the photos, as they are uploaded.
     package var photoBytes: [Int]
-    /// The photos of each group, by its place: places in `photoBytes`.
+    /// The photos of each group, by its index: indices in `photoBytes`.
     package var photos: [Range<Int>]
     /// The time that phones get to settle what they have once all trouble is over; nil is a run that ends in trouble, as
     /// live ones do.
     package var settle: Interval?
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64
-    /// Whether what a server sends comes in pieces at drawn places.
+    /// Whether what a server sends comes in pieces at drawn offsets.
     package var splits: Bool
     /// Leaves out the whole layer of faults: an empty list must come to the same.
     package var bypassesFaults: Bool

@@ -8,7 +8,7 @@ struct StarterFileTests {
         let scenario = try load(StarterFile.text(name: "my-first.one"))
         #expect(scenario.name == "my-first.one")
         let plan = RunPlan(scenario, target: .embedded)
-        #expect(plan.census.scans == 60)
+        #expect(plan.expectedArrivals.scans == 60)
         #expect(plan.expectedFirings.allSatisfy { $0 >= 10 })
     }
 

@@ -82,7 +82,7 @@ final class FleetBench {
                 phone.network = network
                 return phone
             },
-            arrivals: self.run.arrivals, lastArrival: self.run.census.lastArrival,
+            arrivals: self.run.arrivals, lastArrival: self.run.expectedArrivals.lastArrival,
             photos: [try Self.photo()],
             target: CurlTarget(
                 port: port, addresses: ["127.0.0.1"], certificateAuthorities: nil, version: .http1,

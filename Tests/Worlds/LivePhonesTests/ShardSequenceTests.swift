@@ -13,14 +13,14 @@ import Testing
                 at: .zero, device: DeviceNumber(1), scan: .none, what: .phone(.killed)), count: count)
     }
 
-    private static let reports: [ShardReport.Word] = [
+    private static let reports: [ShardReport.Payload] = [
         .observations(observations(3), before: 0, upTo: .zero), .gauges(FleetGauges()),
         .observations([], before: 3, upTo: .zero), .observations(observations(2), before: 3, upTo: .zero),
         .finished(FleetOutcome(failure: nil), observations: 5),
     ]
 
-    private static func numbered(_ words: [ShardReport.Word]) -> [ShardReport] {
-        words.enumerated().map { ShardReport(thread: 0, number: $0.offset + 1, word: $0.element) }
+    private static func numbered(_ words: [ShardReport.Payload]) -> [ShardReport] {
+        words.enumerated().map { ShardReport(thread: 0, number: $0.offset + 1, payload: $0.element) }
     }
 
     private static func wrongs(_ reports: [ShardReport]) -> [String] {

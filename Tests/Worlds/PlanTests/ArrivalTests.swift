@@ -83,10 +83,14 @@ struct ArrivalTests {
     @Test func `a run's total is the smaller of the schedule and the scans there are`() {
         let uniform = group(spacing: .uniform)
         let cut = plan(scenario([uniform], duration: .seconds(10)))
-        #expect(cut.census == Census(scansByGroup: [59], lastArrival: .zero + .nanoseconds(9_833_333_333)))
+        #expect(
+            cut.expectedArrivals
+                == ExpectedArrivals(scansByGroup: [59], lastArrival: .zero + .nanoseconds(9_833_333_333)))
         #expect(cut.arrivals.count(where: { _ in true }) == 59)
         let whole = plan(scenario([uniform], duration: .minutes(10)))
-        #expect(whole.census == Census(scansByGroup: [120], lastArrival: .zero + .seconds(20)))
+        #expect(
+            whole.expectedArrivals == ExpectedArrivals(scansByGroup: [120], lastArrival: .zero + .seconds(20))
+        )
     }
 
     @Test func `photos are chosen by phone and scan`() {

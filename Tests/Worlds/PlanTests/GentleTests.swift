@@ -32,7 +32,7 @@ struct GentleTests {
         let gentle = scenario([group(devices: 40, scans: 3, arrivals: rate(6), spacing: .uniform)])
             .ramped(over: .seconds(10))
         let plan = plan(gentle)
-        #expect(plan.census.scansByGroup == [120])
+        #expect(plan.expectedArrivals.scansByGroup == [120])
         let moments = plan.arrivals.map(\.scheduled)
         // 6 t^2 / 20 = n: arrival n at sqrt(10 n / 3) s, until 30 have come.
         #expect(abs((moments[0] - Instant.zero).nanoseconds - 1_825_741_858) < 2)

@@ -55,7 +55,9 @@ struct StagedArrivalTests {
         #expect(moments == moments.sorted())
         #expect(stages.end == .zero + .seconds(70))
         let plan = plan(scenario([group(devices: 1, scans: 9_999, load: .open(.staged(stages), .uniform))]))
-        #expect(plan.census == Census(scansByGroup: [1_700], lastArrival: .zero + .seconds(70)))
+        #expect(
+            plan.expectedArrivals
+                == ExpectedArrivals(scansByGroup: [1_700], lastArrival: .zero + .seconds(70)))
     }
 
     @Test func `a pause brings nothing, and parts of arrivals add up over stages`() {
@@ -100,7 +102,7 @@ struct StagedArrivalTests {
     @Test func `the duration cuts stages too`() {
         let fleet = group(devices: 1, scans: 5_000, load: .open(.staged(stages), .uniform))
         let plan = plan(scenario([fleet], duration: .seconds(10)))
-        #expect(plan.census.scans == 49, "what is due at the very end is not captured")
+        #expect(plan.expectedArrivals.scans == 49, "what is due at the very end is not captured")
     }
 
     @Test func `scaling the fleet scales every stage`() {
@@ -174,13 +176,13 @@ struct ClosedLoadTests {
         let closed = group("closed", devices: 5, scans: 4, load: .closed(think))
         let mixed = plan(scenario([closed, group("open", devices: 3, scans: 1)]))
         #expect(mixed.arrivals.map { mixed.group(of: $0.device).spec.name } == ["open", "open", "open"])
-        #expect(mixed.census.scansByGroup == [20, 3])
+        #expect(mixed.expectedArrivals.scansByGroup == [20, 3])
         #expect(mixed.thinkTimes(of: mixed.groups[1]) == nil)
         let times = mixed.thinkTimes(of: mixed.groups[0])
         #expect(times == ThinkTimes(think, scans: 4, until: .distantFuture, random: mixed.random))
         let short = plan(scenario([closed], duration: .seconds(5)))
-        #expect((5...15).contains(short.census.scans))
-        #expect(short.census.lastArrival < .zero + .seconds(5))
+        #expect((5...15).contains(short.expectedArrivals.scans))
+        #expect(short.expectedArrivals.lastArrival < .zero + .seconds(5))
     }
 
     @Test func `scaling a closed group changes its phones, not what each of them does`() {

@@ -4,19 +4,19 @@ package import Plan
 package import SimBase
 
 /// Preprocesses photos on a thread of its own, so that streams never wait for pixels: neither in the loops' queues nor,
-/// since the thread stands back, for a processor.
+/// since the thread has a low priority, for a processor.
 ///
 /// For groups that want it, every capture is really worked on, as the app does it; for the others the first of each
 /// photo. What the uploads share is one copy of each photo's result.
-package final class PhotoDesk {
+package final class PreprocessingQueue {
     /// One capture's photo to be worked on.
     package struct Job: Sendable {
         package var device: DeviceNumber
         package var scan: ScanNumber
-        /// Its place in the corpus.
+        /// Its index in the corpus.
         package var photo: Int
         package var preprocess: Preprocessing
-        /// Which of the phone's processes wants it: given back as it is.
+        /// The process of the phone that asked for it. It is returned as it is.
         package var process: UInt32
 
         package init(
@@ -62,7 +62,7 @@ package final class PhotoDesk {
     private let isStopping = Guarded(false)
     private let thread: LoopThread<Bool>
 
-    /// `deliver` is called on the desk's thread, in the order of the jobs.
+    /// `deliver` is called on the queue's thread, in the order of the jobs.
     package init(
         photos: [SourcePhoto], clock: LoopClock, deliver: @escaping @Sendable (Done) -> Void
     ) throws(SystemError) {
@@ -71,7 +71,7 @@ package final class PhotoDesk {
         let isStopping = self.isStopping
         self.thread = try LoopThread.start(name: "photos") {
             guard let loop = try? Loop(clock: clock) else { return false }
-            CurrentThread.standBack()
+            CurrentThread.lowerPriority()
             let worker = PhotoWorker(photos: photos, clock: clock)
             let reader = orders.read(on: loop) { batch in
                 for case .work(let job) in batch where !isStopping.withLock({ $0 }) {
@@ -100,7 +100,7 @@ package final class PhotoDesk {
     }
 }
 
-/// The work itself, confined to the desk's thread.
+/// The work itself, confined to the queue's thread.
 private final class PhotoWorker {
     private let photos: [SourcePhoto]
     private let clock: LoopClock
@@ -113,7 +113,7 @@ private final class PhotoWorker {
         self.prepared = Array(repeating: nil, count: photos.count)
     }
 
-    func work(on job: PhotoDesk.Job) -> PhotoDesk.Done {
+    func work(on job: PreprocessingQueue.Job) -> PreprocessingQueue.Done {
         guard self.photos.indices.contains(job.photo) else {
             return .init(
                 job: job, took: .zero, outcome: .rejected(reason: "the corpus has no photo \(job.photo)"))

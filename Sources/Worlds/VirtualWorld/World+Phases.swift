@@ -5,33 +5,33 @@ import Phone
 import Plan
 package import SimBase
 
-/// How a run goes from its first capture to its end.
-struct Course: Sendable {
-    /// What the run is about.
-    enum Phase: Sendable, Equatable {
-        /// Captures are made. Leaves to `draining` when none is to come.
-        case running
-        /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group has
-        /// settled one and thinks of the next.
-        case draining(until: Instant)
-        /// Every phone says goodbye. Leaves to `closing`.
-        case suspending(until: Instant)
-        /// The server hears the phones' last words. Leaves to `over`.
-        case closing(until: Instant)
-        /// RunError is over and every phone is taken up again: it gets until then to settle what it has. Leaves to
-        /// `closing`, by way of another goodbye.
-        case settling(until: Instant)
-        /// Phones are off; the server's jobs live to their end. Leaves to `over`.
-        case expiring(until: Instant)
-        case over
-    }
+/// The phases of a run, from its first capture to its end.
+enum RunPhase: Sendable, Equatable {
+    /// Captures are made. Leaves to `draining` when none is to come.
+    case running
+    /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group has
+    /// settled one and thinks of the next.
+    case draining(until: Instant)
+    /// Every app is sent away and cleans up. Leaves to `closing`.
+    case suspending(until: Instant)
+    /// The server receives what the phones sent last. Leaves to `expiring` or `over`.
+    case closing(until: Instant)
+    /// The faults have ended and every phone is taken up again: it gets until then to settle what it has. Leaves to
+    /// `suspending`.
+    case quiescing(until: Instant)
+    /// Phones are off; the server's jobs live to their end. Leaves to `over`.
+    case expiring(until: Instant)
+    case over
+}
 
-    var phase = Phase.running
-    /// The trouble is over: no fault, no tunnel, links as their ways begin.
-    var isHealed = false
-    /// Phones that were still at it when their time to settle was over.
+/// How far a run is, with its counts.
+struct RunProgress: Sendable {
+    var phase = RunPhase.running
+    /// No fault and no tunnel is left, and the links are as their itineraries begin.
+    var faultsHaveEnded = false
+    /// Phones that were still busy when their time to quiesce was over.
     var stuck: [DeviceNumber] = []
-    /// Phones with something under way.
+    /// Phones with unfinished work.
     var busy = 0
     /// Users of closed groups who think of their next capture.
     var thinkers = 0
@@ -71,7 +71,7 @@ struct Course: Sendable {
         return !self.preparedPhotos[photo.raw]
     }
 
-    mutating func nothingIsLeft() { self.phase = .over }
+    mutating func end() { self.phase = .over }
 }
 
 extension World {
@@ -79,18 +79,20 @@ extension World {
 
     mutating func beginSchedule() {
         self.schedule(.gauge, at: .zero + WorldTime.gauge)
-        if let next = self.course.nextArrival { self.schedule(.arrivals, at: max(next.scheduled, self.now)) }
+        if let next = self.progress.nextArrival {
+            self.schedule(.arrivals, at: max(next.scheduled, self.now))
+        }
         self.schedule(.phase, at: self.now)
     }
 
-    /// Of the schedule what is due.
+    /// Makes the captures that are due.
     mutating func makeCaptures() {
-        guard case .running = self.course.phase else { return }
-        while let arrival = self.course.nextArrival, arrival.scheduled <= self.now {
-            self.course.advance()
+        guard case .running = self.progress.phase else { return }
+        while let arrival = self.progress.nextArrival, arrival.scheduled <= self.now {
+            self.progress.advance()
             self.capture(arrival)
         }
-        if let next = self.course.nextArrival { self.schedule(.arrivals, at: next.scheduled) }
+        if let next = self.progress.nextArrival { self.schedule(.arrivals, at: next.scheduled) }
     }
 
     mutating func capture(_ arrival: Arrival) {
@@ -110,73 +112,73 @@ extension World {
                 self.phones[phone].machine.captures + 1, of: self.phones[phone].machine.number,
                 settled: settled)
         else { return }
-        self.course.thinkers += 1
+        self.progress.thinkers += 1
         self.schedule(.capture(arrival), at: max(arrival.scheduled, self.now))
-        if case .draining = self.course.phase { self.course.phase = .running }
+        if case .draining = self.progress.phase { self.progress.phase = .running }
     }
 
     // MARK: The end
 
-    /// Phones say goodbye, or have: nothing new happens to them.
+    /// The apps are sent away, or have been: nothing new happens to the phones.
     var isEnding: Bool {
-        switch self.course.phase {
+        switch self.progress.phase {
         case .running, .draining: false
-        case .suspending, .closing, .settling, .expiring, .over: true
+        case .suspending, .closing, .quiescing, .expiring, .over: true
         }
     }
 
     /// Goes on to the next phase when the present one is over.
-    mutating func followCourse() {
-        switch self.course.phase {
+    mutating func advancePhase() {
+        switch self.progress.phase {
         case .running:
-            guard self.course.nextArrival == nil, self.course.thinkers == 0 else { return }
-            self.goOn(to: .draining(until: self.now + self.plan.run.scenario.drain))
+            guard self.progress.nextArrival == nil, self.progress.thinkers == 0 else { return }
+            self.enter(.draining(until: self.now + self.plan.run.scenario.drain))
         case .draining(let until):
-            guard self.course.busy == 0 || until <= self.now else { return }
-            if let settle = self.plan.settle { self.heal(for: settle) } else { self.sayGoodbye() }
+            guard self.progress.busy == 0 || until <= self.now else { return }
+            if let settle = self.plan.settle { self.endFaults(for: settle) } else { self.suspendPhones() }
         case .suspending(let until):
             guard until <= self.now || self.isQuiescent else { return }
-            self.course.farewellsCut += self.phones.count { !$0.machine.isQuiescent }
+            self.progress.farewellsCut += self.phones.count { !$0.machine.isQuiescent }
             for phone in self.phones.indices {
                 for wire in self.phones[phone].wires { self.close(wire) }
                 self.hangUp(phone)
             }
-            self.course.phonesEnded = self.now
-            self.goOn(to: .closing(until: self.now + WorldTime.lastWords))
+            self.progress.phonesEnded = self.now
+            self.enter(.closing(until: self.now + WorldTime.lastWords))
         case .closing(let until):
             guard until <= self.now else { return }
-            if self.course.isHealed {
-                self.goOn(to: .expiring(until: self.now + self.jobLifetime))
+            if self.progress.faultsHaveEnded {
+                self.enter(.expiring(until: self.now + self.jobLifetime))
             } else {
-                self.course.phase = .over
+                self.progress.phase = .over
             }
-        case .settling(let until):
-            guard self.course.busy == 0 || until <= self.now else { return }
-            self.course.stuck = self.phones.filter(\.isBusy).map(\.machine.number)
-            self.sayGoodbye()
+        case .quiescing(let until):
+            guard self.progress.busy == 0 || until <= self.now else { return }
+            self.progress.stuck = self.phones.filter(\.isBusy).map(\.machine.number)
+            self.suspendPhones()
         case .expiring(let until):
-            if until <= self.now || self.server.jobsAlive == 0 { self.course.phase = .over }
+            if until <= self.now || self.server.jobsAlive == 0 { self.progress.phase = .over }
         case .over: break
         }
     }
 
-    private mutating func goOn(to phase: Course.Phase) {
-        self.course.phase = phase
+    private mutating func enter(_ phase: RunPhase) {
+        self.progress.phase = phase
         switch phase {
-        case .draining(let until), .suspending(let until), .closing(let until), .settling(let until),
+        case .draining(let until), .suspending(let until), .closing(let until), .quiescing(let until),
             .expiring(let until):
             self.schedule(.phase, at: until)
         case .running, .over: break
         }
     }
 
-    /// Ends all trouble; what had met a fault already keeps it.
-    private mutating func heal(for settle: Interval) {
-        self.course.isHealed = true
+    /// Ends all faults. An exchange that a fault has been armed for keeps it.
+    private mutating func endFaults(for settle: Interval) {
+        self.progress.faultsHaveEnded = true
         self.server.heal()
         self.refusals = nil
-        // Now, so that nobody ends the act before the phones are taken up again.
-        self.goOn(to: .settling(until: self.now + settle))
+        // First, so that the phase does not end before the phones are taken up again.
+        self.enter(.quiescing(until: self.now + settle))
         for phone in self.phones.indices {
             if self.staysBroken(phone) {
                 self.phones[phone].isBroken = true
@@ -205,14 +207,14 @@ extension World {
             + backend.eventBuffer + .seconds(1)
     }
 
-    /// Ends captures at once; every phone says goodbye.
+    /// Ends captures at once, and suspends every phone.
     package mutating func endEarly() {
         guard !self.isEnding else { return }
-        self.sayGoodbye()
+        self.suspendPhones()
     }
 
-    private mutating func sayGoodbye() {
-        self.goOn(to: .suspending(until: self.now + PhoneLimits.farewellTime))
+    private mutating func suspendPhones() {
+        self.enter(.suspending(until: self.now + PhoneLimits.farewellTime))
         for phone in self.phones.indices { self.send(.runEnded, to: phone) }
     }
 
@@ -239,11 +241,11 @@ extension World {
 }
 
 extension World {
-    /// What nobody sees, at the end of a run that was healed.
+    /// What no observation says, at the end of a run whose faults have ended.
     package var remains: WorldRemains {
         WorldRemains(
-            stuck: self.course.stuck,
-            restless: self.course.isHealed
+            stuck: self.progress.stuck,
+            restless: self.progress.faultsHaveEnded
                 ? self.phones.filter { $0.machine.nextWake != nil && !$0.isBroken }.map(\.machine.number)
                 : [],
             broken: self.phones.filter(\.isBroken).map(\.machine.number))
@@ -254,15 +256,15 @@ extension World {
     // MARK: Counts
 
     /// Captures that were made.
-    package var captured: Int { self.course.captured }
+    package var captured: Int { self.progress.captured }
     /// Captures of closed groups that were due.
-    package var closedDue: Int { self.course.closedDue }
+    package var closedDue: Int { self.progress.closedDue }
     /// Captures that were due while their phone was away, and that it did not come back to make.
     package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.machine.deferred.count } }
-    /// Phones that were still saying goodbye when their time was over.
-    package var farewellsCut: Int { self.course.farewellsCut }
+    /// Phones that were still cleaning up when their time was over.
+    package var farewellsCut: Int { self.progress.farewellsCut }
     /// When the last phone was done.
-    package var phonesEnded: Instant { self.course.phonesEnded }
-    package var phonesBusy: Int { self.course.busy }
+    package var phonesEnded: Instant { self.progress.phonesEnded }
+    package var phonesBusy: Int { self.progress.busy }
     package var phonesOffline: Int { self.phones.count { !$0.machine.hasPath } }
 }

@@ -4,10 +4,10 @@ import Phone
 package import SimBase
 import Talaria
 
-/// How many captures a run will have, and until when. Of a closed group it is the most that there can be and the
-/// earliest that they can be over: as if no scan took any time.
-package struct Census: Hashable, Sendable {
-    /// By the order of the groups.
+/// The number of captures of a run, and when the last is due. For a closed group this is the highest possible number and
+/// the earliest possible end: as if no scan took any time.
+package struct ExpectedArrivals: Hashable, Sendable {
+    /// In the order of the groups.
     package var scansByGroup: [Int]
     package var lastArrival: Instant
 
@@ -56,25 +56,25 @@ extension RunPlan {
     }
 
     /// Counts the whole schedule: time in proportion to the scans.
-    package var census: Census {
-        var census = Census(scansByGroup: [], lastArrival: .zero)
+    package var expectedArrivals: ExpectedArrivals {
+        var expectedArrivals = ExpectedArrivals(scansByGroup: [], lastArrival: .zero)
         for group in self.groups {
             var count = 0
             if var times = group.times(random: self.random) {
                 let wanted = group.spec.devices * group.spec.scansPerDevice
                 while count < wanted, let at = times.next(), at < self.arrivalsEnd {
                     count += 1
-                    census.lastArrival = max(census.lastArrival, at)
+                    expectedArrivals.lastArrival = max(expectedArrivals.lastArrival, at)
                 }
             } else {
                 self.forEachClosedArrival(of: group, scanTime: .zero) { arrival in
                     count += 1
-                    census.lastArrival = max(census.lastArrival, arrival.scheduled)
+                    expectedArrivals.lastArrival = max(expectedArrivals.lastArrival, arrival.scheduled)
                 }
             }
-            census.scansByGroup.append(count)
+            expectedArrivals.scansByGroup.append(count)
         }
-        return census
+        return expectedArrivals
     }
 
     /// How often each fault is expected to fire at least once: by the order of the faults. Decisions are keyed, so
@@ -109,8 +109,8 @@ extension RunPlan {
                     firings[index] += 1
                     continue
                 }
-                guard let place = self.rateLimits.firstIndex(of: index) else { continue }
-                if admitted[place][Int(arrival.device.raw)].isOver(quota, at: arrival.scheduled) {
+                guard let quotaIndex = self.rateLimits.firstIndex(of: index) else { continue }
+                if admitted[quotaIndex][Int(arrival.device.raw)].isOver(quota, at: arrival.scheduled) {
                     firings[index] += 1
                 }
             }

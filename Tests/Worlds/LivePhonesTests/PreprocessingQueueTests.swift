@@ -6,7 +6,7 @@ import Plan
 import SimBase
 import Testing
 
-@Suite struct PhotoDeskTests {
+@Suite struct PreprocessingQueueTests {
     private func corpus() throws -> [SourcePhoto] {
         let bitmap = Bitmap(width: 64, height: 48, pixels: [UInt8](repeating: 90, count: 64 * 48 * 3))
         var encoder = JPEGEncoder()
@@ -18,24 +18,26 @@ import Testing
         ]
     }
 
-    /// Collects from the desk's thread until all is done.
-    private func run(_ jobs: [PhotoDesk.Job]) throws -> [PhotoDesk.Done] {
-        let done = Guarded<[PhotoDesk.Done]>([])
+    /// Collects from the queue's thread until all is done.
+    private func run(_ jobs: [PreprocessingQueue.Job]) throws -> [PreprocessingQueue.Done] {
+        let done = Guarded<[PreprocessingQueue.Done]>([])
         let delivered = DispatchSemaphore(value: 0)
-        let desk = try PhotoDesk(photos: try self.corpus(), clock: .startingNow()) { result in
+        let queue = try PreprocessingQueue(photos: try self.corpus(), clock: .startingNow()) { result in
             done.withLock { $0.append(result) }
             delivered.signal()
         }
-        for job in jobs { #expect(desk.intake.work(on: job)) }
+        for job in jobs { #expect(queue.intake.work(on: job)) }
         for _ in jobs {
             guard delivered.wait(timeout: .now() + .seconds(20)) == .success else { break }
         }
-        desk.stop()
+        queue.stop()
         return done.withLock { $0 }
     }
 
-    private func job(_ scan: UInt32, photo: Int, _ preprocess: Preprocessing = .each) -> PhotoDesk.Job {
-        PhotoDesk.Job(
+    private func job(_ scan: UInt32, photo: Int, _ preprocess: Preprocessing = .each)
+        -> PreprocessingQueue.Job
+    {
+        PreprocessingQueue.Job(
             device: DeviceNumber(1), scan: ScanNumber(scan), photo: photo, preprocess: preprocess)
     }
 
@@ -73,18 +75,18 @@ import Testing
         #expect(reasons[2] == nil)
     }
 
-    @Test func `a desk that is stopped finishes the photo at hand and leaves those that wait`() throws {
+    @Test func `a queue that is stopped finishes the photo at hand and leaves those that wait`() throws {
         let done = Guarded<[ScanNumber]>([])
         let (begun, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let desk = try PhotoDesk(photos: try self.corpus(), clock: .startingNow()) { result in
+        let queue = try PreprocessingQueue(photos: try self.corpus(), clock: .startingNow()) { result in
             done.withLock { $0.append(result.job.scan) }
             begun.signal()
-            // Each takes so long that the last is far away when the desk is told to stop.
+            // Each takes so long that the last is far away when the queue is told to stop.
             _ = never.wait(timeout: .now() + .milliseconds(200))
         }
-        for scan in 1...20 as ClosedRange<UInt32> { #expect(desk.intake.work(on: self.job(scan, photo: 0))) }
+        for scan in 1...20 as ClosedRange<UInt32> { #expect(queue.intake.work(on: self.job(scan, photo: 0))) }
         #expect(begun.wait(timeout: .now() + .seconds(20)) == .success)
-        desk.stop()
+        queue.stop()
         let scans = done.withLock { $0 }
         #expect(scans.first == ScanNumber(1))
         #expect(scans.count < 20)
