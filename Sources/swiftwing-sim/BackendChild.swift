@@ -26,7 +26,7 @@ final class BackendChild {
     private(set) var isToldOut = false
     private var hasBegun = false
     /// What came of its account is not what it sent, or not all of it.
-    private(set) var disorder: BackendReportReader.OutOfStep?
+    private(set) var disorder: BackendReportReader.SequenceError?
 
     /// How the process ended, if it did.
     var endText: String? {
@@ -134,14 +134,14 @@ final class BackendChild {
         case .end, .failed:
             // One that was let go before it began has nothing to report, not even an end.
             if self.hasBegun {
-                do throws(BackendReportReader.OutOfStep) { try self.reader.finish() } catch {
+                do throws(BackendReportReader.SequenceError) { try self.reader.finish() } catch {
                     self.disorder = error
                 }
             }
             self.stopListening()
             return
         }
-        do throws(BackendReportReader.OutOfStep) {
+        do throws(BackendReportReader.SequenceError) {
             try self.reader.receive(bytes[...], into: &reports)
         } catch {
             self.disorder = error

@@ -34,7 +34,7 @@ extension FaultEffect {
         switch spec.kind {
         case .rateLimit(let quota, let retryAfter):
             // What ends an upload before it is asked for leaves no trace that says whether it was counted.
-            let isCertain = !earlier.contains { $0.kind.cutting != nil && $0.place.covers(.upload) }
+            let isCertain = !earlier.contains { $0.kind.cutting != nil && $0.target.covers(.upload) }
             self = .limit(
                 AdmissionQuota(quota), retryAfter: retryAfter,
                 isRecounted: spec.count == .eachAttempt && isCertain, from: .zero + spec.window.at,

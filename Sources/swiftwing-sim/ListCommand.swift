@@ -19,8 +19,8 @@ enum ListCommand {
             let name = String(URL(filePath: path).lastPathComponent.dropLast(ScenarioFinder.suffix.count))
             // A name means the first that is found; the others are there by their paths only.
             let isHidden = !known.insert(name).inserted
-            let place = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
-            rows.append([isHidden ? place : name, Self.description(path), place])
+            let path = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
+            rows.append([isHidden ? path : name, Self.description(path), path])
         }
         guard !rows.isEmpty else {
             console.out("no scenarios found")

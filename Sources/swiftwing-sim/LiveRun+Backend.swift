@@ -15,7 +15,7 @@ extension LiveRun {
             self.request.target.map { ProxyCommand.embedded($0, scenarioPath: path, nonce: nonce) }
             ?? ["serve", "--embedded", nonce, "--", path]
         let child = try BackendChild(words, loop: self.loop) { [unowned self] reports in
-            self.account.heard(backend: reports, directory: self.directory)
+            self.account.receive(backend: reports, directory: self.directory)
         }
         self.child = child
         try self.wait(for: child, "read the resolved scenario") { child.isReady }
@@ -30,7 +30,7 @@ extension LiveRun {
         // No load before it is certain that this is the server that was started.
         let curl = self.preparation.curlTarget(port: port)
         let answer = Preflight.ask(
-            base + BackendServer.noncePath, headers: [], target: curl, loop: self.loop)
+            base + SocketServer.noncePath, headers: [], target: curl, loop: self.loop)
         self.noticeInterruption()
         guard !self.isInterrupted else { return nil }
         switch answer {

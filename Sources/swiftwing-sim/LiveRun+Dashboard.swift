@@ -23,7 +23,7 @@ extension LiveRun {
         self.console.error("dashboard: \(dashboard.url)")
     }
 
-    func tellDashboard() {
+    func updateDashboard() {
         let now = self.clock.now()
         guard let dashboard = self.dashboard, self.outcome == nil, now >= .zero,
             self.toldAt.map({ now - $0 >= .seconds(1) }) ?? true
@@ -59,7 +59,7 @@ extension LiveRun {
         result.findings = recorder.findings
         return LiveMoment(
             at: now, measured: recorder.measuredUntil, result: result,
-            chronicle: recorder.chronicle.withoutPhones,
+            timeline: recorder.timeline.withoutPhones,
             scansPlanned: self.plan.scenario.closedGroups.isEmpty
                 ? self.preparation.expectedArrivals.scans : nil,
             lastArrival: self.preparation.expectedArrivals.lastArrival,

@@ -55,8 +55,8 @@ extension LiveRun {
         result.findings = findings.findings
         if self.preparation.isEmbedded { result.streamsOpen = account.streamsOpen }
         if self.endedBy == nil, self.failure == nil { result.drained = self.plan.scenario.drain }
-        result.take(account.recorder.chronicle.troubles)
-        return self.report(&result, &judgement, account.recorder.chronicle)
+        result.take(account.recorder.timeline.impairments)
+        return self.report(&result, &judgement, account.recorder.timeline)
     }
 
     /// All of it but what a report adds.
@@ -82,11 +82,11 @@ extension LiveRun {
     }
 
     private func report(
-        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: RunTimeline
+        _ result: inout RunResult, _ judgement: inout Judgement, _ timeline: RunTimeline
     ) -> ExitCode {
-        self.dashboard?.judged(result, chronicle.withoutPhones)
+        self.dashboard?.judged(result, timeline.withoutPhones)
         return RunOutput(directory: self.directory, console: self.console)
-            .finish(&result, &judgement, chronicle) { self.dashboard?.finish($0) }
+            .finish(&result, &judgement, timeline) { self.dashboard?.finish($0) }
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -120,8 +120,9 @@ extension LiveRun {
                 ? ["interrupted before the first capture"] : ["the phones ended without a final report"]
         }
         var warnings: [String] = []
-        if outcome.farewellsCut > 0 {
-            warnings.append("\(outcome.farewellsCut) phones had not finished shutting down at the time limit")
+        if outcome.shutdownsTimedOut > 0 {
+            warnings.append(
+                "\(outcome.shutdownsTimedOut) phones had not finished shutting down at the time limit")
         }
         if outcome.capturesDeferred > 0 {
             warnings.append(

@@ -74,12 +74,12 @@ final class LiveRun {
             preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
             hasGateway: preparation.hasGateway)
         let scenario = preparation.plan.scenario
-        let place =
+        let index =
             preparation.request.output.map { RunLocation.exactly($0) }
             ?? .dated(
                 reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
         self.directory = try RunDirectory.create(
-            place,
+            index,
             log: ObservationLog(isTracing: preparation.request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
         // Before any interruption, which would excuse it.
@@ -145,10 +145,10 @@ final class LiveRun {
     /// Phones connect to the addresses that were found once, for all of them.
     private func noteLookup(of target: TargetURL) {
         guard let lookup = target.lookup else { return }
-        let sighting = NetworkSighting(lookup: lookup, connect: nil, tls: nil, firstByte: nil)
-        self.account.heard(
+        let payload = NetworkObservation(lookup: lookup, connect: nil, tls: nil, firstByte: nil)
+        self.account.receive(
             phones: [
-                Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(sighting))
+                Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(payload))
             ], thread: 0, upTo: .zero, directory: self.directory)
     }
 
@@ -161,15 +161,15 @@ final class LiveRun {
     // MARK: The fleet
 
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
-        let desk = self.plan.faultDesk
+        let planner = self.plan.faultDesk
         let photos = self.preparation.photos
-        let phones = self.plan.groups.enumerated().flatMap { place, group in
+        let phones = self.plan.groups.enumerated().flatMap { index, group in
             group.devices.map { number in
                 let device = DeviceNumber(number)
                 var phone = FleetPlan.PhonePlan(
-                    number: device, profile: group.profile, photos: photos.ranges[place],
+                    number: device, profile: group.profile, photos: photos.ranges[index],
                     preprocess: group.spec.preprocess,
-                    faults: desk.phoneSchedule(device: device, group: group.spec.name),
+                    faults: planner.phoneSchedule(device: device, group: group.spec.name),
                     think: self.plan.thinkTimes(of: group))
                 phone.group = group.spec.name
                 phone.network = group.spec.network
@@ -190,7 +190,7 @@ final class LiveRun {
             plan.observesNetwork = true
         }
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
-            [unowned self] in self.heard($0)
+            [unowned self] in self.receive($0)
         }
     }
 
@@ -200,10 +200,10 @@ final class LiveRun {
             .draw(.deviceIdentity, .max, UInt64(bitPattern: self.startedWall)) | 1
     }
 
-    private func heard(_ report: FleetReport) {
+    private func receive(_ report: FleetReport) {
         switch report {
         case .observations(let observations, let thread, let moment):
-            self.account.heard(
+            self.account.receive(
                 phones: observations, thread: thread, upTo: moment, directory: self.directory)
         case .gauges(let gauges): self.gauges = gauges
         case .finished(let outcome): self.outcome = outcome
@@ -239,7 +239,7 @@ final class LiveRun {
             self.checkObjectives()
             self.checkOutput()
             self.showProgress()
-            self.tellDashboard()
+            self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }
         self.watchman?.arm(after: .milliseconds(50))

@@ -10,7 +10,7 @@ struct PhotoCorpus {
     typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
 
     private(set) var photos: [SourcePhoto] = []
-    /// By the order of the groups: places in `photos`.
+    /// By the order of the groups: indexes in `photos`.
     private(set) var ranges: [Range<Int>] = []
     /// What was skipped and why.
     private(set) var problems: [String] = []
@@ -45,7 +45,7 @@ struct PhotoCorpus {
 
     private mutating func read(_ names: [String], scenarioPath: String) throws {
         for name in names {
-            let path = try ScenarioSource.photoPlace(name, scenarioPath: scenarioPath)
+            let path = try ScenarioSource.photoPath(name, scenarioPath: scenarioPath)
             let folder = try PhotoInput.of(path) { () throws(ImagingError) in
                 PhotoFolder.isPhotograph(name)
                     ? try PhotoFolder(photo: path) : try PhotoFolder.load(path: path)
@@ -58,20 +58,20 @@ struct PhotoCorpus {
 }
 
 /// Paints shelves on as many threads as there are processors.
-enum Easel {
+enum ParallelPainter {
     static func paint(_ shelves: [PaintedShelf]) throws -> [SourcePhoto] {
         let painted = Guarded<[Result<SourcePhoto, ImagingError>?]>(
             .init(repeating: nil, count: shelves.count))
-        DispatchQueue.concurrentPerform(iterations: shelves.count) { place in
+        DispatchQueue.concurrentPerform(iterations: shelves.count) { index in
             guard !Interruption.isRequested else { return }
-            let shelf = shelves[place]
+            let shelf = shelves[index]
             var encoder = JPEGEncoder()
             let result = Result { () throws(ImagingError) in
                 SourcePhoto(
                     name: shelf.name, jpeg: try ShelfPainter.jpeg(shelf.picture, encoder: &encoder),
                     size: shelf.picture.size)
             }
-            painted.withLock { $0[place] = result }
+            painted.withLock { $0[index] = result }
         }
         try RunInterruption.check()
         return try painted.withLock { $0 }.compactMap { try $0?.get() }

@@ -122,7 +122,9 @@ enum PlanCommand {
         let specs = plan.scenario.faults
         guard !specs.isEmpty else { return (["", "faults: none"], []) }
         let firings = plan.expectedFirings
-        let rows = zip(specs, firings).map { [$0.id, String($1), "\($0.kind.name) on \($0.place.rawValue)"] }
+        let rows = zip(specs, firings).map {
+            [$0.id, String($1), "\($0.kind.name) on \($0.target.rawValue)"]
+        }
         let rare = zip(specs, firings).filter { $1 < Self.firingsMin }.map { spec, count in
             "\(spec.id) is expected to fire \(Self.count(count, "time")); fewer than \(Self.firingsMin) give little evidence"
         }

@@ -37,7 +37,7 @@ enum PlanFiles {
             eventsPerInstantMax: plan.limits.eventsPerInstantMax,
             outcome: .init(
                 digest: Hexadecimal.text(outcome.value, digits: 16), events: outcome.events))
-        saved.staysBroken = plan.staysBroken
+        saved.staysOffline = plan.staysOffline
         saved.shufflesTies = plan.shufflesTies
         return saved
     }
@@ -51,7 +51,7 @@ extension WorldPlan {
         self.settle = saved.settle
         self.wallClockAtZero = saved.wallClockAtZero
         self.splits = saved.splits
-        self.staysBroken = saved.staysBroken
+        self.staysOffline = saved.staysOffline
         self.shufflesTies = saved.shufflesTies
         self.limits.heapMax = saved.heapMax
         self.limits.eventsPerInstantMax = saved.eventsPerInstantMax

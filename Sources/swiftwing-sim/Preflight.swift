@@ -110,9 +110,10 @@ struct PreflightAnswer {
     var contradiction: PreflightFailure? {
         let status = self.head.status
         if (300..<400).contains(status) {
-            let place = self.head.first("Location").map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
+            let destination =
+                self.head.first("Location").map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
             return PreflightFailure(
-                text: "it redirects\(place) (status \(status))",
+                text: "it redirects\(destination) (status \(status))",
                 hint: "phones do not follow redirects; use the final URL")
         }
         guard !self.isEventStream, self.type != "application/json", !self.type.hasSuffix("+json") else {

@@ -72,7 +72,7 @@ enum ProxyCommand {
         let scenario = try ScenarioSource.served(arguments, console)
         let plan = RunPlan(try scenario ?? .servedByDefault(arguments), target: .foreign)
         let wall = WallClock.now() / 1_000_000
-        var setup = ServerSetup(
+        var setup = LiveServerConfiguration(
             plan, host: arguments["--host"] ?? "127.0.0.1",
             port: try arguments.number("--port", in: 0...65_535) ?? 0,
             origin: Self.origin(upstream, connections, wallClockAtZero: wall), nonce: "stand-alone")
@@ -88,7 +88,7 @@ enum ProxyCommand {
     ) -> ServerOrigin {
         let path = URLComponents(string: upstream.base)?.percentEncodedPath ?? ""
         return .upstream(
-            UpstreamSetup(
+            UpstreamConfiguration(
                 base: upstream.base,
                 target: CurlTarget(
                     port: upstream.port, addresses: upstream.addresses,

@@ -30,7 +30,9 @@ final class RecordingFile: Sendable {
     private let state = Guarded(State())
 
     /// Nil when no recording was asked for. An existing file is never written over.
-    init?(_ arguments: Arguments, by command: String, began: Int64, _ setup: inout ServerSetup) throws {
+    init?(_ arguments: Arguments, by command: String, began: Int64, _ setup: inout LiveServerConfiguration)
+        throws
+    {
         guard let path = arguments["--record"] else { return nil }
         let url = URL(filePath: path)
         do {
@@ -65,7 +67,7 @@ final class RecordingFile: Sendable {
             guard state.failure == nil, !state.isFull else { return false }
             guard state.bytes + text.count <= Self.bytesMax else {
                 state.isFull = true
-                self.tellFull(lines: state.lines)
+                self.warnThatFull(lines: state.lines)
                 return false
             }
             state.bytes += text.count
@@ -80,7 +82,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    private func tellFull(lines: Int) {
+    private func warnThatFull(lines: Int) {
         let size = Self.bytesMax >> 20
         let text =
             "the recording '\(self.path)' ends after \(lines) lines: it has reached the limit of \(size) MiB; serving continues\n"

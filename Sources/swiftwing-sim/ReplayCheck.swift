@@ -29,11 +29,11 @@ struct ReplayCheck {
         let common = zip(first.lines, second.lines).prefix { $0 == $1 }.count
         let from = common * Chain.interval
         let (left, right) = try self.both(["--events", "\(from)..\(from + Chain.interval - 1)"])
-        self.tell(left.lines, right.lines, from: from)
+        self.printDifference(left.lines, right.lines, from: from)
         return .internalError
     }
 
-    private func tell(_ left: [Substring], _ right: [Substring], from: Int) {
+    private func printDifference(_ left: [Substring], _ right: [Substring], from: Int) {
         self.console.out("NOT identical in two processes with different hash seeds")
         let same = zip(left, right).prefix { $0 == $1 }.count
         guard same < max(left.count, right.count) else {

@@ -46,7 +46,7 @@ enum ReplayCommand {
         if arguments.has("--verify") {
             return try ReplayCheck(path: path, hasCanary: arguments.has("--canary"), console: console).run()
         }
-        if arguments.has("--canary") { plan.letOrderLeak() }
+        if arguments.has("--canary") { plan.injectNondeterminism() }
         if arguments.has("--chain") || arguments["--events"] != nil {
             return try Self.printChain(of: plan, events: Self.events(arguments), console)
         }
@@ -90,8 +90,8 @@ enum ReplayCommand {
             return .internalError
         }
         if events.isEmpty {
-            for (place, value) in world.chain.checkpoints.enumerated() {
-                console.out("\((place + 1) * Chain.interval) \(Hexadecimal.text(value, digits: 16))")
+            for (index, value) in world.chain.checkpoints.enumerated() {
+                console.out("\((index + 1) * Chain.interval) \(Hexadecimal.text(value, digits: 16))")
             }
             console.out("\(world.chain.events) \(Hexadecimal.text(world.chain.value, digits: 16))")
         }
@@ -105,7 +105,7 @@ enum ReplayCommand {
 
 extension WorldPlan {
     /// What must never happen, on purpose: photos change places as the order of a set wants it.
-    mutating func letOrderLeak() {
+    mutating func injectNondeterminism() {
         let order = Array(Set(self.photoBytes.indices))
         self.photoBytes = order.map { self.photoBytes[$0] }
     }

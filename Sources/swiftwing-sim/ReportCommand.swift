@@ -34,13 +34,13 @@ enum ReportCommand {
                 .usage, "merging several folders requires --output DIR",
                 hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
         }
-        let places = folders.map(Self.place)
-        if let twice = folders.indices.first(where: { places[..<$0].contains(places[$0]) }) {
+        let paths = folders.map(Self.path)
+        if let twice = folders.indices.first(where: { paths[..<$0].contains(paths[$0]) }) {
             throw CommandFailure(
                 .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
         }
         if let output = arguments["--output"], !arguments.has("--force"), RunDirectory.holdsLogs(output),
-            !(places.count == 1 && places[0] == Self.place(output))
+            !(paths.count == 1 && paths[0] == Self.path(output))
         {
             throw CommandFailure(
                 .usage, "\(output) already contains a run",
@@ -55,14 +55,14 @@ enum ReportCommand {
             }
             report = merged
         }
-        let place = arguments["--output"] ?? folders[0]
+        let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff
-        report.result.directory = place
+        report.result.directory = path
         var complaint: OutputError?
         do throws(OutputError) {
             let files = report.files.filter { !isWhole || $0.name != RunDirectory.FileName.summary }
-            report.result.files = try ReportFile.write(files, to: place)
+            report.result.files = try ReportFile.write(files, to: path)
         } catch {
             complaint = error
             report.result.files = error.saved
@@ -73,7 +73,7 @@ enum ReportCommand {
     }
 
     /// A path that is equal for every way to name a folder.
-    private static func place(_ folder: String) -> String {
+    private static func path(_ folder: String) -> String {
         URL(filePath: folder).resolvingSymlinksInPath().standardizedFileURL.path
     }
 

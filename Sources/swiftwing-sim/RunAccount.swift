@@ -56,7 +56,7 @@ struct RunAccount {
     mutating func lost(_ scans: [StateFolder.LostScan], directory: RunDirectory) {
         self.received += scans.count
         for scan in scans {
-            self.recorder.saw(
+            self.recorder.record(
                 Observation(
                     at: .zero, device: scan.device, scan: scan.scan,
                     what: .phone(.lostFromStorage(books: scan.books))), in: directory)
@@ -73,7 +73,7 @@ struct RunAccount {
     /// Why the run should end now.
     mutating func ending(at moment: Instant) -> RunEnding? { self.recorder.ending(at: moment) }
 
-    mutating func heard(
+    mutating func receive(
         phones observations: [Observation], thread: Int, upTo moment: Instant, directory: RunDirectory
     ) {
         self.received += observations.count
@@ -82,7 +82,7 @@ struct RunAccount {
         self.settle(directory)
     }
 
-    mutating func heard(backend reports: [BackendReport], directory: RunDirectory) {
+    mutating func receive(backend reports: [BackendReport], directory: RunDirectory) {
         for report in reports {
             switch report {
             case .observation(let observation):
@@ -131,8 +131,8 @@ struct RunAccount {
 
     private mutating func settle(_ directory: RunDirectory) {
         while let observation = self.merge.next() {
-            if self.watchesMoments { self.sometimes.saw(observation) }
-            self.recorder.saw(observation, in: directory)
+            if self.watchesMoments { self.sometimes.record(observation) }
+            self.recorder.record(observation, in: directory)
         }
     }
 }
@@ -228,8 +228,8 @@ extension FleetMap {
     init(_ plan: RunPlan) {
         self.init(
             groups: plan.groups.map(\.spec.name),
-            groupOfDevice: plan.groups.enumerated().flatMap { place, group in
-                Array(repeating: UInt16(place), count: group.spec.devices)
+            groupOfDevice: plan.groups.enumerated().flatMap { index, group in
+                Array(repeating: UInt16(index), count: group.spec.devices)
             })
     }
 }

@@ -60,7 +60,7 @@ enum RunCommand {
                 console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")
             }
             defer { console.clearProgress() }
-            return try Easel.paint(shelves)
+            return try ParallelPainter.paint(shelves)
         }
         defer { preparation.state.removeIfTemporary() }
         return try LiveRun(preparation, console: console).run()

@@ -16,7 +16,7 @@ struct RunOutput {
 
     /// Returns what the process ends with. `isWritten` gets the result as the files have it.
     func finish(
-        _ result: inout RunResult, _ judgement: inout Judgement, _ chronicle: RunTimeline,
+        _ result: inout RunResult, _ judgement: inout Judgement, _ timeline: RunTimeline,
         isWritten: (RunResult) -> Void = { _ in }
     ) -> ExitCode {
         var ifItFails = judgement
@@ -24,7 +24,7 @@ struct RunOutput {
         var complaint: OutputError?
         do throws(OutputError) {
             result.files = try self.directory.finish(
-                result, chronicle, failures: self.failures, exitOnFailure: ifItFails.exit)
+                result, timeline, failures: self.failures, exitOnFailure: ifItFails.exit)
         } catch {
             complaint = error
             judgement = ifItFails
@@ -38,7 +38,7 @@ struct RunOutput {
             let failure = OutputError.Failure(path: "standard output", reason: SystemError.text(of: code))
             judgement = ifItFails
             result.fail(OutputError(failures: [failure], saved: []), judgement.exit)
-            self.directory.rewrite(result, chronicle)
+            self.directory.rewrite(result, timeline)
         }
         return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
     }

@@ -88,12 +88,12 @@ enum ScenarioSource {
         _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {
         for finding in ScenarioCheck.warnings(loaded.scenario, for: purpose) {
-            var place = ""
+            var path = ""
             if case .fault(let index, let key) = finding.subject {
-                place = "faults.\(loaded.scenario.faults[index].id).\(key): "
+                path = "faults.\(loaded.scenario.faults[index].id).\(key): "
             }
             let help = finding.help.map { " (\($0))" } ?? ""
-            console.error("\(loaded.path): warning: \(place)\(finding.message)\(help)")
+            console.error("\(loaded.path): warning: \(path)\(finding.message)\(help)")
         }
     }
 
@@ -108,17 +108,17 @@ enum ScenarioSource {
 
     /// The folder of photos, or the photo, that a scenario means: `Images/NAME` in the current folder, beside the
     /// scenario's folder or beside the installed scenarios; a name with a slash may be a path as well.
-    static func photoPlace(_ name: String, scenarioPath: String) throws -> String {
+    static func photoPath(_ name: String, scenarioPath: String) throws -> String {
         if name.contains("/"), FileManager.default.fileExists(atPath: name) { return name }
         let beside = ([URL(filePath: scenarioPath).deletingLastPathComponent().path] + (try Self.folders()))
             .map {
                 URL(filePath: $0).deletingLastPathComponent().appending(path: "Images/\(name)").path
             }
-        let places = ["Images/\(name)"] + beside
-        guard let found = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+        let paths = ["Images/\(name)"] + beside
+        guard let found = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw CommandFailure(
                 .noInput, "no photos '\(name)'",
-                hint: "looked for " + places.joined(separator: ", "))
+                hint: "looked for " + paths.joined(separator: ", "))
         }
         return found
     }

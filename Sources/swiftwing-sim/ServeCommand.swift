@@ -77,7 +77,8 @@ enum ServeCommand {
             try arguments["--replay"].map {
                 .recorded(try RecordingFile.read($0, console), wallClockAtZero: wall)
             } ?? .simulated(plan, wallClockAtZero: wall)
-        var setup = ServerSetup(plan, host: host, port: port, origin: origin, nonce: "stand-alone")
+        var setup = LiveServerConfiguration(
+            plan, host: host, port: port, origin: origin, nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
         let file = try RecordingFile(arguments, by: "serve", began: wall, &setup)
         let exit = try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
@@ -86,12 +87,12 @@ enum ServeCommand {
     }
 
     /// Says where it listens, and serves until it is told to end.
-    static func serve(_ setup: ServerSetup, loop: Loop, _ console: Console) throws -> ExitCode {
+    static func serve(_ setup: LiveServerConfiguration, loop: Loop, _ console: Console) throws -> ExitCode {
         let (host, port) = (setup.host, setup.port)
-        let server: BackendServer
+        let server: SocketServer
         if let warning = setup.exposureWarning { console.error(warning) }
         do throws(SystemError) {
-            server = try BackendServer(setup, loop: loop, observe: { _ in })
+            server = try SocketServer(setup, loop: loop, observe: { _ in })
         } catch  where [EINVAL, EADDRNOTAVAIL].contains(error.code) {
             throw CommandFailure(
                 .usage, "cannot listen on '\(host)'",
@@ -132,9 +133,9 @@ enum ServeCommand {
         let loop = try Loop(clock: LoopClock(zero: numbers[0]))
         let pipe = try EmbeddedBackend(loop: loop) { loop.stop() }
         let plan = RunPlan(scenario, target: .embedded)
-        let setup = ServerSetup(
+        let setup = LiveServerConfiguration(
             plan, host: "127.0.0.1", port: 0, origin: try origin(plan, numbers[1]), nonce: nonce)
-        let server = try BackendServer(setup, loop: loop, observe: { if tells($0) { pipe.saw($0) } })
+        let server = try SocketServer(setup, loop: loop, observe: { if tells($0) { pipe.record($0) } })
         pipe.server = server
         let lifeline = try Lifeline(adopting: ChildDescriptor.lifeline, loop: loop) { loop.stop() }
         StandardStream.output.write("listening http://127.0.0.1:\(try server.port())\n")
@@ -151,7 +152,7 @@ extension ServerOrigin {
     }
 }
 
-extension ServerSetup {
+extension LiveServerConfiguration {
     /// For people at work.
     mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
         self.showsStatus = true

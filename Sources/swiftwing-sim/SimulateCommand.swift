@@ -39,9 +39,9 @@ enum SimulateCommand {
         ScenarioSource.warn(loaded, console)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
-        plan.staysBroken = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
+        plan.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
         plan.shufflesTies = try arguments.parsed("--ties", OptionValues.ties) ?? false
-        if plan.staysBroken > .never, plan.settle == nil {
+        if plan.staysOffline > .never, plan.settle == nil {
             throw CommandFailure(
                 .usage, "--stays-broken requires --settle",
                 hint: "for example --settle 10m")

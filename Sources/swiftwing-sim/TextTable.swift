@@ -56,10 +56,10 @@ enum TextTable {
     /// One row, its cells folded to the widths.
     private static func lines(_ row: [String], _ widths: [Int], indent: Int) -> [String] {
         let cells = row.enumerated().map { TextFold.lines($1, columns: widths[$0], indent: 0) }
-        return (0..<(cells.map(\.count).max() ?? 0)).map { place in
+        return (0..<(cells.map(\.count).max() ?? 0)).map { index in
             var line = String(repeating: " ", count: indent)
             for (column, cell) in cells.enumerated() {
-                let text = cell.indices.contains(place) ? cell[place] : ""
+                let text = cell.indices.contains(index) ? cell[index] : ""
                 line += text
                 guard column + 1 < row.count else { continue }
                 line += String(repeating: " ", count: widths[column] - Printable.width(text) + Self.gap)

@@ -51,7 +51,7 @@ final class VirtualRun {
     private let startedWall = WallClock.now() / 1_000_000
     private var world: VirtualWorld.World
     private var recorder: RunRecorder
-    private var sentinel: Sentinel
+    private var invariants: SimulationInvariants
     private var sometimes: CoverageTable
     private var isInterrupted = false
     /// What ended the run before its time.
@@ -76,7 +76,7 @@ final class VirtualRun {
                 fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
             objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
             intervalsOfALength: Self.intervalsOfALength)
-        var rules = SentinelSettings(
+        var rules = SimulationInvariantSettings(
             idleTimeout: self.plan.idleTimeout,
             isSettled: request.plan.settle != nil,
             herdTime: ClientProfile.contract.pathReturnJitter,
@@ -88,19 +88,19 @@ final class VirtualRun {
         rules.requestTimeouts = self.plan.groups.map(\.profile.requestTimeout)
         rules.resultsFormats = self.plan.groups.map(\.profile.resultsFormat)
         rules.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
-        self.sentinel = Sentinel(rules, ledger: settings)
+        self.invariants = SimulationInvariants(rules, ledger: settings)
         self.sometimes = CoverageTable(
             expected: scenario.sometimes, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
             slotsMax: settings.slotsMax, raisesBase: scenario.raisesBase)
         self.world = VirtualWorld.World(request.plan)
         let broken = self.world.phonesToStayBroken
         if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
-        let place =
+        let index =
             request.output.map { RunLocation.exactly($0) }
             ?? .dated(
                 reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
         self.directory = try RunDirectory.create(
-            place, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
+            index, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
         self.directory.begin(
             RunHead(
@@ -133,7 +133,7 @@ final class VirtualRun {
         let events = mayEndEarly ? Self.eventsPerJudgement : Self.eventsPerLook
         while true {
             let goesOn = try self.world.steps(events)
-            self.listen()
+            self.processObservations()
             guard goesOn else { return }
             if mayEndEarly { self.checkObjectives() }
             guard !Interruption.isRequested else { return self.interrupted() }
@@ -153,37 +153,37 @@ final class VirtualRun {
     private func interrupted() {
         self.isInterrupted = true
         self.recorder.interrupted(at: self.world.now)
-        self.sentinel.interrupted(at: self.world.now)
+        self.invariants.interrupted(at: self.world.now)
     }
 
     /// Has judged, measured and logged what was seen since the last time.
-    private func listen() {
-        self.hearOfTheWorld()
+    private func processObservations() {
+        self.collectAuditFindings()
         self.world.take(&self.batch)
-        Self.hear(&self.batch, &self.recorder, &self.sentinel, &self.sometimes, self.directory)
+        Self.record(&self.batch, &self.recorder, &self.invariants, &self.sometimes, self.directory)
         if let trouble = self.directory.takeTrouble() {
             self.console.error("swiftwing-sim: \(trouble); the run continues")
         }
     }
 
     /// What its links, its wires and its storages saw, and nobody else.
-    private func hearOfTheWorld() {
-        for finding in self.world.takeFindings() { self.sentinel.heard(finding) }
-        for silence in self.world.takeSilences() { self.sentinel.heard(silence) }
-        for form in self.world.takeForms() { self.sentinel.heard(form) }
-        for request in self.world.takeGivenUp() { self.sentinel.heard(request) }
+    private func collectAuditFindings() {
+        for finding in self.world.takeFindings() { self.invariants.record(finding) }
+        for silence in self.world.takeSilences() { self.invariants.record(silence) }
+        for form in self.world.takeForms() { self.invariants.record(form) }
+        for request in self.world.takeGivenUp() { self.invariants.record(request) }
     }
 
     /// Each is moved on: a run sees millions. Leaves the batch empty.
-    private static func hear(
-        _ batch: inout [Observation], _ recorder: inout RunRecorder, _ sentinel: inout Sentinel,
+    private static func record(
+        _ batch: inout [Observation], _ recorder: inout RunRecorder, _ invariants: inout SimulationInvariants,
         _ sometimes: inout CoverageTable, _ directory: RunDirectory
     ) {
-        for place in batch.indices {
-            let observation = batch.take(place, leaving: .nothing)
-            sentinel.saw(observation)
-            sometimes.saw(observation)
-            recorder.saw(observation, in: directory)
+        for index in batch.indices {
+            let observation = batch.take(index, leaving: .nothing)
+            invariants.record(observation)
+            sometimes.record(observation)
+            recorder.record(observation, in: directory)
         }
         batch.removeAll(keepingCapacity: true)
     }
@@ -208,8 +208,8 @@ final class VirtualRun {
 
     private func judge(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
         let ended = self.world.now
-        self.world.closeBooks()
-        self.hearOfTheWorld()
+        self.world.checkConservation()
+        self.collectAuditFindings()
         var driver = MetricSet()
         let arrivals = self.arrivals
         driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)
@@ -220,8 +220,8 @@ final class VirtualRun {
         var findings = RunFindings(plan: self.plan, self.recorder)
         // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
         let hadItsEnd = self.endedBy == nil || self.request.plan.settle == nil
-        if failure == nil, !self.isInterrupted, hadItsEnd { self.sentinel.finish(self.world.remains) }
-        findings.verdicts += self.sentinel.verdicts
+        if failure == nil, !self.isInterrupted, hadItsEnd { self.invariants.finish(self.world.remains) }
+        findings.verdicts += self.invariants.verdicts
         findings.checkNumber(judged: self.recorder.observations, of: self.world.observationsMade)
         if let error = findings.harnessError { self.console.error("swiftwing-sim: \(error)") }
         var metrics = findings.metrics
@@ -263,12 +263,12 @@ final class VirtualRun {
         result.streamsOpen = streams
         result.findings = findings.findings
         result.expectations = expectations
-        result.take(self.recorder.chronicle.troubles)
+        result.take(self.recorder.timeline.impairments)
         if failure == nil, self.endedBy == nil {
             result.drained = self.plan.scenario.drain + (self.request.plan.settle ?? .zero)
         }
         return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
-            .finish(&result, &judgement, self.recorder.chronicle)
+            .finish(&result, &judgement, self.recorder.timeline)
     }
 
     private var arrivals: ArrivalAccount {
@@ -310,9 +310,9 @@ final class VirtualRun {
                 "this build (\(Main.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
             )
         }
-        if self.world.farewellsCut > 0 {
+        if self.world.shutdownsTimedOut > 0 {
             warnings.append(
-                "\(self.world.farewellsCut) phones had not finished shutting down at the time limit")
+                "\(self.world.shutdownsTimedOut) phones had not finished shutting down at the time limit")
         }
         let deferred = self.world.capturesDeferred
         if deferred > 0 {

@@ -129,7 +129,7 @@ extension EndToEnd {
             #expect(both.output.hasPrefix("Scenarios/flaky-network.scenario: ok\n"))
         }
 
-        @Test func `what is wrong can be had as JSON, an object a line, with the same places`() async throws {
+        @Test func `what is wrong can be had as JSON, an object a line, with the same paths`() async throws {
             struct Found: Codable, Equatable {
                 var file: String
                 var line, column: Int
@@ -143,9 +143,9 @@ extension EndToEnd {
                 try JSONDecoder().decode(Found.self, from: Data($0.utf8))
             }
             let text = try await Binary.run(["check", file]).output
-            let places = text.split(separator: "\n").filter { $0.hasPrefix(file) }
+            let paths = text.split(separator: "\n").filter { $0.hasPrefix(file) }
             #expect(
-                found.map { "\($0.file):\($0.line):\($0.column): \($0.message)" } == places.map(String.init))
+                found.map { "\($0.file):\($0.line):\($0.column): \($0.message)" } == paths.map(String.init))
         }
 
         @Test func `colors come only when they are asked for`() async throws {

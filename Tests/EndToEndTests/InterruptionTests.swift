@@ -28,8 +28,8 @@ extension EndToEnd {
         private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
         private static let cases: [Case] =
-            Self.moments.enumerated().flatMap { place, moment in
-                let signal = Self.signals[place % Self.signals.count]
+            Self.moments.enumerated().flatMap { index, moment in
+                let signal = Self.signals[index % Self.signals.count]
                 return [
                     Case(command: "run", arguments: Self.unfinished, milliseconds: moment, signal: signal),
                     Case(

@@ -68,18 +68,18 @@ extension SideBySide {
         func `every exchange may end anywhere, on either side`(kind: String, causes: [String: String])
             async throws
         {
-            let places = [
+            let indexes = [
                 "upload, side: request", "upload, side: request, after: 500B", "upload",
                 "stream, after: 1..2 events, cut: inside-event", "results, after: 150B",
                 "cleanup, side: request", "cleanup",
             ]
-            let (outcome, process) = try await Self.run(places.map { "{do: \(kind), on: \($0)}" })
+            let (outcome, process) = try await Self.run(indexes.map { "{do: \(kind), on: \($0)}" })
             try #require(outcome.code == 0, "\(outcome)")
             let summary = try process.report.summary()
             self.expectNothingLost(summary)
-            for place in places.indices {
-                let fired = summary.faults["\(kind)-\(place + 1)"]?.number
-                #expect(fired == Self.scans, "\(kind) on \(places[place])")
+            for index in indexes.indices {
+                let fired = summary.faults["\(kind)-\(index + 1)"]?.number
+                #expect(fired == Self.scans, "\(kind) on \(indexes[index])")
             }
             // A lost reply of an upload leaves a job that no phone knows; what never arrived leaves none.
             #expect(summary.counters["jobs.accepted"]?.number == Self.scans * 2)
@@ -89,8 +89,8 @@ extension SideBySide {
             #expect(loss.count >= Self.scans && loss.resumed >= Self.scans)
 
             let log = try process.report.log()
-            func fired(_ place: Int) -> [LogLine.Exchange] {
-                log.filter { $0.isFault("fired") && $0.fault == "\(kind)-\(place + 1)" }.map(\.exchange)
+            func fired(_ index: Int) -> [LogLine.Exchange] {
+                log.filter { $0.isFault("fired") && $0.fault == "\(kind)-\(index + 1)" }.map(\.exchange)
             }
             let answered = Set(log.filter { $0.isBackend("answered") }.map(\.exchange))
             #expect(fired(0).allSatisfy { !answered.contains($0) }, "the server never saw the whole")

@@ -159,14 +159,14 @@ private struct Script {
 
     static func scenario(_ scripts: [Script]) -> String {
         let photos = "photos: {paint: 1, size: 320x240}"
-        let groups = scripts.enumerated().map { place, script in
-            let start = 1_000 + place % 8 * 41
+        let groups = scripts.enumerated().map { index, script in
+            let start = 1_000 + index % 8 * 41
             let times = "think: 800ms, start: \(start)ms, request-timeout: 4s, idle-timeout: 1700ms"
             return "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)}"
         }
         let faults = scripts.flatMap { script in
-            script.faults.enumerated().map { place, fault in
-                "  - {\(fault), scope: \(script.name), id: \(script.name)-\(place + 1)}"
+            script.faults.enumerated().map { index, fault in
+                "  - {\(fault), scope: \(script.name), id: \(script.name)-\(index + 1)}"
             }
         }
         return """
@@ -238,9 +238,9 @@ extension Story {
         for order in Set(live.keys).union(simulated.keys).sorted() {
             let (left, right) = (live[order] ?? [], simulated[order] ?? [])
             guard left != right else { continue }
-            let place = zip(left, right).prefix { $0 == $1 }.count
-            let (one, other) = (left.dropFirst(place).first, right.dropFirst(place).first)
-            return "\(order), after \(place): live \(one ?? "nothing"), simulated \(other ?? "nothing")"
+            let index = zip(left, right).prefix { $0 == $1 }.count
+            let (one, other) = (left.dropFirst(index).first, right.dropFirst(index).first)
+            return "\(order), after \(index): live \(one ?? "nothing"), simulated \(other ?? "nothing")"
         }
         return nil
     }

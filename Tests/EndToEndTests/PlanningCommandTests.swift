@@ -32,7 +32,7 @@ extension EndToEnd {
             #expect((outcome.code == 104) == outcome.complaint.contains("descriptors"))
         }
 
-        @Test func `a scenario on top of another is checked as one, with the places of both`() async throws {
+        @Test func `a scenario on top of another is checked as one, with the paths of both`() async throws {
             try Golden.expect(
                 try await Golden.transcript([["check", "\(Self.fixtures)/extends-mixed.scenario"]]),
                 is: "check-extends.txt")

@@ -97,7 +97,7 @@ extension EndToEnd {
             #expect(played == recorded)
         }
 
-        @Test func `what cannot be recorded into or played is refused with its place`() async throws {
+        @Test func `what cannot be recorded into or played is refused with its path`() async throws {
             let scratch = try Scratch()
             let there = try scratch.file("there", Data("{\"recording\":1}\n".utf8)).path
             let folder = scratch.folder.path

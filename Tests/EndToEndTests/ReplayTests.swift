@@ -42,7 +42,7 @@ extension EndToEnd {
             #expect(lines.first == "NOT identical in two processes with different hash seeds")
             // The event, and what it brought about on either side.
             #expect(lines.count { $0.contains(/, event [0-9]+ \(digest [0-9a-f]{16}\):$/) } == 2)
-            #expect(lines.count { $0.contains("PhoneSighting.photoPrepared") } == 2)
+            #expect(lines.count { $0.contains("PhoneObservation.photoPrepared") } == 2)
         }
 
         @Test func `a plan of another format says so and stops`() async throws {

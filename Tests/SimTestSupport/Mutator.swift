@@ -46,38 +46,38 @@ package struct Mutator: Sendable {
 
     private func damage(_ bytes: inout [UInt8], _ fuzz: FuzzCase, _ change: UInt64) {
         func draw(_ bound: Int, _ what: UInt64) -> Int { fuzz.below(max(1, bound), change, what) }
-        let place = draw(bytes.count + 1, 1)
-        let run = place..<min(bytes.count, place + 1 + draw(draw(8, 2) == 0 ? 400 : 12, 3))
+        let offset = draw(bytes.count + 1, 1)
+        let run = offset..<min(bytes.count, offset + 1 + draw(draw(8, 2) == 0 ? 400 : 12, 3))
         switch draw(12, 4) {
-        case 0 where place < bytes.count: bytes[place] ^= 1 << UInt8(draw(8, 5))
-        case 1 where place < bytes.count: bytes[place] = UInt8(draw(256, 5))
-        case 2: bytes.insert(UInt8(draw(256, 5)), at: place)
-        case 3 where place < bytes.count: bytes.removeSubrange(run)
-        case 4 where draw(4, 5) == 0: bytes.removeSubrange(place...)
-        case 5 where place < bytes.count:
+        case 0 where offset < bytes.count: bytes[offset] ^= 1 << UInt8(draw(8, 5))
+        case 1 where offset < bytes.count: bytes[offset] = UInt8(draw(256, 5))
+        case 2: bytes.insert(UInt8(draw(256, 5)), at: offset)
+        case 3 where offset < bytes.count: bytes.removeSubrange(run)
+        case 4 where draw(4, 5) == 0: bytes.removeSubrange(offset...)
+        case 5 where offset < bytes.count:
             bytes.insert(contentsOf: Array(bytes[run]), at: draw(bytes.count, 5))
-        case 6 where place < bytes.count:
+        case 6 where offset < bytes.count:
             // Many times the same: what is written once is easily thought to come once.
             bytes.insert(
-                contentsOf: repeatElement(Array(bytes[run]), count: 1 + draw(60, 5)).joined(), at: place)
+                contentsOf: repeatElement(Array(bytes[run]), count: 1 + draw(60, 5)).joined(), at: offset)
         case 7:
             // The end of another one.
             let other = self.corpus[draw(self.corpus.count, 5)]
-            bytes.replaceSubrange(place..., with: other[draw(other.count + 1, 6)...])
-        case 8: bytes.insert(contentsOf: self.word(draw(self.dictionary.count, 5)), at: place)
-        case 9: Self.replaceNumber(in: &bytes, from: place, with: self.word(draw(self.dictionary.count, 5)))
+            bytes.replaceSubrange(offset..., with: other[draw(other.count + 1, 6)...])
+        case 8: bytes.insert(contentsOf: self.word(draw(self.dictionary.count, 5)), at: offset)
+        case 9: Self.replaceNumber(in: &bytes, from: offset, with: self.word(draw(self.dictionary.count, 5)))
         default:
             bytes.replaceSubrange(
-                place..<max(place, run.upperBound), with: self.word(draw(self.dictionary.count, 5)))
+                offset..<max(offset, run.upperBound), with: self.word(draw(self.dictionary.count, 5)))
         }
     }
 
-    private func word(_ place: Int) -> [UInt8] { self.dictionary[place] }
+    private func word(_ offset: Int) -> [UInt8] { self.dictionary[offset] }
 
     /// Puts a word where the next number stands: what follows is likely to be still understood.
-    private static func replaceNumber(in bytes: inout [UInt8], from place: Int, with word: [UInt8]) {
+    private static func replaceNumber(in bytes: inout [UInt8], from offset: Int, with word: [UInt8]) {
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-        guard let first = bytes[place...].firstIndex(where: isDigit) else { return }
+        guard let first = bytes[offset...].firstIndex(where: isDigit) else { return }
         let end = bytes[first...].firstIndex { !isDigit($0) } ?? bytes.endIndex
         bytes.replaceSubrange(first..<end, with: word)
     }

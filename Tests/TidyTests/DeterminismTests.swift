@@ -35,12 +35,12 @@ import Testing
         }
     }
 
-    /// `for … in dictionary.values` and its like. OrderedTable's `entries`, `keys` and `values` are arrays; a table of
+    /// `for … in dictionary.values` and its like. SlotMap's `entries`, `keys` and `values` are arrays; a table of
     /// this kind is declared by its type, so a plain dictionary that is iterated shows by its declaration.
     @Test(arguments: Manifest.pure) func `a pure target iterates no dictionary and no set`(row: Manifest.Row)
     {
         for file in SourceTree.files(in: row.folder, ending: ".swift")
-        where !file.path.hasSuffix("OrderedTable.swift") {
+        where !file.path.hasSuffix("SlotMap.swift") {
             let unordered = Self.unorderedNames(in: file)
             for (number, text) in file.code {
                 for name in unordered where Self.iterates(name, in: text) {
@@ -55,7 +55,7 @@ import Testing
         let edge: Set = [
             "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "Imaging", "ScenarioFile", "RunArchive",
         ]
-        let memory: Set = ["SimBase/Bytes.swift", "SimBase/ByteDraft.swift"]
+        let memory: Set = ["SimBase/Bytes.swift", "SimBase/ByteBuilder.swift"]
         for file in SourceTree.files(in: "Sources", ending: ".swift") {
             guard let target = file.target, let name = file.inTarget, !edge.contains(target),
                 !memory.contains(name)

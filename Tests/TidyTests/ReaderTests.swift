@@ -32,7 +32,7 @@ import Testing
     private nonisolated(unsafe) static let sum = #/[\w\)\]] (?:\+|-|\+=|-=) (?!\d)[\w\(\[.]/#
     /// What counts or places bytes that are in memory, as no number that was read does; texts; constants in front.
     private nonisolated(unsafe) static let ofMemory =
-        #/\.count\b|Index\b|\b(?:place|position|start|room|count|last|remaining)\b|[bB]ytes\b|"|[ (\[]\d[\d_]* (?:\+|-) /#
+        #/\.count\b|Index\b|\b(?:offset|position|start|room|count|last|remaining)\b|[bB]ytes\b|"|[ (\[]\d[\d_]* (?:\+|-) /#
 
     /// A `count` that something is added to is no property of a collection.
     private nonisolated(unsafe) static let total = #/\.count (?:\+=|-=) (?!\d)/#
@@ -137,15 +137,15 @@ import Testing
         for file in wire + others {
             for (number, text) in file.code {
                 guard let risk = Self.risk(in: text) else { continue }
-                let place = Self.allowed.firstIndex { allowed in
+                let index = Self.allowed.firstIndex { allowed in
                     file.inTarget?.hasPrefix(allowed.file) == true
                         && (allowed.code.isEmpty || text.contains(allowed.code))
                 }
-                if let place { used.insert(place) }
-                #expect(place != nil, "\(file.path):\(number): \(risk): \(text)")
+                if let index { used.insert(index) }
+                #expect(index != nil, "\(file.path):\(number): \(risk): \(text)")
             }
         }
-        for (place, allowed) in Self.allowed.enumerated() where !used.contains(place) {
+        for (index, allowed) in Self.allowed.enumerated() where !used.contains(index) {
             Issue.record("\(allowed.file): nothing like `\(allowed.code)` is there any more")
         }
     }

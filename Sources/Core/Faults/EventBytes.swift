@@ -1,10 +1,10 @@
-/// The bytes of one event as it is written to a stream, and the nasty places in it.
+/// The bytes of one event as it is written to a stream, and the nasty positions in it.
 struct EventBytes {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A place after the leading comment lines and before the end of the last line that says anything; nil when there
+    /// A position after the leading comment lines and before the end of the last line that says anything; nil when there
     /// is none.
     func insideEvent(_ draw: UInt64) -> Int? {
         let start = self.afterComments
@@ -13,7 +13,7 @@ struct EventBytes {
         return start + 1 + Self.index(draw, below: end - start)
     }
 
-    /// A place inside a drawn multi-byte sequence; nil when all is ASCII.
+    /// A position inside a drawn multi-byte sequence; nil when all is ASCII.
     func insideUTF8(_ draw: UInt64) -> Int? {
         var count = 0
         for (index, byte) in self.bytes.enumerated() where self.isSplit(at: index, byte) { count += 1 }
@@ -26,7 +26,7 @@ struct EventBytes {
         return nil
     }
 
-    /// A place between the bytes of the two line ends that close the event; nil when it does not end in two.
+    /// A position between the bytes of the two line ends that close the event; nil when it does not end in two.
     func insideLineEnd(_ draw: UInt64) -> Int? {
         let ends = self.bytes.count - self.contentEnd
         guard ends > 1 else { return nil }

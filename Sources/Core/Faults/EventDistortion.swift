@@ -7,7 +7,7 @@ package enum EventDistortion {
     // MARK: Events
 
     /// The target of `bad-json` that stands for events of this kind.
-    package static func badJSONTarget(of kind: EventKind) -> BadJSONPlace? {
+    package static func badJSONTarget(of kind: EventKind) -> BadJSONTarget? {
         switch kind {
         case .progress: .progress
         case .completed: .completed

@@ -14,7 +14,7 @@ extension FaultKind {
                 HTTPFault(
                     status: status, code: values.word("code"), retryable: values.toggle("retryable"),
                     retryAfter: values.duration("retry-after"),
-                    retryAfterPlace: values.choice("retry-after-in") ?? .both))
+                    retryAfterLocation: values.choice("retry-after-in") ?? .both))
         case "strip-books": self = .stripBooks(values.choice("as") ?? .absent)
         case "truncate-results": self = .truncateResults
         case "expire-token": self = .expireToken
@@ -80,7 +80,7 @@ extension FaultKind {
             values["code"] = fault.code.map { .word($0) }
             values["retryable"] = fault.retryable.map { .toggle($0) }
             values["retry-after"] = fault.retryAfter.map { .durations($0...$0) }
-            values["retry-after-in"] = .word(fault.retryAfterPlace.rawValue)
+            values["retry-after-in"] = .word(fault.retryAfterLocation.rawValue)
         case .stripBooks(let form): values["as"] = .word(form.rawValue)
         case .jobGone(let status): values["status"] = .word(String(status))
         case .retryableError(let code), .finalError(let code): values["code"] = .word(code)
@@ -88,7 +88,7 @@ extension FaultKind {
         case .slowStage(let stage, let by):
             values["stage"] = .word(stage.rawValue)
             values["by"] = .durations(by)
-        case .badJSON(let place): values["in"] = .word(place.rawValue)
+        case .badJSON(let target): values["in"] = .word(target.rawValue)
         case .latePing(let by): values["by"] = .durations(by...by)
         case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
             values["cut"] = .cut(cut)

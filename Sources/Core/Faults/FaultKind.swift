@@ -22,7 +22,7 @@ package enum FaultKind: Hashable, Sendable {
     case slowStage(ScanPhase, by: ClosedRange<Interval>)
     /// An event of a name that no contract knows, before the next one.
     case unknownEvent
-    case badJSON(BadJSONPlace)
+    case badJSON(BadJSONTarget)
     /// Progress without its text.
     case noMessage
     /// Each ping is late by so much more.
@@ -39,7 +39,7 @@ package enum FaultKind: Hashable, Sendable {
 
     // MARK: The link
 
-    /// RST at the place that `Cut` names.
+    /// RST at the position that `Cut` names.
     case reset(Cut, ExchangeSide)
     /// FIN there.
     case close(Cut, ExchangeSide)
@@ -108,7 +108,7 @@ package enum FaultKind: Hashable, Sendable {
         }
     }
 
-    /// Whether it changes how bytes pass for as long as its window is open, instead of happening at one place.
+    /// Whether it changes how bytes pass for as long as its window is open, instead of happening at one position.
     package var lasts: Bool {
         switch self {
         case .slice, .delay, .bandwidth, .loss: true
@@ -128,7 +128,7 @@ package enum FaultKind: Hashable, Sendable {
     }
 
     /// Whether the phone's own side applies it to an exchange.
-    package var isMetByPhone: Bool { self == .refuse }
+    package var isHandledByPhone: Bool { self == .refuse }
 }
 
 extension FaultKind {
@@ -176,7 +176,7 @@ extension FaultKind {
 
     /// Whether it says how long to wait in the header alone, where the wait is rounded up to whole seconds.
     package var roundsWaits: Bool {
-        if case .httpError(let fault) = self { fault.retryAfterPlace == .header } else { false }
+        if case .httpError(let fault) = self { fault.retryAfterLocation == .header } else { false }
     }
 }
 
@@ -194,21 +194,22 @@ package struct HTTPFault: Hashable, Sendable {
     /// Nil: what the contract has for the code.
     package var retryable: Bool?
     package var retryAfter: Interval?
-    package var retryAfterPlace: RetryAfterPlace
+    package var retryAfterLocation: RetryAfterLocation
 
     package init(
-        status: Int, code: String?, retryable: Bool?, retryAfter: Interval?, retryAfterPlace: RetryAfterPlace
+        status: Int, code: String?, retryable: Bool?, retryAfter: Interval?,
+        retryAfterLocation: RetryAfterLocation
     ) {
         self.status = status
         self.code = code
         self.retryable = retryable
         self.retryAfter = retryAfter
-        self.retryAfterPlace = retryAfterPlace
+        self.retryAfterLocation = retryAfterLocation
     }
 }
 
 /// Where an answer says how long to wait: `Retry-After` in seconds, `retryAfterMs` in the problem document.
-package enum RetryAfterPlace: String, CaseIterable, Hashable, Sendable {
+package enum RetryAfterLocation: String, CaseIterable, Hashable, Sendable {
     case header, body, both, neither
 }
 
@@ -223,7 +224,7 @@ package enum ScanPhase: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Which event has data that are no JSON.
-package enum BadJSONPlace: String, CaseIterable, Hashable, Sendable {
+package enum BadJSONTarget: String, CaseIterable, Hashable, Sendable {
     /// An event more than the job has.
     case extra
     case progress, completed

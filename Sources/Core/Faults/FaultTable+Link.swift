@@ -2,9 +2,9 @@ import SimBase
 import Talaria
 
 extension FaultTable {
-    private static let exchanges: [FaultPlace] = [.upload, .stream, .results, .cleanup]
+    private static let exchanges: [FaultTarget] = [.upload, .stream, .results, .cleanup]
 
-    /// What ends an exchange may choose its place by.
+    /// What ends an exchange may choose its position by.
     private static let cutFields: [FaultField] = [
         .standard(
             "cut", .cut, "between-events",

@@ -30,7 +30,7 @@ extension FaultTable {
                     "`retryable` of the problem document (default: the contract's value for the code)"),
                 .optional("retry-after", .duration, example: "1s", "delay that the response requests"),
                 .standard(
-                    "retry-after-in", .choice(RetryAfterPlace.allCases.map(\.rawValue)), "both",
+                    "retry-after-in", .choice(RetryAfterLocation.allCases.map(\.rawValue)), "both",
                     "where the delay is: in the header `Retry-After`, in `retryAfterMs` of the body, both or neither"
                 ),
             ],
@@ -99,7 +99,7 @@ extension FaultTable {
             "bad-json", .server, on: [.stream], after: [.time, .events],
             fields: [
                 .standard(
-                    "in", .choice(BadJSONPlace.allCases.map(\.rawValue)), "extra",
+                    "in", .choice(BadJSONTarget.allCases.map(\.rawValue)), "extra",
                     "which event has the invalid data: an extra event, a progress event or the completed event"
                 )
             ],

@@ -40,9 +40,9 @@ package struct FaultKindEntry: Hashable, Sendable {
     package var name: String
     package var layer: FaultLayer
     /// What `on` may say.
-    package var places: [FaultPlace]
+    package var targets: [FaultTarget]
     /// What holds when `on` is left out; nil means that it must be said.
-    package var defaultPlace: FaultPlace?
+    package var defaultTarget: FaultTarget?
     /// The forms of `after`; none means that the kind takes no `after`.
     package var triggers: [TriggerForm]
     /// The default of `count`; nil means that the kind takes none.
@@ -59,15 +59,16 @@ package struct FaultKindEntry: Hashable, Sendable {
     package var isAvailable: Bool
 
     init(
-        _ name: String, _ layer: FaultLayer, on places: [FaultPlace], orElse defaultPlace: FaultPlace? = nil,
+        _ name: String, _ layer: FaultLayer, on targets: [FaultTarget],
+        orElse defaultTarget: FaultTarget? = nil,
         after triggers: [TriggerForm] = [], count: FaultCount? = .oncePerScan, mustEnd: Bool = false,
         for length: Interval? = nil, fields: [FaultField] = [], does summary: String, example: String,
         isAvailable: Bool = true
     ) {
         self.name = name
         self.layer = layer
-        self.places = places
-        self.defaultPlace = places.count == 1 ? places[0] : defaultPlace
+        self.targets = targets
+        self.defaultTarget = targets.count == 1 ? targets[0] : defaultTarget
         self.triggers = triggers
         self.defaultCount = count
         self.fields = fields

@@ -19,7 +19,7 @@ package enum FaultFieldType: Hashable, Sendable {
     case choice([String])
     /// A code as problem documents have it: capital letters, digits and underscores.
     case code
-    /// A place to cut, or `after-bytes: N`.
+    /// A position to cut, or `after-bytes: N`.
     case cut
 
     /// How documentation names it.

@@ -3,7 +3,7 @@ package import SimBase
 /// Where an armed `reset`, `close` or `silence` lands in a message of a known length: a request, or an answer with a
 /// whole body. What an event stream has instead is `StreamCutter`.
 ///
-/// Bytes are those of the whole message, its head included. A message that ends at the place or before it is not cut:
+/// Bytes are those of the whole message, its head included. A message that ends at the position or before it is not cut:
 /// it got through. At once means
 ///
 /// - for a request: after its head, by which alone it is known whose it is; the server does not act on it;
@@ -17,12 +17,12 @@ package struct MessageCut: Hashable, Sendable {
         case after(Interval)
     }
 
-    /// The fault's place in the scenario's list.
+    /// The fault's index in the scenario's list.
     package let fault: Int
     package let ending: CutEnding
-    package let place: Place
+    package let position: Place
 
-    /// Nil when the fault cuts nothing off on that side, or where only a stream has places.
+    /// Nil when the fault cuts nothing off on that side, or where only a stream has positions.
     package init?(_ armed: ArmedFault, on side: ExchangeSide) {
         guard let cutting = armed.kind.cutting, cutting.side == side, !armed.kind.endsCleanly else {
             return nil  // A message of a known length has one clean end only.
@@ -34,9 +34,9 @@ package struct MessageCut: Hashable, Sendable {
         case .insideEvent, .insideUTF8, .insideLineEnd: return nil
         }
         switch armed.trigger {
-        case .atOnce: self.place = .byte(ahead)
-        case .afterBytes(let bytes): self.place = .byte(bytes.addingSaturating(ahead))
-        case .afterTime(let time): self.place = .after(time)
+        case .atOnce: self.position = .byte(ahead)
+        case .afterBytes(let bytes): self.position = .byte(bytes.addingSaturating(ahead))
+        case .afterTime(let time): self.position = .after(time)
         case .afterEvents: return nil
         }
         self.fault = armed.fault

@@ -4,7 +4,7 @@ package import SimBase
 package enum PhoneFault: Hashable, Sendable {
     /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
     case offline
-    /// Another network: every connection is dead without a goodbye, and a new path is there when the window ends.
+    /// Another network: every connection is dead without a close, and a new path is there when the window ends.
     case handover
     /// The app is in the background.
     case background

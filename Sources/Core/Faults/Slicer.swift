@@ -10,7 +10,7 @@ package struct Slicer: Hashable, Sendable {
     /// Between two pieces, so that the receiver has the time to see them apart.
     package static let spacing = Interval.microseconds(500)
 
-    /// The fault's place in the scenario's list.
+    /// The fault's index in the scenario's list.
     package let fault: Int
     private let bytes: ClosedRange<Int>
     private let window: FaultWindow

@@ -29,13 +29,13 @@ package enum CutVerdict: Hashable, Sendable {
 /// - `inside-event`: in the next event, at a drawn byte of it, after its stamp comment and before its last line end.
 /// - `inside-utf8`: in the next event that holds a multi-byte sequence, inside one of them. It waits for one as long
 ///   as the stream lives, so a stream of plain ASCII is never cut.
-/// - `inside-line-end`: in the next event, between the newline bytes that end it (of CRLF, at one of the three places).
-/// - `after-bytes: N`: N bytes after the place where the trigger was reached, whatever the bytes are.
+/// - `inside-line-end`: in the next event, between the newline bytes that end it (of CRLF, at one of the three positions).
+/// - `after-bytes: N`: N bytes after the position where the trigger was reached, whatever the bytes are.
 ///
 /// "The next event" may be a replay: to a client that lost it, it is new.
 package struct StreamCutter: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
-        /// The trigger is not reached. Leaves to `placing`, or to `done` when trigger and place are the same.
+        /// The trigger is not reached. Leaves to `placing`, or to `done` when trigger and position are the same.
         case waiting
         /// The number of bytes that are still to pass; for other cuts than `after-bytes` the number means nothing. Leaves to `done`.
         case placing(bytesLeft: Int)
@@ -43,7 +43,7 @@ package struct StreamCutter: Hashable, Sendable {
         case done
     }
 
-    /// The fault's place in the scenario's list.
+    /// The fault's index in the scenario's list.
     package let fault: Int
     package let ending: CutEnding
     /// Whether the body is brought to an end first, as a server's own end is.
@@ -94,7 +94,7 @@ package struct StreamCutter: Hashable, Sendable {
             self.phase = self.placing
             return self.reachedInside(piece, before: before)
         case .placing(let left):
-            return self.place(in: piece, kind, bytesLeft: left)
+            return self.offset(in: piece, kind, bytesLeft: left)
         }
     }
 
@@ -104,27 +104,27 @@ package struct StreamCutter: Hashable, Sendable {
             return self.cutHere() ? .cut(bytes: piece.count) : .pass
         }
         // Counted from the very byte, not from the end of its piece.
-        return self.place(in: piece, .preamble, bytesLeft: (mark - before).addingSaturating(ahead))
+        return self.offset(in: piece, .preamble, bytesLeft: (mark - before).addingSaturating(ahead))
     }
 
-    private mutating func place(in piece: [UInt8], _ kind: StreamPiece, bytesLeft: Int) -> CutVerdict {
+    private mutating func offset(in piece: [UInt8], _ kind: StreamPiece, bytesLeft: Int) -> CutVerdict {
         let isEvent = kind == .event || kind == .replay
-        let place: Int?
+        let offset: Int?
         switch self.cut {
-        case .betweenEvents: place = 0
-        case .insideEvent: place = isEvent ? EventBytes(piece).insideEvent(self.draw) : nil
-        case .insideUTF8: place = isEvent ? EventBytes(piece).insideUTF8(self.draw) : nil
-        case .insideLineEnd: place = isEvent ? EventBytes(piece).insideLineEnd(self.draw) : nil
+        case .betweenEvents: offset = 0
+        case .insideEvent: offset = isEvent ? EventBytes(piece).insideEvent(self.draw) : nil
+        case .insideUTF8: offset = isEvent ? EventBytes(piece).insideUTF8(self.draw) : nil
+        case .insideLineEnd: offset = isEvent ? EventBytes(piece).insideLineEnd(self.draw) : nil
         case .afterBytes:
-            place = bytesLeft <= piece.count ? bytesLeft : nil
-            if place == nil { self.phase = .placing(bytesLeft: bytesLeft - piece.count) }
+            offset = bytesLeft <= piece.count ? bytesLeft : nil
+            if offset == nil { self.phase = .placing(bytesLeft: bytesLeft - piece.count) }
         }
-        guard let place else { return .pass }
+        guard let offset else { return .pass }
         self.phase = .done
-        return .cut(bytes: place)
+        return .cut(bytes: offset)
     }
 
-    /// Whether the cut's place is the one just reached, between two pieces.
+    /// Whether the cut's position is the one just reached, between two pieces.
     private mutating func cutHere() -> Bool {
         switch self.cut {
         case .betweenEvents, .afterBytes(0):

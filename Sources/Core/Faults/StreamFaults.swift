@@ -35,7 +35,7 @@ package struct StreamFaults: Hashable, Sendable {
     }
 
     /// The first such fault, which stays; and whether this is the first time.
-    package mutating func meet(
+    package mutating func fire(
         at now: Instant, where applies: (ArmedFault) -> Bool
     ) -> (ArmedFault, isFirst: Bool)? {
         guard let index = self.index(at: now, where: applies) else { return nil }

@@ -8,7 +8,7 @@ package struct FaultSpec: Hashable, Sendable {
     /// What its draws are keyed by: whatever stays the same when another fault is added or removed.
     package var key: UInt64
     package var kind: FaultKind
-    package var place: FaultPlace
+    package var target: FaultTarget
     package var chance: Odds
     /// When the fault is awake, since the start of the run.
     package var window: FaultWindow
@@ -19,13 +19,14 @@ package struct FaultSpec: Hashable, Sendable {
     package var scope: FaultScope
 
     package init(
-        id: String, key: UInt64? = nil, kind: FaultKind, place: FaultPlace, chance: Odds, window: FaultWindow,
+        id: String, key: UInt64? = nil, kind: FaultKind, target: FaultTarget, chance: Odds,
+        window: FaultWindow,
         spread: Interval = .zero, trigger: FaultTrigger, count: FaultCount, scope: FaultScope
     ) {
         self.id = id
         self.key = key ?? Self.key(id: id)
         self.kind = kind
-        self.place = place
+        self.target = target
         self.chance = chance
         self.window = window
         self.spread = spread
@@ -74,7 +75,7 @@ package enum ExchangeSide: String, CaseIterable, Hashable, Sendable {
 }
 
 /// What a fault acts on.
-package enum FaultPlace: String, CaseIterable, Hashable, Sendable {
+package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
     case upload, stream, results, cleanup, token
     /// Whatever passes the phone's link: every operation.
     case link
@@ -168,7 +169,7 @@ package enum FaultScope: Hashable, Sendable {
 
 /// A fault that the draws have chosen for one exchange, its trigger made definite. What remains is to reach it.
 package struct ArmedFault: Hashable, Sendable {
-    /// Its place in the scenario's list, from 0.
+    /// Its index in the scenario's list, from 0.
     package var fault: Int
     package var kind: FaultKind
     package var trigger: ArmedTrigger

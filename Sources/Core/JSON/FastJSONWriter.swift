@@ -3,14 +3,14 @@ package import SimBase
 /// Writes JSON as the encoder of `JSON` would, byte for byte, at a tenth of its cost: for the bodies of which there are
 /// thousands a second. Members come in the order of their keys, as the caller writes them.
 package struct FastJSONWriter: ~Copyable {
-    private var draft: ByteDraft
+    private var draft: ByteBuilder
     private var isFirst = true
 
-    private init(_ draft: consuming ByteDraft) { self.draft = draft }
+    private init(_ draft: consuming ByteBuilder) { self.draft = draft }
 
     /// What `write` writes, in one allocation if it is no more than most bodies are.
     package static func bytes(_ write: (inout FastJSONWriter) -> Void) -> [UInt8] {
-        ByteDraft.bytes { draft in
+        ByteBuilder.bytes { draft in
             var writer = FastJSONWriter(draft)
             write(&writer)
             draft = writer.draft
@@ -31,8 +31,8 @@ package struct FastJSONWriter: ~Copyable {
         _ elements: [Element], _ write: (inout FastJSONWriter, Element) -> Void
     ) {
         self.draft.append(UInt8(ascii: "["))
-        for (place, element) in elements.enumerated() {
-            if place > 0 { self.draft.append(UInt8(ascii: ",")) }
+        for (offset, element) in elements.enumerated() {
+            if offset > 0 { self.draft.append(UInt8(ascii: ",")) }
             write(&self, element)
         }
         self.draft.append(UInt8(ascii: "]"))
@@ -100,7 +100,7 @@ package struct FastJSONWriter: ~Copyable {
     }
 
     /// A text that is written where it is to stand.
-    package mutating func member(_ key: StaticString, writing write: (inout ByteDraft) -> Void) {
+    package mutating func member(_ key: StaticString, writing write: (inout ByteBuilder) -> Void) {
         self.key(key)
         self.draft.append(UInt8(ascii: "\""))
         let start = self.draft.count
@@ -156,15 +156,15 @@ package struct FastJSONWriter: ~Copyable {
 /// The part of a JSON text that stands for itself.
 package enum UnescapedText {
     /// Where the first byte is that is, or needs, an escape, or that ends a text.
-    package static func end(in draft: borrowing ByteDraft, from start: Int) -> Int? {
-        draft.place(from: start) {
+    package static func end(in draft: borrowing ByteBuilder, from start: Int) -> Int? {
+        draft.offset(from: start) {
             $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\"))
         }
     }
 
     /// The same; the count when there is none.
     package static func end(in bytes: [UInt8], from start: Int) -> Int {
-        bytes.place(from: start) {
+        bytes.offset(from: start) {
             $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\"))
         }
     }

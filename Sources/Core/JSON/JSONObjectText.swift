@@ -39,13 +39,13 @@ package struct JSONObjectText: Hashable, Sendable {
     }
 
     package mutating func remove(_ key: String) {
-        while let place = self.members.firstIndex(where: { $0.key == key }) {
-            let member = self.members[place]
-            let isLast = place == self.members.count - 1
+        while let offset = self.members.firstIndex(where: { $0.key == key }) {
+            let member = self.members[offset]
+            let isLast = offset == self.members.count - 1
             let from =
-                isLast && place > 0
-                ? self.members[place - 1].valueRange.upperBound : member.keyRange.lowerBound
-            let to = isLast ? member.valueRange.upperBound : self.members[place + 1].keyRange.lowerBound
+                isLast && offset > 0
+                ? self.members[offset - 1].valueRange.upperBound : member.keyRange.lowerBound
+            let to = isLast ? member.valueRange.upperBound : self.members[offset + 1].keyRange.lowerBound
             self.replace(from..<to, with: [])
         }
     }
@@ -106,15 +106,15 @@ package struct JSONObjectText: Hashable, Sendable {
         while let token = scanner.next() {
             switch token {
             case .open: depth += 1
-            case .close(let place):
+            case .close(let offset):
                 depth -= 1
                 if depth > 0 { continue }
-                if let element = Self.trimmed(bytes, start..<place) { elements.append(element) }
+                if let element = Self.trimmed(bytes, start..<offset) { elements.append(element) }
                 return scanner.next() == nil && !scanner.isBroken ? elements : nil
-            case .comma(let place) where depth == 1:
-                guard let element = Self.trimmed(bytes, start..<place) else { return nil }
+            case .comma(let offset) where depth == 1:
+                guard let element = Self.trimmed(bytes, start..<offset) else { return nil }
                 elements.append(element)
-                start = place + 1
+                start = offset + 1
             case .comma, .colon, .string, .scalar: break
             }
             if depth > Self.depthMax { return nil }
@@ -146,7 +146,7 @@ package struct JSONObjectText: Hashable, Sendable {
             members.append(Member(key: key, keyRange: keyRange, valueRange: valueRange))
             switch scanner.next() {
             case .comma: continue
-            case .close(let place) where bytes[place] == UInt8(ascii: "}"):
+            case .close(let offset) where bytes[offset] == UInt8(ascii: "}"):
                 return scanner.next() == nil && !scanner.isBroken ? members : nil
             default: return nil
             }
@@ -210,9 +210,9 @@ package struct JSONScanner {
     package var isBeforeColon: Bool { self.isBefore(UInt8(ascii: ":")) }
 
     package func isBefore(_ byte: UInt8) -> Bool {
-        var place = self.position
-        while place < self.bytes.count, Self.isBlank(self.bytes[place]) { place += 1 }
-        return place < self.bytes.count && self.bytes[place] == byte
+        var offset = self.position
+        while offset < self.bytes.count, Self.isBlank(self.bytes[offset]) { offset += 1 }
+        return offset < self.bytes.count && self.bytes[offset] == byte
     }
 
     package mutating func next() -> Token? {

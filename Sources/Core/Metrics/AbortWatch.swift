@@ -57,8 +57,8 @@ package struct AbortWatch: Sendable {
     ) -> RunEnding? {
         self.next = moment + Self.every
         var ending: RunEnding?
-        for place in self.tracks.indices {
-            let found = self.tracks[place].look(at: moment, table: table, results: results)
+        for index in self.tracks.indices {
+            let found = self.tracks[index].look(at: moment, table: table, results: results)
             ending = ending ?? found
         }
         return ending

@@ -2,7 +2,7 @@ import SimBase
 
 /// Counters by name, in the order in which the names were declared or first counted.
 package struct Counters: Sendable {
-    private var table = OrderedTable<String, Int64>()
+    private var table = SlotMap<String, Int64>()
 
     package init() {}
 

@@ -5,25 +5,25 @@ package struct FleetMap: Hashable, Sendable {
     /// The names of the groups, in the order of the scenario.
     package let groups: [String]
     /// The group of each phone, by its number.
-    private let places: [UInt16]
+    private let indexes: [UInt16]
 
-    /// `groupOfDevice` holds a place in `groups` for each phone, from phone 0.
+    /// `groupOfDevice` holds an index in `groups` for each phone, from phone 0.
     package init(groups: [String], groupOfDevice: [UInt16]) {
         precondition(groupOfDevice.allSatisfy { Int($0) < groups.count }, "a phone's group must exist")
         self.groups = groups
-        self.places = groupOfDevice
+        self.indexes = groupOfDevice
     }
 
     /// Where nothing is to be told by group.
     package static let ungrouped = FleetMap(groups: [], groupOfDevice: [])
 
     /// The number of its phones.
-    package var count: Int { self.places.count }
+    package var count: Int { self.indexes.count }
 
     /// Nil for a phone that belongs to no group: a foreign client, or a phone beyond the fleet.
     package func group(of device: DeviceNumber) -> Int? {
         let index = Int(device.raw)
-        return index < self.places.count ? Int(self.places[index]) : nil
+        return index < self.indexes.count ? Int(self.indexes[index]) : nil
     }
 
     /// The value of a phone's group in a list by groups; nil where the list has none for it.

@@ -7,7 +7,7 @@ internal import SimBase
 /// whose values lie between 4 and 6 minutes takes 16 KiB, a full one 192 KiB (`HDRLayout.countsLength` counts).
 /// `minimum`, `maximum` and the sum are exact.
 package struct HDRHistogram: Sendable {
-    /// The counts from place `first` on, as far as they were ever needed: places beyond either end are 0.
+    /// The counts from index `first` on, as far as they were ever needed: indexes beyond either end are 0.
     private var counts: [Int64] = []
     /// A multiple of `HDRLayout.subBucketHalfCount`.
     private var first = 0
@@ -24,30 +24,30 @@ package struct HDRHistogram: Sendable {
 
     package init() {}
 
-    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside a place is lost: the extremes
-    /// become the edges of their places, as in every reader of that format. Places beyond `highestTrackable`, which
+    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside an index is lost: the extremes
+    /// become the edges of their indexes, as in every reader of that format. Places beyond `highestTrackable`, which
     /// other writers may fill, are taken as saturated.
     ///
     /// Nil if the array is longer than the layout, holds a negative count, or sums to more than 64 bits hold.
     package init?(counts restored: [Int64]) {
         self.init(
-            places: restored.enumerated().filter { $0.element != 0 }.map {
+            indexes: restored.enumerated().filter { $0.element != 0 }.map {
                 (index: $0.offset, count: $0.element)
             })
         guard restored.count <= HDRLayout.countsLength else { return nil }
     }
 
     /// The same of those counts alone that are not 0, by their indices, which ascend.
-    package init?(places: [(index: Int, count: Int64)]) {
-        for (index, count) in places {
+    package init?(indexes: [(index: Int, count: Int64)]) {
+        for (index, count) in indexes {
             let (total, overflow) = self.total.addingReportingOverflow(count)
             guard count > 0, !overflow, index >= 0, index < HDRLayout.countsLength else { return nil }
             self.total = total
             self.least = Swift.min(self.least, HDRLayout.lowestValue(at: index))
             self.greatest = HDRLayout.highestValue(at: index)
             self.sum += UInt128(HDRLayout.middleValue(at: index)) * UInt128(count)
-            if index > Self.lastPlace { self.saturated += count }
-            self.count(count, at: Swift.min(index, Self.lastPlace))
+            if index > Self.lastIndex { self.saturated += count }
+            self.count(count, at: Swift.min(index, Self.lastIndex))
         }
     }
 
@@ -61,22 +61,22 @@ package struct HDRHistogram: Sendable {
 
     /// The same with what its counts cannot hold, which was kept beside them.
     package func exact(minimum: Int64, maximum: Int64, sum: UInt128) -> HDRHistogram? {
-        guard minimum >= 0, minimum <= maximum, let places = self.occupied,
-            places == Self.place(of: minimum)...Self.place(of: maximum),
+        guard minimum >= 0, minimum <= maximum, let indexes = self.occupied,
+            indexes == Self.index(of: minimum)...Self.index(of: maximum),
             sum >= UInt128(minimum) * UInt128(self.total), sum <= UInt128(maximum) * UInt128(self.total)
         else { return nil }
         var exact = self
         exact.least = minimum
         exact.greatest = maximum
         exact.sum = sum
-        if maximum > HDRLayout.highestTrackable { exact.saturated = self.count(at: Self.lastPlace) }
+        if maximum > HDRLayout.highestTrackable { exact.saturated = self.count(at: Self.lastIndex) }
         return exact
     }
 
     /// Where saturated values are counted; `HDRLayout.countsLength` goes a little further.
-    private static let lastPlace = HDRLayout.index(of: HDRLayout.highestTrackable)
+    private static let lastIndex = HDRLayout.index(of: HDRLayout.highestTrackable)
 
-    private static func place(of nanoseconds: Int64) -> Int {
+    private static func index(of nanoseconds: Int64) -> Int {
         HDRLayout.index(of: Swift.min(nanoseconds, HDRLayout.highestTrackable))
     }
 
@@ -96,7 +96,7 @@ package struct HDRHistogram: Sendable {
             return
         }
         if nanoseconds > HDRLayout.highestTrackable { self.saturated += times }
-        self.count(times, at: Self.place(of: nanoseconds))
+        self.count(times, at: Self.index(of: nanoseconds))
         self.total += times
         self.sum += UInt128(nanoseconds) * UInt128(times)
         self.least = Swift.min(self.least, nanoseconds)
@@ -107,13 +107,13 @@ package struct HDRHistogram: Sendable {
     package mutating func add(_ other: HDRHistogram) {
         self.saturated = self.saturated.addingSaturating(other.saturated)
         self.negative = self.negative.addingSaturating(other.negative)
-        guard let places = other.occupied else { return }
-        self.hold(places.lowerBound)
-        self.hold(places.upperBound)
+        guard let indexes = other.occupied else { return }
+        self.hold(indexes.lowerBound)
+        self.hold(indexes.upperBound)
         let (mine, others) = (self.first, other.first)
-        for place in places {
-            self.counts[place - mine] = self.counts[place - mine].addingSaturating(
-                other.counts[place - others])
+        for index in indexes {
+            self.counts[index - mine] = self.counts[index - mine].addingSaturating(
+                other.counts[index - others])
         }
         self.total = self.total.addingSaturating(other.total)
         self.sum = self.sum.addingSaturating(other.sum)
@@ -123,8 +123,8 @@ package struct HDRHistogram: Sendable {
 
     /// Forgets every value and keeps the memory, for the next interval.
     package mutating func reset() {
-        if let places = self.occupied {
-            for place in places { self.counts[place - self.first] = 0 }
+        if let indexes = self.occupied {
+            for index in indexes { self.counts[index - self.first] = 0 }
         }
         self.total = 0
         self.saturated = 0
@@ -134,20 +134,20 @@ package struct HDRHistogram: Sendable {
         self.greatest = 0
     }
 
-    private mutating func count(_ times: Int64, at place: Int) {
-        if !self.isHeld(place) { self.hold(place) }
-        self.counts[place - self.first] += times
+    private mutating func count(_ times: Int64, at index: Int) {
+        if !self.isHeld(index) { self.hold(index) }
+        self.counts[index - self.first] += times
     }
 
-    private func isHeld(_ place: Int) -> Bool {
-        place >= self.first && place - self.first < self.counts.count
+    private func isHeld(_ index: Int) -> Bool {
+        index >= self.first && index - self.first < self.counts.count
     }
 
-    /// Makes room for a place, in blocks: what lies between is filled up.
-    private mutating func hold(_ place: Int) {
-        guard !self.isHeld(place) else { return }
+    /// Makes room for an index, in blocks: what lies between is filled up.
+    private mutating func hold(_ index: Int) {
+        guard !self.isHeld(index) else { return }
         let half = HDRLayout.subBucketHalfCount
-        let start = place / half * half
+        let start = index / half * half
         if self.counts.isEmpty {
             self.first = start
             self.counts = Self.zeros
@@ -159,7 +159,7 @@ package struct HDRHistogram: Sendable {
             self.counts = counts
             self.first = start
         } else {
-            while self.first + self.counts.count <= place { self.counts += Self.zeros }
+            while self.first + self.counts.count <= index { self.counts += Self.zeros }
         }
     }
 
@@ -170,18 +170,18 @@ package struct HDRHistogram: Sendable {
 
     package var isEmpty: Bool { self.total == 0 }
 
-    /// For how many places there is room.
-    package var placesHeld: Int { self.counts.count }
+    /// For how many indexes there is room.
+    package var indexesInUse: Int { self.counts.count }
 
-    /// How many values were recorded at each place of `HDRLayout` up to the greatest value's, as `init(counts:)` takes them.
-    package var countsByPlace: [Int64] {
-        guard let places = self.occupied else { return [] }
-        return (0...places.upperBound).map { self.count(at: $0) }
+    /// How many values were recorded at each index of `HDRLayout` up to the greatest value's, as `init(counts:)` takes them.
+    package var countsByIndex: [Int64] {
+        guard let indexes = self.occupied else { return [] }
+        return (0...indexes.upperBound).map { self.count(at: $0) }
     }
 
-    /// How many values were recorded at a place of `HDRLayout`.
-    package func count(at place: Int) -> Int64 {
-        self.isHeld(place) ? self.counts[place - self.first] : 0
+    /// How many values were recorded at an index of `HDRLayout`.
+    package func count(at index: Int) -> Int64 {
+        self.isHeld(index) ? self.counts[index - self.first] : 0
     }
 
     /// The smallest value recorded, exactly; nil when there is none.
@@ -197,43 +197,43 @@ package struct HDRHistogram: Sendable {
         return Int64(clamping: self.sum.addingSaturating(total / 2) / total)
     }
 
-    /// The places between the extremes, both included: all counts outside are 0. Nil when nothing was recorded.
+    /// The indexes between the extremes, both included: all counts outside are 0. Nil when nothing was recorded.
     package var occupied: ClosedRange<Int>? {
         guard !self.isEmpty else { return nil }
-        return Self.place(of: self.least)...Self.place(of: self.greatest)
+        return Self.index(of: self.least)...Self.index(of: self.greatest)
     }
 
-    /// The smallest value below or at which lie at least this share of all values, as the highest value of its place
+    /// The smallest value below or at which lie at least this share of all values, as the highest value of its index
     /// (HdrHistogram's convention: never less than the truth, and at most 0.1 % or 511 ns more) but never above
     /// `maximum`. A percentile among the saturated values is `maximum`. Nil when nothing was recorded.
     ///
     /// `others`: so many more values that are greater than all. Nil where the percentile is among them.
     package func value(at percentile: Percentile, below others: Int64 = 0) -> Int64? {
-        guard let places = self.occupied else { return nil }
-        // The rank is exact: no rounding can move a percentile over the edge of a place.
+        guard let indexes = self.occupied else { return nil }
+        // The rank is exact: no rounding can move a percentile over the edge of an index.
         let product = (UInt128(self.total) + UInt128(others)) * UInt128(percentile.perMillion)
         let rank = Swift.max(1, Int64(clamping: (product + 999_999) / 1_000_000))
         guard rank <= self.total else { return nil }
         if rank > self.total - self.saturated { return self.greatest }
         var seen: Int64 = 0
-        for place in places {
-            seen = seen.addingSaturating(self.counts[place - self.first])
-            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: place), self.greatest) }
+        for index in indexes {
+            seen = seen.addingSaturating(self.counts[index - self.first])
+            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: index), self.greatest) }
         }
         return self.greatest
     }
 
-    /// How many values are at or below this one, or share its place.
+    /// How many values are at or below this one, or share its index.
     package func count(atOrBelow nanoseconds: Int64) -> Int64 {
-        guard let places = self.occupied, nanoseconds >= self.least else { return 0 }
+        guard let indexes = self.occupied, nanoseconds >= self.least else { return 0 }
         guard nanoseconds < self.greatest else { return self.total }
-        let last = Self.place(of: nanoseconds)
-        let seen = self.counts[(places.lowerBound - self.first)...(last - self.first)].reduce(Int64(0)) {
+        let last = Self.index(of: nanoseconds)
+        let seen = self.counts[(indexes.lowerBound - self.first)...(last - self.first)].reduce(Int64(0)) {
             $0.addingSaturating($1)
         }
-        // Saturated values share the last place, and which of them is below what cannot be told: only `maximum`
+        // Saturated values share the last index, and which of them is below what cannot be told: only `maximum`
         // is known to cover them.
-        return last == Self.lastPlace ? seen - self.saturated : seen
+        return last == Self.lastIndex ? seen - self.saturated : seen
     }
 }
 
@@ -245,7 +245,7 @@ extension HDRHistogram: Equatable {
             left.sum == right.sum, left.least == right.least, left.greatest == right.greatest,
             left.occupied == right.occupied
         else { return false }
-        guard let places = left.occupied else { return true }
-        return places.allSatisfy { left.count(at: $0) == right.count(at: $0) }
+        guard let indexes = left.occupied else { return true }
+        return indexes.allSatisfy { left.count(at: $0) == right.count(at: $0) }
     }
 }

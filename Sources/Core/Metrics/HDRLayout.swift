@@ -23,7 +23,7 @@ package enum HDRLayout {
     /// Places in a full counts array.
     package static let countsLength = (23 + 1) * 1_024
 
-    /// The place of a value from 0 to `highestTrackable`. No logarithm: the bucket is the count of leading zeros.
+    /// The index of a value from 0 to `highestTrackable`. No logarithm: the bucket is the count of leading zeros.
     package static func index(of value: Int64) -> Int {
         let bucket =
             64 - Self.unitMagnitude - (Self.subBucketHalfCountMagnitude + 1)
@@ -32,28 +32,28 @@ package enum HDRLayout {
         return (bucket + 1) << Self.subBucketHalfCountMagnitude + (subBucket - Self.subBucketHalfCount)
     }
 
-    /// The lowest value that is counted at this place.
+    /// The lowest value that is counted at this index.
     package static func lowestValue(at index: Int) -> Int64 {
-        let (bucket, subBucket) = Self.place(index)
+        let (bucket, subBucket) = Self.bucket(index)
         return Int64(subBucket) << Int64(bucket + Self.unitMagnitude)
     }
 
-    /// The highest value that is counted at this place.
+    /// The highest value that is counted at this index.
     package static func highestValue(at index: Int) -> Int64 {
         Self.lowestValue(at: index) + Self.width(at: index) - 1
     }
 
-    /// The value in the middle of this place, which stands for all of it where no exact one is known.
+    /// The value in the middle of this index, which stands for all of it where no exact one is known.
     package static func middleValue(at index: Int) -> Int64 {
         Self.lowestValue(at: index) + Self.width(at: index) / 2
     }
 
-    /// How many nanoseconds share this place.
+    /// How many nanoseconds share this index.
     package static func width(at index: Int) -> Int64 {
-        1 << Int64(Self.place(index).bucket + Self.unitMagnitude)
+        1 << Int64(Self.bucket(index).bucket + Self.unitMagnitude)
     }
 
-    private static func place(_ index: Int) -> (bucket: Int, subBucket: Int) {
+    private static func bucket(_ index: Int) -> (bucket: Int, subBucket: Int) {
         let half = index >> Self.subBucketHalfCountMagnitude
         let within = index & (Self.subBucketHalfCount - 1)
         // The first bucket owns both of its halves; every other only its upper one.

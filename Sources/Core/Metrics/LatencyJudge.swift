@@ -9,7 +9,7 @@ package struct LatencyWindows: Equatable, Sendable {
     /// Those that are kept: the judged ones, and what objectives ask for most.
     static let percentiles: [Percentile] = [.p50, .p90, .p95, .p99]
 
-    /// By the place of the percentile.
+    /// By the index of the percentile.
     private var values = [[Int64]](repeating: [], count: Self.percentiles.count)
     private var open = HDRHistogram()
 
@@ -19,8 +19,8 @@ package struct LatencyWindows: Equatable, Sendable {
     package mutating func add(_ histogram: HDRHistogram) {
         self.open.add(histogram)
         guard self.open.total >= Self.samplesMin else { return }
-        for (place, percentile) in Self.percentiles.enumerated() {
-            if let value = self.open.value(at: percentile) { self.values[place].append(value) }
+        for (index, percentile) in Self.percentiles.enumerated() {
+            if let value = self.open.value(at: percentile) { self.values[index].append(value) }
         }
         self.open.reset()
     }
@@ -29,8 +29,8 @@ package struct LatencyWindows: Equatable, Sendable {
 
     /// From the first tenth of the windows to the last; of a few windows, from the least to the most.
     func spread(of percentile: Percentile) -> ClosedRange<Int64>? {
-        guard let place = Self.percentiles.firstIndex(of: percentile) else { return nil }
-        let sorted = self.values[place].sorted()
+        guard let index = Self.percentiles.firstIndex(of: percentile) else { return nil }
+        let sorted = self.values[index].sorted()
         guard let least = sorted.first, let most = sorted.last else { return nil }
         let tenth = (sorted.count - 1) / 10
         return max(least, sorted[tenth])...min(most, sorted[sorted.count - 1 - tenth])

@@ -1,6 +1,6 @@
 /// The latencies of a run: each a histogram of nanoseconds (Docs/design.md section 7).
 ///
-/// Cases may be added at the end; `ordinal` is a place in arrays of this process only.
+/// Cases may be added at the end; `ordinal` is an index in arrays of this process only.
 package enum LatencyMetric: String, CaseIterable, Sendable {
     case preprocessTime = "preprocess.time"
     case uploadTime = "upload.time"

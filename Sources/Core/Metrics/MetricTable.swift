@@ -1,18 +1,18 @@
 package import SimBase
 
-/// A group of the fleet by its place in the scenario; what belongs to no group has `none`.
+/// A group of the fleet by its position in the scenario; what belongs to no group has `none`.
 package struct MetricGroup: Hashable, Sendable {
     /// 0 for no group, then the groups in their order.
-    fileprivate let place: Int
+    fileprivate let position: Int
 
-    package static let none = MetricGroup(place: 0)
+    package static let none = MetricGroup(position: 0)
 
-    private init(place: Int) { self.place = place }
+    private init(position: Int) { self.position = position }
 
     /// From 0, in the order of the table's groups.
     package init(index: Int) {
         precondition(index >= 0, "groups are counted from 0")
-        self.place = index + 1
+        self.position = index + 1
     }
 }
 
@@ -51,33 +51,33 @@ package struct MetricTable: Sendable, Equatable {
     // MARK: Recording
 
     package mutating func record(_ metric: LatencyMetric, _ time: Interval, in group: MetricGroup) {
-        self.sets[group.place].record(metric, time)
+        self.sets[group.position].record(metric, time)
     }
 
     /// An operation that has not ended.
     package mutating func record(unfinished metric: LatencyMetric, age: Interval, in group: MetricGroup) {
-        self.sets[group.place].record(unfinished: metric, age: age)
+        self.sets[group.position].record(unfinished: metric, age: age)
     }
 
     package mutating func record(_ metric: RateMetric, failed: Bool, in group: MetricGroup) {
-        self.sets[group.place].record(metric, failed: failed)
+        self.sets[group.position].record(metric, failed: failed)
     }
 
     package mutating func add(_ count: Int64, to metric: CountMetric, in group: MetricGroup) {
-        self.sets[group.place].add(count, to: metric)
+        self.sets[group.position].add(count, to: metric)
     }
 
     package mutating func replied(status: Int, in group: MetricGroup) {
-        self.sets[group.place].replied(status: status)
+        self.sets[group.position].replied(status: status)
     }
 
     package mutating func fired(fault id: String, in group: MetricGroup) {
-        self.sets[group.place].fired(fault: id)
+        self.sets[group.position].fired(fault: id)
     }
 
     /// Lists a fault at 0 until it fires.
     package mutating func declare(fault id: String) {
-        self.sets[MetricGroup.none.place].declare(fault: id)
+        self.sets[MetricGroup.none.position].declare(fault: id)
     }
 
     /// This run cannot know the metric: every reading of it is `notAvailable` from now on, whatever is recorded, and so
@@ -94,18 +94,18 @@ package struct MetricTable: Sendable, Equatable {
     /// As if all that the other one recorded had been recorded here. The groups must be the same.
     package mutating func add(_ other: MetricTable) {
         precondition(self.groups == other.groups, "tables of different fleets cannot be added")
-        for place in self.sets.indices { self.sets[place].add(other.sets[place]) }
+        for position in self.sets.indices { self.sets[position].add(other.sets[position]) }
         self.unavailable.formUnion(other.unavailable)
     }
 
     /// Takes in a set that was gathered elsewhere.
     package mutating func add(_ set: MetricSet, in group: MetricGroup) {
-        self.sets[group.place].add(set)
+        self.sets[group.position].add(set)
     }
 
     /// Back to nothing, keeping memory, groups and what cannot be known.
     package mutating func reset() {
-        for place in self.sets.indices { self.sets[place].reset() }
+        for position in self.sets.indices { self.sets[position].reset() }
     }
 
     // MARK: Reading
@@ -114,50 +114,50 @@ package struct MetricTable: Sendable, Equatable {
 
     package func histogram(_ metric: LatencyMetric, of scope: MetricScope) -> Reading<HDRHistogram> {
         guard self.isAvailable(.latency(metric)) else { return .notAvailable }
-        let used = self.places(scope).filter { !self.sets[$0].histogram(metric).isEmpty }
+        let used = self.positions(scope).filter { !self.sets[$0].histogram(metric).isEmpty }
         // Nothing is added up where there is only one.
         if used.count == 1 { return .measured(self.sets[used[0]].histogram(metric)) }
         return .measured(
-            self.places(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
+            self.positions(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
     }
 
     /// The operations that no histogram holds because they have not ended. Of a run that goes on there is none.
     package func unfinished(_ metric: LatencyMetric, of scope: MetricScope) -> Unfinished {
         guard self.isAvailable(.latency(metric)) else { return Unfinished() }
-        return self.places(scope).reduce(into: Unfinished()) { $0.add(self.sets[$1].unfinished(metric)) }
+        return self.positions(scope).reduce(into: Unfinished()) { $0.add(self.sets[$1].unfinished(metric)) }
     }
 
     package func rate(_ metric: RateMetric, of scope: MetricScope) -> Reading<FailureRate> {
         guard self.isAvailable(.rate(metric)) else { return .notAvailable }
         return .measured(
-            self.places(scope).reduce(into: FailureRate()) { $0.add(self.sets[$1].rate(metric)) })
+            self.positions(scope).reduce(into: FailureRate()) { $0.add(self.sets[$1].rate(metric)) })
     }
 
     package func count(_ metric: CountMetric, of scope: MetricScope) -> Reading<Int64> {
         guard self.isAvailable(.count(metric)) else { return .notAvailable }
-        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].count(metric) })
+        return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].count(metric) })
     }
 
     package func count(status: Int, of scope: MetricScope) -> Reading<Int64> {
         guard self.isAvailable(.http(status: status)) else { return .notAvailable }
-        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].count(status: status) })
+        return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].count(status: status) })
     }
 
     package func count(fault id: String, of scope: MetricScope) -> Reading<Int64> {
         guard self.isAvailable(.fault(id: id)) else { return .notAvailable }
-        return .measured(self.places(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
+        return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
     }
 
     /// What one group recorded, and it alone.
-    package func set(in group: MetricGroup) -> MetricSet { self.sets[group.place] }
+    package func set(in group: MetricGroup) -> MetricSet { self.sets[group.position] }
 
     /// Everything of a part of the fleet at once, for reports. It does not say what is not available.
     package func everything(of scope: MetricScope) -> MetricSet {
-        self.places(scope).reduce(into: MetricSet()) { $0.add(self.sets[$1]) }
+        self.positions(scope).reduce(into: MetricSet()) { $0.add(self.sets[$1]) }
     }
 
     /// A group that the fleet does not have has recorded nothing.
-    private func places(_ scope: MetricScope) -> [Int] {
+    private func positions(_ scope: MetricScope) -> [Int] {
         switch scope {
         case .fleet: Array(self.sets.indices)
         case .group(let name): self.groups.firstIndex(of: name).map { [$0 + 1] } ?? []

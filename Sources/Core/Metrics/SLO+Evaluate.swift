@@ -18,12 +18,12 @@ package struct SLOResult: Hashable, Sendable {
     package internal(set) var part: SLOPart?
 
     /// As a report told it: what was true when the run ended, whatever is known of it now.
-    package func told(actual: String, passed: Bool?) -> SLOResult {
+    package func recorded(actual: String, passed: Bool?) -> SLOResult {
         SLOResult(slo: self.slo, value: self.value, actual: actual, passed: passed, noData: self.noData)
     }
 
     /// This result without a verdict, for a run that did not come to its end.
-    package var unjudged: SLOResult { self.told(actual: self.actual, passed: nil) }
+    package var unjudged: SLOResult { self.recorded(actual: self.actual, passed: nil) }
 
     /// Whether nobody can know the value. One that is known and not judged has a value, or no data.
     package var isNotKnown: Bool { self.passed == nil && self.value == nil && !self.noData }

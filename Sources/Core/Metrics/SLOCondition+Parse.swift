@@ -199,11 +199,11 @@ extension SLOCondition {
             throw scanner.error("expected `of` and the end of a fault, as in `of offline-1.end`", at: start)
         }
         scanner.skipSpaces()
-        let place = scanner.offset
+        let offset = scanner.offset
         let word = scanner.take { $0 != " " && $0 != "\t" }
         guard word.hasSuffix(".end"), word.count > ".end".count else {
             throw scanner.error(
-                "expected the end of a fault, as in `offline-1.end`", at: place,
+                "expected the end of a fault, as in `offline-1.end`", at: offset,
                 suggestion: word.isEmpty || word.contains(".") ? nil : "\(SLOScanner.quoted(word)).end")
         }
         return String(word.dropLast(".end".count))

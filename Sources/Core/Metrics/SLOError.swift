@@ -52,7 +52,7 @@ struct SLOScanner {
         return true
     }
 
-    /// An error at the given place, or here.
+    /// An error at the given position, or here.
     func error(_ message: String, at offset: Int? = nil, suggestion: String? = nil) -> SLOError {
         SLOError(offset: offset ?? self.offset, message: message, suggestion: suggestion)
     }

@@ -70,12 +70,12 @@ package struct SLOParts: Sendable {
     package mutating func add(
         _ table: MetricTable, from moment: Instant, open: (table: MetricTable, at: Instant)? = nil
     ) {
-        for place in self.tracks.indices { self.tracks[place].add(table, from: moment, open: open) }
+        for index in self.tracks.indices { self.tracks[index].add(table, from: moment, open: open) }
     }
 
     /// The end of the run: what has not come to its end is judged as far as that is fair.
     package mutating func finish(at end: Instant) {
-        for place in self.tracks.indices { self.tracks[place].finish(at: end) }
+        for index in self.tracks.indices { self.tracks[index].finish(at: end) }
     }
 
     // MARK: Results

@@ -1,7 +1,7 @@
 package import SimBase
 import Talaria
 
-/// The places that were given to devices, in whatever list: by number for a fleet, whose numbers begin at 1, and by key for
+/// The indexes that were given to devices, in whatever list: by number for a fleet, whose numbers begin at 1, and by key for
 /// callers from elsewhere.
 package struct DeviceIndex: Sendable {
     package init() {}
@@ -15,8 +15,8 @@ package struct DeviceIndex: Sendable {
         get {
             guard device.raw < Self.fleetMax else { return self.ofOthers[device] }
             guard Int(device.raw) < self.ofFleet.count else { return nil }
-            let place = self.ofFleet[Int(device.raw)]
-            return place < 0 ? nil : Int(place)
+            let index = self.ofFleet[Int(device.raw)]
+            return index < 0 ? nil : Int(index)
         }
         set {
             guard device.raw < Self.fleetMax else {

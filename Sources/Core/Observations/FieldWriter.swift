@@ -1,7 +1,7 @@
 import SimBase
 package import Talaria
 
-/// Receives the fields of observations, in the order of their description: `PhoneSighting.write(to:)` and the others.
+/// Receives the fields of observations, in the order of their description: `PhoneObservation.write(to:)` and the others.
 ///
 /// The log, the pipe between two processes and the digest are three of these. Each sees all fields of all observations, and
 /// ignores what it has no use for, such as keys.

@@ -10,7 +10,7 @@ package struct Observation: Hashable, Sendable {
     package var device: DeviceNumber
     /// `ScanNumber.none` where it speaks of no scan.
     package var scan: ScanNumber
-    package let what: Sighting
+    package let what: ObservationPayload
     /// Stored, because reading `what` copies it.
     package let level: ObservationLevel
     /// Stored for the same reason.
@@ -19,7 +19,7 @@ package struct Observation: Hashable, Sendable {
     /// Whether it is a ping, or a `progress` event as expected: half of all observations.
     package var isRoutine: Bool { self.level == .routine }
 
-    package init(at: Instant, device: DeviceNumber, scan: ScanNumber, what: Sighting) {
+    package init(at: Instant, device: DeviceNumber, scan: ScanNumber, what: ObservationPayload) {
         self.at = at
         self.device = device
         self.scan = scan
@@ -30,7 +30,7 @@ package struct Observation: Hashable, Sendable {
 
     /// What stands where an observation was taken from.
     package static var nothing: Observation {
-        let unmeasured = NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: nil)
+        let unmeasured = NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil)
         return Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(unmeasured))
     }
 }
@@ -80,11 +80,11 @@ extension EventKind {
 }
 
 /// What one side saw.
-package enum Sighting: Hashable, Sendable {
-    case phone(PhoneSighting)
-    case backend(BackendSighting)
-    case fault(FaultSighting)
-    case network(NetworkSighting)
+package enum ObservationPayload: Hashable, Sendable {
+    case phone(PhoneObservation)
+    case backend(BackendObservation)
+    case fault(FaultObservation)
+    case network(NetworkObservation)
 
     fileprivate var side: Side {
         switch self {
@@ -97,8 +97,8 @@ package enum Sighting: Hashable, Sendable {
 
     fileprivate var level: ObservationLevel {
         switch self {
-        case .phone(let sighting): sighting.level
-        case .backend(let sighting): sighting.level
+        case .phone(let payload): payload.level
+        case .backend(let payload): payload.level
         case .fault: .always
         case .network: .trace
         }
@@ -107,10 +107,10 @@ package enum Sighting: Hashable, Sendable {
     /// Writes side, name and fields.
     package func write(to fields: inout some FieldWriter & ~Copyable) {
         switch self {
-        case .phone(let sighting): sighting.write(to: &fields)
-        case .backend(let sighting): sighting.write(to: &fields)
-        case .fault(let sighting): sighting.write(to: &fields)
-        case .network(let sighting): sighting.write(to: &fields)
+        case .phone(let payload): payload.write(to: &fields)
+        case .backend(let payload): payload.write(to: &fields)
+        case .fault(let payload): payload.write(to: &fields)
+        case .network(let payload): payload.write(to: &fields)
         }
     }
 
@@ -120,10 +120,10 @@ package enum Sighting: Hashable, Sendable {
     ) throws(MalformedObservation) {
         self =
             switch side {
-            case .phone: .phone(try PhoneSighting(name, from: &fields))
-            case .backend: .backend(try BackendSighting(name, from: &fields))
-            case .fault: .fault(try FaultSighting(name, from: &fields))
-            case .network: .network(try NetworkSighting(name, from: &fields))
+            case .phone: .phone(try PhoneObservation(name, from: &fields))
+            case .backend: .backend(try BackendObservation(name, from: &fields))
+            case .fault: .fault(try FaultObservation(name, from: &fields))
+            case .network: .network(try NetworkObservation(name, from: &fields))
             }
     }
 }

@@ -78,7 +78,8 @@ package struct ObservationBytesReader: ~Copyable {
         guard let side, let name = try self.text("") else { throw MalformedObservation() }
         return Observation(
             at: at, device: DeviceNumber(UInt32(truncatingIfNeeded: phone >> 32)),
-            scan: ScanNumber(UInt32(truncatingIfNeeded: phone)), what: try Sighting(side, name, from: &self))
+            scan: ScanNumber(UInt32(truncatingIfNeeded: phone)),
+            what: try ObservationPayload(side, name, from: &self))
     }
 
     package mutating func byte() throws(MalformedObservation) -> UInt8 {

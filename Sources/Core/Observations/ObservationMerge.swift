@@ -64,9 +64,9 @@ private struct Story: Sendable {
             self.waiting.append(observation)
             return
         }
-        var place = self.waiting.count - 1
-        while place > self.taken, self.waiting[place - 1].at > observation.at { place -= 1 }
-        self.waiting.insert(observation, at: place)
+        var index = self.waiting.count - 1
+        while index > self.taken, self.waiting[index - 1].at > observation.at { index -= 1 }
+        self.waiting.insert(observation, at: index)
     }
 
     mutating func take() -> Observation {

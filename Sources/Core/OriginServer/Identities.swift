@@ -36,7 +36,7 @@ package struct UUIDBits: Hashable, Sendable {
         let b = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.high))
         let c = Hexadecimal.digits(UInt32(self.low >> 32))
         let d = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.low))
-        return ByteDraft.text { text in
+        return ByteBuilder.text { text in
             text.append(word: Hexadecimal.digits(UInt32(self.high >> 32)), count: 8)
             text.append(word: hyphen | (b & 0xFFFF_FFFF) << 8 | hyphen << 40 | (b >> 32) << 48, count: 8)
             text.append(word: b >> 48 | hyphen << 16 | (c & 0xFFFF_FFFF) << 24 | hyphen << 56, count: 8)

@@ -14,7 +14,7 @@ package enum OriginEffect: Hashable, Sendable {
     /// them these ends.
     case openStream(ExchangeID, headers: [HeaderLine], lineEnd: SSELineEnd = .lf)
     /// One whole piece of an event stream. The server puts its time stamp comment before an event.
-    case stream(ExchangeID, bytes: [UInt8], StreamMark)
+    case stream(ExchangeID, bytes: [UInt8], StreamPieceKind)
     /// Ends a stream cleanly, with FIN.
     case endStream(ExchangeID)
     case observe(Observation)
@@ -33,7 +33,7 @@ package enum OriginEffect: Hashable, Sendable {
 }
 
 /// The kind of a piece of a stream, for the placement of faults and for the ledger.
-package enum StreamMark: Hashable, Sendable {
+package enum StreamPieceKind: Hashable, Sendable {
     /// The opening comment and `retry:`.
     case preamble
     case ping

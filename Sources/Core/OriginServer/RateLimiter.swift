@@ -26,7 +26,7 @@ package struct RateLimiter: Sendable {
 
     package let quota: Quota
     /// Admitted uploads in the window, oldest first.
-    private var admitted = OrderedTable<DeviceKey, [Instant]>()
+    private var admitted = SlotMap<DeviceKey, [Instant]>()
     /// How many devices there must be before those whose window is empty are looked for.
     private var sweepAt = RateLimiter.sweepMin
 

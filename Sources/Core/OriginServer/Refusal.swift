@@ -11,7 +11,7 @@ package struct Refusal: Error, Hashable {
         package var status: Int
         package var code: String
         package var retryable: Bool
-        package var retryAfterPlace: RetryAfterPlace
+        package var retryAfterLocation: RetryAfterLocation
     }
 
     package var code: ProblemCode
@@ -26,8 +26,8 @@ package struct Refusal: Error, Hashable {
     }
 
     package var status: Int { self.override?.status ?? self.code.status }
-    /// The places where the answer states `retryAfter`.
-    package var retryAfterPlace: RetryAfterPlace { self.override?.retryAfterPlace ?? .both }
+    /// The locations where the answer states `retryAfter`.
+    package var retryAfterLocation: RetryAfterLocation { self.override?.retryAfterLocation ?? .both }
 }
 
 extension Refusal {
@@ -41,7 +41,8 @@ extension Refusal {
         self.override = Override(
             status: error.status, code: error.code ?? self.code.rawValue,
             // Nothing says that a retry may help after a code that the contract does not know.
-            retryable: error.retryable ?? code?.retryable ?? false, retryAfterPlace: error.retryAfterPlace)
+            retryable: error.retryable ?? code?.retryable ?? false,
+            retryAfterLocation: error.retryAfterLocation)
     }
 }
 
@@ -67,19 +68,19 @@ extension Refusal {
 
 extension Refusal {
     /// The observation of the problem document.
-    package func sighting(_ context: RequestContext) -> BackendSighting {
+    package func payload(_ context: RequestContext) -> BackendObservation {
         .problem(
             context.operation, attempt: context.caller.attempt, status: self.status,
             job: Endpoint(path: context.path)?.jobID,
             retryable: self.override?.retryable ?? self.code.retryable,
-            retryAfter: self.retryAfterPlace == .neither ? nil : self.retryAfter)
+            retryAfter: self.retryAfterLocation == .neither ? nil : self.retryAfter)
     }
 
     /// The answer with the problem document.
     package func reply(metadata: Metadata, instance: String?) -> OriginReply {
-        let place = self.retryAfterPlace
-        let inBody = place == .body || place == .both ? self.retryAfter : nil
-        let inHeader = place == .header || place == .both ? self.retryAfter : nil
+        let location = self.retryAfterLocation
+        let inBody = location == .body || location == .both ? self.retryAfter : nil
+        let inHeader = location == .header || location == .both ? self.retryAfter : nil
         var problem = Problem(
             self.code, detail: self.detail, instance: instance,
             retryAfterMs: inBody.map { $0.rounded(upTo: .milliseconds(1)) }, metadata: metadata)

@@ -25,9 +25,9 @@ package struct ServerFaults: Sendable {
 
     private let wallClockAtZero: Int64
     /// Streams that were opened without faults are not here.
-    private var streams = OrderedTable<ExchangeID, Stream>()
+    private var streams = SlotMap<ExchangeID, Stream>()
     /// The limits of `rate-limit` faults, by the index of the fault in the scenario's list.
-    private var limiters = OrderedTable<Int, RateLimiter>()
+    private var limiters = SlotMap<Int, RateLimiter>()
     /// The number of streams with an alarm.
     package private(set) var alarms = 0
 
@@ -101,7 +101,7 @@ package struct ServerFaults: Sendable {
     }
 
     /// Counts a piece that was written.
-    package mutating func wrote(_ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID) {
+    package mutating func wrote(_ bytes: [UInt8], _ mark: StreamPieceKind, to exchange: ExchangeID) {
         guard !self.streams.isEmpty else { return }
         self.streams.update(exchange) { $0.faults.wrote(bytes: bytes.count, isNewEvent: mark.isNewEvent) }
     }
@@ -169,7 +169,7 @@ package struct ServerFaults: Sendable {
                 return changed != nil
             }
         case .progress:
-            fault = self.meet(on: exchange, at: now, into: &effects) { fault in
+            fault = self.fire(on: exchange, at: now, into: &effects) { fault in
                 guard fault.kind == .noMessage else { return false }
                 changed = EventDistortion.withoutMessage(data())
                 return changed != nil
@@ -225,11 +225,11 @@ package struct ServerFaults: Sendable {
         on exchange: ExchangeID, isLate: Bool, at now: Instant, into effects: inout [OriginEffect]
     ) -> PingChange {
         guard !self.streams.isEmpty else { return .none }
-        if self.meet(on: exchange, at: now, into: &effects, where: { $0.kind == .noPing }) != nil {
+        if self.fire(on: exchange, at: now, into: &effects, where: { $0.kind == .noPing }) != nil {
             return .omitted
         }
         guard !isLate else { return .none }
-        let fault = self.meet(
+        let fault = self.fire(
             on: exchange, at: now, into: &effects,
             where: { if case .latePing = $0.kind { true } else { false } })
         guard case .latePing(let by)? = fault?.kind else { return .none }
@@ -253,13 +253,13 @@ package struct ServerFaults: Sendable {
     }
 
     /// Returns the first such fault, which lasts as long as the stream: it fires the first time.
-    private mutating func meet(
+    private mutating func fire(
         on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect],
         where applies: (ArmedFault) -> Bool
     ) -> ArmedFault? {
         guard !self.streams.isEmpty else { return nil }
         let found = self.streams.update(exchange) { stream in
-            stream.faults.meet(at: now, where: applies).map { ($0.0, $0.isFirst, stream.caller) }
+            stream.faults.fire(at: now, where: applies).map { ($0.0, $0.isFirst, stream.caller) }
         }
         guard let (fault, isFirst, caller) = found ?? nil else { return nil }
         if isFirst { effects.append(Self.fired(fault.fault, .stream, caller, at: now)) }

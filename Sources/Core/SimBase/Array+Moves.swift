@@ -1,8 +1,8 @@
 extension Array {
     /// Takes an element out, moved and not copied, and leaves another in its place.
-    @inlinable public mutating func take(_ place: Int, leaving other: consuming Element) -> Element {
+    @inlinable public mutating func take(_ index: Int, leaving other: consuming Element) -> Element {
         var taken = other
-        swap(&taken, &self[place])
+        swap(&taken, &self[index])
         return taken
     }
 

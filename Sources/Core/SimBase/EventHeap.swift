@@ -7,12 +7,12 @@ public struct EventHeap<Element: Sendable>: Sendable {
         @usableFromInline var at: Instant
         @usableFromInline var sequence: UInt64
         /// Of its element.
-        @usableFromInline var place: Int
+        @usableFromInline var slot: Int
 
-        @inlinable init(at: Instant, sequence: UInt64, place: Int) {
+        @inlinable init(at: Instant, sequence: UInt64, slot: Int) {
             self.at = at
             self.sequence = sequence
-            self.place = place
+            self.slot = slot
         }
 
         @inlinable func comes(before other: Key) -> Bool {
@@ -21,7 +21,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
     }
 
     @usableFromInline static var children: Int { 4 }
-    /// The heap, and behind it keys of the past, whose places are vacant.
+    /// The heap, and behind it keys of the past, whose slots are vacant.
     @usableFromInline var keys: [Key] = []
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var inserted: UInt64 = 0
@@ -38,7 +38,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
     @inlinable public var nextAt: Instant? { self.isEmpty ? nil : self.keys[0].at }
     /// What `popFirst` would take.
     @inlinable public var next: (at: Instant, element: Element)? {
-        guard !self.isEmpty, let element = self.elements[self.keys[0].place] else { return nil }
+        guard !self.isEmpty, let element = self.elements[self.keys[0].slot] else { return nil }
         return (self.keys[0].at, element)
     }
 
@@ -56,13 +56,13 @@ public struct EventHeap<Element: Sendable>: Sendable {
     @inlinable mutating func insert(_ element: consuming Element, at: Instant, sequence: UInt64) {
         self.inserted += 1
         if self.waiting == self.keys.count {
-            self.keys.append(Key(at: at, sequence: sequence, place: self.elements.count))
+            self.keys.append(Key(at: at, sequence: sequence, slot: self.elements.count))
             self.elements.append(element)
         } else {
-            self.elements[self.keys[self.waiting].place] = element
+            self.elements[self.keys[self.waiting].slot] = element
         }
         self.waiting += 1
-        self.siftUp(Key(at: at, sequence: sequence, place: self.keys[self.waiting - 1].place))
+        self.siftUp(Key(at: at, sequence: sequence, slot: self.keys[self.waiting - 1].slot))
     }
 
     /// Takes the first entry if it is due at `now` or before.
@@ -84,10 +84,10 @@ public struct EventHeap<Element: Sendable>: Sendable {
         self.waiting -= 1
         let last = self.keys.take(self.waiting, leaving: first)
         if self.waiting > 0 { self.siftDown(last) }
-        return self.elements.take(first.place, leaving: nil)
+        return self.elements.take(first.slot, leaving: nil)
     }
 
-    /// From the last place up to its own.
+    /// From the last slot up to its own.
     @inlinable mutating func siftUp(_ key: Key) {
         var hole = self.waiting - 1
         var keys = self.keys.mutableSpan
@@ -100,7 +100,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
         keys[hole] = key
     }
 
-    /// From the first place, whose key is gone, down to its own.
+    /// From the first slot, whose key is gone, down to its own.
     @inlinable mutating func siftDown(_ key: Key) {
         let count = self.waiting
         var hole = 0

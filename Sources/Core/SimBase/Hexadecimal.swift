@@ -2,7 +2,7 @@
 package enum Hexadecimal {
     /// `digits` characters, most significant first; higher bits are cut off.
     package static func text(_ value: UInt64, digits count: Int) -> String {
-        ByteDraft.text { self.append(value, digits: count, to: &$0) }
+        ByteBuilder.text { self.append(value, digits: count, to: &$0) }
     }
 
     /// The same behind what is there.

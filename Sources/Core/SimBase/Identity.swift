@@ -1,4 +1,4 @@
-/// A phone of the fleet: its place in the whole fleet, from 0.
+/// A phone of the fleet: its index in the whole fleet, from 0.
 package struct DeviceNumber: Hashable, Comparable, Sendable {
     package let raw: UInt32
     package init(_ raw: UInt32) { self.raw = raw }
@@ -17,7 +17,7 @@ package struct ScanNumber: Hashable, Comparable, Sendable {
 /// One book of one scan: what may enter a library exactly once.
 package struct ResultKey: Hashable, Sendable {
     package let scan: ScanNumber
-    /// The place of the book in the scan's results, from 0.
+    /// The index of the book in the scan's results, from 0.
     package let ordinal: Int
 
     package init(scan: ScanNumber, ordinal: Int) {

@@ -29,7 +29,7 @@ public enum DrawDomain: UInt64, Sendable {
     /// Sizes of photos that are only sizes.
     case photoSize = 26
     /// Which phones stay broken when all trouble is over.
-    case staysBroken = 27
+    case staysOffline = 27
     /// In which order what is due at one moment happens.
     case ties = 28
     /// What ends the lines of an event stream.

@@ -2,11 +2,11 @@
 package enum Timestamp {
     /// `2026-02-01T12:00:00.000Z` for milliseconds since 1970 (proleptic Gregorian, civil-from-days).
     package static func iso8601(unixMilliseconds: Int64) -> String {
-        ByteDraft.text { self.append(unixMilliseconds: unixMilliseconds, to: &$0) }
+        ByteBuilder.text { self.append(unixMilliseconds: unixMilliseconds, to: &$0) }
     }
 
     /// The same behind what is there.
-    package static func append(unixMilliseconds: Int64, to text: inout ByteDraft) {
+    package static func append(unixMilliseconds: Int64, to text: inout ByteBuilder) {
         let milliseconds = unixMilliseconds.flooredRemainder(1_000)
         let seconds = (unixMilliseconds - milliseconds) / 1_000
         let ofDay = seconds.flooredRemainder(86_400)

@@ -1,4 +1,4 @@
-/// The moments at which keys (small integers, such as a phone's place in a fleet) want to be woken.
+/// The moments at which keys (small integers, such as a phone's index in a fleet) want to be woken.
 ///
 /// Each key has at most one moment; setting replaces. Pushing a moment back, as every event of a stream does to its idle
 /// timeout, costs no heap operation: the entry in the heap stays where it is and is put back when it comes up. Of equal

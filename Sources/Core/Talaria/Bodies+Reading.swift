@@ -26,7 +26,7 @@ extension ProgressData {
         (ShortKey("processedCount"), .integer), (ShortKey("progress"), .decimal), (ShortKey("status"), .text),
         (.timestamp, .text), (ShortKey("totalCount"), .integer), (.type, .text),
     ]
-    /// By place in `members`: `jobId` and `type`.
+    /// By offset in `members`: `jobId` and `type`.
     private static let required: UInt = 1 << 1 | 1 << 8
 
     /// Whether this is plainly a progress event, without making anything of it: most events are, and nobody looks into
@@ -37,11 +37,11 @@ extension ProgressData {
         var (next, seen): (Int, UInt) = (0, 0)
         object.object { object, key in
             // A key that comes twice is the decoder's to judge, and so is a value of another type.
-            guard let place = Self.place(of: key, from: next, in: members), seen & 1 << UInt(place) == 0
+            guard let offset = Self.offset(of: key, from: next, in: members), seen & 1 << UInt(offset) == 0
             else { return false }
-            next = place + 1
-            seen |= 1 << UInt(place)
-            switch members[place].form {
+            next = offset + 1
+            seen |= 1 << UInt(offset)
+            switch members[offset].form {
             case .text: return object.skipText()
             case .integer: return object.integer() != nil
             case .decimal: return object.skipDecimal()
@@ -51,11 +51,11 @@ extension ProgressData {
     }
 
     /// Members come in the order of their keys, as a rule.
-    private static func place(
+    private static func offset(
         of key: ShortKey, from next: Int, in members: [(key: ShortKey, form: Form)]
     ) -> Int? {
-        for place in next..<members.count where members[place].key == key { return place }
-        for place in 0..<next where members[place].key == key { return place }
+        for offset in next..<members.count where members[offset].key == key { return offset }
+        for offset in 0..<next where members[offset].key == key { return offset }
         return nil
     }
 }

@@ -60,11 +60,11 @@ package struct ContractNotes: Sendable {
     package mutating func add(
         _ path: String, expected: String, seen: String, excerpt: String? = nil, isDecisive: Bool = false
     ) {
-        let place = self.notes.firstIndex {
+        let index = self.notes.firstIndex {
             $0.path == path && $0.expected == expected && $0.seen == seen && $0.isDecisive == isDecisive
         }
-        if let place {
-            self.notes[place].count += 1
+        if let index {
+            self.notes[index].count += 1
         } else if self.notes.count < Self.notesMax || isDecisive {
             self.notes.append(
                 Note(

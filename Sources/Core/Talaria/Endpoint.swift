@@ -23,7 +23,7 @@ package enum Endpoint: Hashable, Sendable {
     }
 
     private static func path(_ jobId: String, _ end: StaticString) -> String {
-        ByteDraft.text { text in
+        ByteBuilder.text { text in
             text.append(contentsOf: Self.scansFolder)
             text.append(text: jobId)
             text.append(literal: end)

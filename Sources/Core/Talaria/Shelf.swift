@@ -32,7 +32,7 @@ package struct Shelf: Hashable, Sendable {
         }
     }
 
-    /// The book at one place, from 0.
+    /// The book at one offset, from 0.
     package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
         let random = KeyedRandom(seed: self.seed)
         let detail = UInt64(ordinal + 1) * 8
@@ -48,7 +48,7 @@ package struct Shelf: Hashable, Sendable {
             confidence: Double(hundredths) / 100,
             enrichmentStatus: isbn == nil ? .notFound : .success,
             coverUrl: isbn.map { isbn in
-                ByteDraft.text { cover in
+                ByteBuilder.text { cover in
                     cover.append(literal: "https://covers.example/")
                     cover.append(text: isbn)
                     cover.append(literal: ".jpg")
@@ -56,14 +56,14 @@ package struct Shelf: Hashable, Sendable {
             })
     }
 
-    /// The title of the book at one place.
+    /// The title of the book at one offset.
     package func title(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> String {
-        ByteDraft.text { self.append(titleOf: device, scan, ordinal: ordinal, to: &$0) }
+        ByteBuilder.text { self.append(titleOf: device, scan, ordinal: ordinal, to: &$0) }
     }
 
     /// The same behind what is there.
     package func append(
-        titleOf device: DeviceNumber, _ scan: ScanNumber, ordinal: Int, to text: inout ByteDraft
+        titleOf device: DeviceNumber, _ scan: ScanNumber, ordinal: Int, to text: inout ByteBuilder
     ) {
         text.append(text: self.work(device, scan, ordinal).title)
         text.append(literal: ", copy ")
@@ -90,7 +90,7 @@ package struct Shelf: Hashable, Sendable {
             sum += rest % 10 * weight
             (rest, weight) = (rest / 10, 4 - weight)
         }
-        return ByteDraft.text { Decimal.append(digits * 10 + (10 - sum % 10) % 10, digits: 13, to: &$0) }
+        return ByteBuilder.text { Decimal.append(digits * 10 + (10 - sum % 10) % 10, digits: 13, to: &$0) }
     }
 
     /// Old works in several scripts, so that titles hold every length of UTF-8 sequence.

@@ -25,7 +25,7 @@ package struct TraceContext: Hashable, Sendable {
     /// `00-<32 hex>-<16 hex>-01`.
     package var headerValue: String {
         let span = UInt64(self.operation.rawValue) << 56 | UInt64(self.attempt)
-        return ByteDraft.text { text in
+        return ByteBuilder.text { text in
             text.append(literal: "00-")
             Hexadecimal.append(self.run, digits: 16, to: &text)
             Hexadecimal.append(UInt64(self.device.raw), digits: 8, to: &text)

@@ -35,22 +35,22 @@ enum ASCII {
 
     /// Where the next line feed is.
     static func lineFeed(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        bytes.place(from: start) { $0.equal(Self.lineFeed) }
+        bytes.offset(from: start) { $0.equal(Self.lineFeed) }
     }
 
     /// Where the next byte that ends a line is: a line feed or a carriage return.
     static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         // One question asks for both, and for what hardly ever stands in a line.
         var start = start
-        while let place = bytes.place(from: start, { $0.less(Self.carriageReturn + 1) }) {
-            if bytes[place] == Self.lineFeed || bytes[place] == Self.carriageReturn { return place }
-            start = place + 1
+        while let offset = bytes.offset(from: start, { $0.less(Self.carriageReturn + 1) }) {
+            if bytes[offset] == Self.lineFeed || bytes[offset] == Self.carriageReturn { return offset }
+            start = offset + 1
         }
         return nil
     }
 
     /// The bytes that must not stand in the value of a field (RFC 9110 section 5.5).
-    static func unfitForValue(_ word: ByteWord) -> UInt64 {
+    static func unfitForValue(_ word: SWARWord) -> UInt64 {
         word.equal(Self.carriageReturn) | word.equal(Self.lineFeed) | word.equal(0)
     }
 

@@ -57,7 +57,7 @@ struct FieldLine {
 
     init(_ line: ArraySlice<UInt8>) throws(LineFlaw) {
         guard line.first != ASCII.space, line.first != ASCII.tab else { throw .folded }
-        guard let colon = line.place(from: line.startIndex, { $0.equal(ASCII.colon) }),
+        guard let colon = line.offset(from: line.startIndex, { $0.equal(ASCII.colon) }),
             colon > line.startIndex, ASCII.isToken(line[..<colon])
         else { throw .badName }
         let value = ASCII.trimmed(line[(colon + 1)...])
@@ -68,10 +68,10 @@ struct FieldLine {
 
     /// Whether no control character but a tab is in it; bytes from 0x80 on are let through.
     static func isValue(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var place = bytes.startIndex
-        while let control = bytes.place(from: place, { $0.less(ASCII.space) | $0.equal(0x7F) }) {
+        var offset = bytes.startIndex
+        while let control = bytes.offset(from: offset, { $0.less(ASCII.space) | $0.equal(0x7F) }) {
             guard bytes[control] == ASCII.tab else { return false }
-            place = control + 1
+            offset = control + 1
         }
         return true
     }

@@ -8,15 +8,15 @@ package enum HTTPDate {
 
     /// The fixed characters of "ddd, dd mmm yyyy hh:mm:ss GMT".
     private static let marks = [
-        (place: 3, text: ", "), (place: 7, text: " "), (place: 11, text: " "), (place: 16, text: " "),
-        (place: 19, text: ":"), (place: 22, text: ":"), (place: 25, text: " GMT"),
+        (offset: 3, text: ", "), (offset: 7, text: " "), (offset: 11, text: " "), (offset: 16, text: " "),
+        (offset: 19, text: ":"), (offset: 22, text: ":"), (offset: 25, text: " GMT"),
     ]
 
     /// The moment, or nil for anything but a real date in that form with the right day of the week.
     package static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29,
-            Self.marks.allSatisfy({ bytes[$0.place...].starts(with: $0.text.utf8) }),
+            Self.marks.allSatisfy({ bytes[$0.offset...].starts(with: $0.text.utf8) }),
             let weekday = Self.days.firstIndex(of: ASCII.text(bytes[..<3])),
             let month = Self.months.firstIndex(of: ASCII.text(bytes[8..<11])),
             let day = Self.number(bytes[5..<7]), let year = Self.number(bytes[12..<16]),

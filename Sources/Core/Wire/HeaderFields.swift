@@ -21,7 +21,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
     }
 
     private var bytes: [UInt8] = []
-    private var places: [Place] = []
+    private var ranges: [Place] = []
 
     package init() {}
 
@@ -33,12 +33,12 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         for (name, value) in elements { self.append(name, value) }
     }
 
-    package var count: Int { self.places.count }
-    package var isEmpty: Bool { self.places.isEmpty }
+    package var count: Int { self.ranges.count }
+    package var isEmpty: Bool { self.ranges.isEmpty }
 
     /// Each as texts.
     package var fields: [Field] {
-        self.places.map { place in Field(name: self.text(place.name), value: self.text(place.value)) }
+        self.ranges.map { range in Field(name: self.text(range.name), value: self.text(range.value)) }
     }
 
     // MARK: Changing
@@ -50,7 +50,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.bytes.append(text: name)
         let middle = self.bytes.count
         self.bytes.append(text: value)
-        self.places.append(Place(name: start..<middle, value: middle..<self.bytes.count))
+        self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
     /// The same of a line that was read.
@@ -60,27 +60,27 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.bytes.append(contentsOf: line.name)
         let middle = self.bytes.count
         self.bytes.append(contentsOf: line.value)
-        self.places.append(Place(name: start..<middle, value: middle..<self.bytes.count))
+        self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
     /// As much as most heads have.
     private mutating func makeRoom() {
-        guard self.places.isEmpty else { return }
-        self.places.reserveCapacity(8)
+        guard self.ranges.isEmpty else { return }
+        self.ranges.reserveCapacity(8)
         self.bytes.reserveCapacity(400)
     }
 
     /// Makes `value` the only one of that name, where the first of them stood or at the end.
     package mutating func set(_ name: String, to value: String) {
         var fields = self.fields
-        guard let place = fields.firstIndex(where: { ASCII.equalIgnoringCase($0.name, name) }) else {
+        guard let range = fields.firstIndex(where: { ASCII.equalIgnoringCase($0.name, name) }) else {
             self.append(name, value)
             return
         }
-        fields[place].value = value
-        let kept = fields[place]
+        fields[range].value = value
+        let kept = fields[range]
         fields.removeAll { ASCII.equalIgnoringCase($0.name, name) }
-        fields.insert(kept, at: place)
+        fields.insert(kept, at: range)
         self = HeaderFields(fields)
     }
 
@@ -92,25 +92,25 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     /// The first value of that name.
     package subscript(name: String) -> String? {
-        self.places.first { self.isNamed($0, name) }.map { self.text($0.value) }
+        self.ranges.first { self.isNamed($0, name) }.map { self.text($0.value) }
     }
 
     /// How many there are of that name.
     package func count(of name: String) -> Int {
-        self.places.reduce(0) { self.isNamed($1, name) ? $0 + 1 : $0 }
+        self.ranges.reduce(0) { self.isNamed($1, name) ? $0 + 1 : $0 }
     }
 
     /// Every value of that name, in order.
     package func values(_ name: String) -> [String] {
-        self.places.compactMap { self.isNamed($0, name) ? self.text($0.value) : nil }
+        self.ranges.compactMap { self.isNamed($0, name) ? self.text($0.value) : nil }
     }
 
     /// The members of a comma-separated list, over all fields of that name, without the spaces around them and
     /// without empty members (RFC 9110 section 5.6.1).
     package func list(_ name: String) -> [String] {
         var members: [String] = []
-        for place in self.places where self.isNamed(place, name) {
-            for member in self.bytes[place.value].split(separator: 0x2C) {
+        for range in self.ranges where self.isNamed(range, name) {
+            for member in self.bytes[range.value].split(separator: 0x2C) {
                 let trimmed = ASCII.trimmed(member)
                 if !trimmed.isEmpty { members.append(ASCII.text(trimmed)) }
             }
@@ -125,14 +125,14 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     /// Hands on the names and values, as bytes.
     func each(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
-        for place in self.places { body(self.bytes[place.name], self.bytes[place.value]) }
+        for range in self.ranges { body(self.bytes[range.name], self.bytes[range.value]) }
     }
 
-    private func isNamed(_ place: Place, _ name: String) -> Bool {
-        guard place.name.count == name.utf8.count else { return false }
+    private func isNamed(_ range: Place, _ name: String) -> Bool {
+        guard range.name.count == name.utf8.count else { return false }
         // Nearly always they are written alike.
-        return self.bytes.holds(name, at: place.name.lowerBound)
-            || self.bytes[place.name].elementsEqual(name.utf8) {
+        return self.bytes.holds(name, at: range.name.lowerBound)
+            || self.bytes[range.name].elementsEqual(name.utf8) {
                 ASCII.lowercased($0) == ASCII.lowercased($1)
             }
     }

@@ -9,8 +9,8 @@ struct MultipartDelimiter: Sendable {
         let bytes = Array("\r\n--\(boundary)".utf8)
         precondition(bytes.count <= 255, "a step must fit in a byte")
         var steps = [UInt8](repeating: UInt8(bytes.count), count: 256)
-        for (place, byte) in bytes.dropLast().enumerated() {
-            steps[Int(byte)] = UInt8(bytes.count - 1 - place)
+        for (offset, byte) in bytes.dropLast().enumerated() {
+            steps[Int(byte)] = UInt8(bytes.count - 1 - offset)
         }
         self.bytes = bytes
         self.steps = steps
@@ -29,9 +29,9 @@ struct MultipartDelimiter: Sendable {
         while start + last < hay.count {
             let byte = hay[start + last]
             if byte == needle[last] {
-                var place = 0
-                while place < last, hay[start + place] == needle[place] { place += 1 }
-                if place == last { return haystack.startIndex + start }
+                var offset = 0
+                while offset < last, hay[start + offset] == needle[offset] { offset += 1 }
+                if offset == last { return haystack.startIndex + start }
             }
             start += Int(steps[Int(byte)])
         }

@@ -6,7 +6,7 @@ package enum RequestWriter {
     /// line. The body is appended by the caller.
     package static func head(
         method: String, target: String, host: String, headers: HeaderFields, bodyBytes: Int?,
-        into bytes: inout ByteDraft
+        into bytes: inout ByteBuilder
     ) {
         bytes.append(text: method)
         bytes.append(ASCII.space)
@@ -30,14 +30,14 @@ package enum RequestWriter {
         Self.lineEnd(into: &bytes)
     }
 
-    private static func endValue(from start: Int, in bytes: inout ByteDraft) {
-        let flaw = bytes.place(from: start, ASCII.unfitForValue)
+    private static func endValue(from start: Int, in bytes: inout ByteBuilder) {
+        let flaw = bytes.offset(from: start, ASCII.unfitForValue)
         // A field is one line: what cannot be written ends it.
         if let flaw { bytes.shorten(to: flaw) }
         Self.lineEnd(into: &bytes)
     }
 
-    private static func lineEnd(into bytes: inout ByteDraft) {
+    private static func lineEnd(into bytes: inout ByteBuilder) {
         bytes.append(ASCII.carriageReturn)
         bytes.append(ASCII.lineFeed)
     }

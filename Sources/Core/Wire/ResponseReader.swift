@@ -225,19 +225,19 @@ package struct ResponseReader: Sendable {
     /// The size of a chunk that is not the last, as it is nearly always written, whole and without an extension: goes behind
     /// its line. Nil leaves anything else to be read as a line.
     private static func plainChunkSize(_ bytes: ArraySlice<UInt8>, _ position: inout Int) -> Int? {
-        var (place, size) = (position, 0)
-        while place < bytes.endIndex, place - position < 15, let digit = Hexadecimal.nibble(bytes[place]) {
+        var (offset, size) = (position, 0)
+        while offset < bytes.endIndex, offset - position < 15, let digit = Hexadecimal.nibble(bytes[offset]) {
             size = size << 4 | Int(digit)
-            place += 1
+            offset += 1
         }
-        guard size > 0, Self.isLineEnd(bytes, place) else { return nil }
-        position = place + 2
+        guard size > 0, Self.isLineEnd(bytes, offset) else { return nil }
+        position = offset + 2
         return size
     }
 
-    private static func isLineEnd(_ bytes: ArraySlice<UInt8>, _ place: Int) -> Bool {
-        place + 1 < bytes.endIndex && bytes[place] == ASCII.carriageReturn
-            && bytes[place + 1] == ASCII.lineFeed
+    private static func isLineEnd(_ bytes: ArraySlice<UInt8>, _ offset: Int) -> Bool {
+        offset + 1 < bytes.endIndex && bytes[offset] == ASCII.carriageReturn
+            && bytes[offset + 1] == ASCII.lineFeed
     }
 
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ResponseError) -> Int {

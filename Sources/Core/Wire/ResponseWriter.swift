@@ -75,7 +75,7 @@ package enum ResponseWriter {
     /// A chunk of two parts, which are not both empty.
     package static func chunk(_ head: [UInt8], _ tail: [UInt8]) -> [UInt8] {
         let count = head.count + tail.count
-        return ByteDraft.bytes { draft in
+        return ByteBuilder.bytes { draft in
             Self.chunkSize(count, into: &draft)
             draft.append(contentsOf: head)
             draft.append(contentsOf: tail)
@@ -101,12 +101,12 @@ package enum ResponseWriter {
         bytes.append(contentsOf: name)
         bytes.append(ASCII.colon)
         bytes.append(ASCII.space)
-        var place = bytes.count
+        var offset = bytes.count
         bytes.append(contentsOf: value)
-        place = bytes.place(from: place, ASCII.unfitForValue)
-        while place < bytes.count {
-            bytes[place] = ASCII.space
-            place = bytes.place(from: place, ASCII.unfitForValue)
+        offset = bytes.offset(from: offset, ASCII.unfitForValue)
+        while offset < bytes.count {
+            bytes[offset] = ASCII.space
+            offset = bytes.offset(from: offset, ASCII.unfitForValue)
         }
         Self.lineEnd(into: &bytes)
     }

@@ -7,7 +7,7 @@ package enum SSEWriter {
     /// CR, LF and CRLF, and empty data still makes an event.
     package static func event(
         id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>,
-        into draft: inout ByteDraft
+        into draft: inout ByteBuilder
     ) {
         if let id {
             draft.append(literal: "id")
@@ -22,7 +22,7 @@ package enum SSEWriter {
     /// The same with data of one line, as our JSON is, which nobody looks for, and perhaps an id of a number and a word:
     /// `1700000000000-progress`.
     package static func event(
-        id: (number: Int64, word: String)?, type: String, line: [UInt8], into draft: inout ByteDraft
+        id: (number: Int64, word: String)?, type: String, line: [UInt8], into draft: inout ByteBuilder
     ) {
         assert(ASCII.lineBreak(in: line[...], from: 0) == nil, "data of several lines in the way for one")
         if let id {
@@ -41,7 +41,7 @@ package enum SSEWriter {
     package static func event(
         id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>, into bytes: inout [UInt8]
     ) {
-        var draft = ByteDraft(reserving: data.count + 96)
+        var draft = ByteBuilder(reserving: data.count + 96)
         Self.event(id: id, type: type, retry: retry, data: data, into: &draft)
         bytes.append(contentsOf: draft.bytes)
     }
@@ -60,7 +60,7 @@ package enum SSEWriter {
 
     /// Appends a comment; a text of several lines becomes as many comments. No blank line follows.
     package static func comment(_ text: String, into bytes: inout [UInt8]) {
-        var draft = ByteDraft(reserving: text.utf8.count + 8)
+        var draft = ByteBuilder(reserving: text.utf8.count + 8)
         Self.eachLine(of: Array(text.utf8)[...], into: &draft) { line, draft in
             draft.append(ASCII.colon)
             if !line.isEmpty {
@@ -74,7 +74,7 @@ package enum SSEWriter {
 
     /// Appends a comment of a name, a number and a remark: `: t=42 replayed`.
     package static func comment(
-        _ name: StaticString, _ number: Int64, _ remark: String = "", into draft: inout ByteDraft
+        _ name: StaticString, _ number: Int64, _ remark: String = "", into draft: inout ByteBuilder
     ) {
         draft.append(literal: ": ")
         draft.append(literal: name)
@@ -89,7 +89,7 @@ package enum SSEWriter {
 
     /// Appends a `retry` line of its own and a blank line.
     package static func retry(_ wait: Interval, into bytes: inout [UInt8]) {
-        var draft = ByteDraft(reserving: 32)
+        var draft = ByteBuilder(reserving: 32)
         Self.field(retry: wait, into: &draft)
         draft.append(ASCII.lineFeed)
         bytes.append(contentsOf: draft.bytes)
@@ -100,26 +100,26 @@ package enum SSEWriter {
         Self.event(id: id, type: "ping", data: data, into: &bytes)
     }
 
-    private static func name(_ type: String, into draft: inout ByteDraft) {
+    private static func name(_ type: String, into draft: inout ByteBuilder) {
         guard !type.isEmpty else { return }
         draft.append(literal: "event")
         Self.value(type, into: &draft)
     }
 
-    private static func field(data line: ArraySlice<UInt8>, into draft: inout ByteDraft) {
+    private static func field(data line: ArraySlice<UInt8>, into draft: inout ByteBuilder) {
         draft.append(literal: "data: ")
         draft.append(contentsOf: line)
         draft.append(ASCII.lineFeed)
     }
 
-    private static func field(retry: Interval, into draft: inout ByteDraft) {
+    private static func field(retry: Interval, into draft: inout ByteBuilder) {
         draft.append(literal: "retry: ")
         Decimal.append(max(0, retry.wholeMilliseconds), to: &draft)
         draft.append(ASCII.lineFeed)
     }
 
     /// What stands behind a field's name.
-    private static func value(_ value: String, into draft: inout ByteDraft) {
+    private static func value(_ value: String, into draft: inout ByteBuilder) {
         draft.append(ASCII.colon)
         let start = draft.count
         if !value.isEmpty {
@@ -129,8 +129,8 @@ package enum SSEWriter {
         Self.endLine(from: start, into: &draft)
     }
 
-    private static func endLine(from start: Int, into draft: inout ByteDraft) {
-        let flaw = draft.place(from: start) {
+    private static func endLine(from start: Int, into draft: inout ByteBuilder) {
+        let flaw = draft.offset(from: start) {
             $0.equal(ASCII.lineFeed) | $0.equal(ASCII.carriageReturn) | $0.equal(0)
         }
         if let flaw {
@@ -142,8 +142,8 @@ package enum SSEWriter {
     }
 
     private static func eachLine(
-        of text: ArraySlice<UInt8>, into draft: inout ByteDraft,
-        _ body: (ArraySlice<UInt8>, inout ByteDraft) -> Void
+        of text: ArraySlice<UInt8>, into draft: inout ByteBuilder,
+        _ body: (ArraySlice<UInt8>, inout ByteBuilder) -> Void
     ) {
         var rest = text
         while let end = ASCII.lineBreak(in: rest, from: rest.startIndex) {

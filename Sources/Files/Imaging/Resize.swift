@@ -105,8 +105,8 @@ struct ResizeWindows {
             unsafe self.weights.withUnsafeBufferPointer { weights in
                 guard let starts = starts.baseAddress, var weight = weights.baseAddress else { return }
                 var output = unsafe target
-                for place in 0..<self.starts.count {
-                    let input = unsafe source + starts[place] &* 3
+                for position in 0..<self.starts.count {
+                    let input = unsafe source + starts[position] &* 3
                     var (red, green, blue) = (Self.half, Self.half, Self.half)
                     for tap in 0..<taps {
                         let share = unsafe weight[tap]

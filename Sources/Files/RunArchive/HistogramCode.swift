@@ -14,9 +14,9 @@ package enum HistogramCode {
     package static func text(_ histogram: HDRHistogram) -> String? {
         var counts: [UInt8] = []
         var zeros: Int64 = 0
-        if let places = histogram.occupied {
-            zeros = Int64(places.lowerBound)
-            for index in places {
+        if let indexes = histogram.occupied {
+            zeros = Int64(indexes.lowerBound)
+            for index in indexes {
                 let count = histogram.count(at: index)
                 guard count != 0 else {
                     zeros += 1
@@ -55,13 +55,13 @@ package enum HistogramCode {
             Self.number(bytes, at: 16) == 0, UInt64(Self.number(bytes, at: 20)) == Self.lowest
         else { return nil }
         var rest = bytes[Self.headBytes...]
-        var places: [(index: Int, count: Int64)] = []
+        var indexes: [(index: Int, count: Int64)] = []
         // Most of a histogram is empty: its zeros are skipped, not made.
         var index = 0
         while !rest.isEmpty {
             guard let number = Self.takeNumber(&rest) else { return nil }
             if number >= 0 {
-                if number > 0 { places.append((index: index, count: number)) }
+                if number > 0 { indexes.append((index: index, count: number)) }
                 index += 1
             } else {
                 guard number >= -Int64(HDRLayout.countsLength - index) else { return nil }
@@ -69,7 +69,7 @@ package enum HistogramCode {
             }
             guard index <= HDRLayout.countsLength else { return nil }
         }
-        return HDRHistogram(places: places)
+        return HDRHistogram(indexes: indexes)
     }
 
     // MARK: Numbers

@@ -2,11 +2,11 @@ import SimBase
 
 /// JSON text, written byte by byte: an encoder per line would cost more than the run that it tells of.
 struct JSONBytes: ~Copyable {
-    private var draft: ByteDraft
+    private var draft: ByteBuilder
 
     init() { self.init(reserving: 512) }
 
-    init(reserving count: Int) { self.draft = ByteDraft(reserving: count) }
+    init(reserving count: Int) { self.draft = ByteBuilder(reserving: count) }
 
     var bytes: [UInt8] { self.draft.bytes }
     var text: String { self.draft.text }
@@ -42,7 +42,7 @@ struct JSONBytes: ~Copyable {
 
     /// Where something may need an escape: of what is not ASCII, the marks and separators that do begin with one of two bytes.
     private func plainEnd(from start: Int) -> Int? {
-        self.draft.place(from: start) {
+        self.draft.offset(from: start) {
             $0.less(0x20) | $0.equal(UInt8(ascii: "\"")) | $0.equal(UInt8(ascii: "\\")) | $0.equal(0x7F)
                 | $0.equal(0xC2) | $0.equal(0xE2)
         }

@@ -27,7 +27,7 @@ package struct LineReader {
     package mutating func next() -> ArraySlice<UInt8>? {
         var searched = self.offset
         while true {
-            let end = self.buffer.place(from: searched) { $0.equal(UInt8(ascii: "\n")) }
+            let end = self.buffer.offset(from: searched) { $0.equal(UInt8(ascii: "\n")) }
             if end < self.buffer.count {
                 let line = self.buffer[self.offset..<end]
                 self.offset = end + 1

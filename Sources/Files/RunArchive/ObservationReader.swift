@@ -18,10 +18,11 @@ package struct ObservationReader: Sendable {
             let side = line.text("side").flatMap(Side.init), let name = line.text("what")
         else { return nil }
         var fields = LineFields(line: line, faults: self.faults)
-        guard let moment = try? fields.moment("t"), let sighting = try? Sighting(side, name, from: &fields)
+        guard let moment = try? fields.moment("t"),
+            let payload = try? ObservationPayload(side, name, from: &fields)
         else { return nil }
         return Observation(
-            at: moment, device: DeviceNumber(device), scan: ScanNumber(scan), what: sighting)
+            at: moment, device: DeviceNumber(device), scan: ScanNumber(scan), what: payload)
     }
 }
 

@@ -12,7 +12,7 @@ package struct PastRun: Sendable {
     package let folder: String
     package let head: RunHead
     package private(set) var result: RunResult
-    package private(set) var chronicle: RunTimeline
+    package private(set) var timeline: RunTimeline
     /// Whether it was killed: nobody judged it.
     package let wasCutOff: Bool
 
@@ -92,18 +92,18 @@ package struct PastRun: Sendable {
         var lost = LostRecords()
         var tally = MetricsCollector(
             fleet: head.fleet, faultIDs: head.faults, hasBackendView: head.hasBackendView)
-        self.chronicle = RunTimeline(faults: head.faults.count)
+        self.timeline = RunTimeline(faults: head.faults.count)
         if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
             let reader = ObservationReader(faults: head.faults)
             while let line = lines.next() {
                 guard lines.isWhole, let observation = reader.observation(line) else { continue }
-                tally.saw(observation)
-                self.chronicle.saw(observation)
+                tally.record(observation)
+                self.timeline.record(observation)
                 if case .phone(.lostFromStorage) = observation.what {
                     lost.add(observation.scan, of: observation.device)
-                    custodian?.saw(observation)
+                    custodian?.record(observation)
                 }
-                judge?.saw(observation)
+                judge?.record(observation)
             }
         }
         tally.finish()
@@ -113,10 +113,10 @@ package struct PastRun: Sendable {
         var intervals = IntervalReader(folder: folder, head: head)
         while let moment = intervals.next() {
             table.add(moment.table)
-            self.chronicle.counted(RunTimeline.counts(moment.table), from: moment.from)
+            self.timeline.counted(RunTimeline.counts(moment.table), from: moment.from)
         }
         let past = Past(
-            head: head, disconnections: tally.measured.disconnections, until: self.chronicle.until)
+            head: head, disconnections: tally.measured.disconnections, until: self.timeline.until)
         if let summary {
             self.result = past.finished(summary, table, slos)
         } else if let judge, let custodian {
@@ -126,7 +126,7 @@ package struct PastRun: Sendable {
             preconditionFailure("a run is judged, or there is somebody who judges it")
         }
         self.result.directory = folder
-        self.result.take(self.chronicle.troubles)
+        self.result.take(self.timeline.impairments)
         self.result.expectations = expectations
         self.result.verdicts = expectations.applied(to: self.result.verdicts)
         self.result.findings =
@@ -134,7 +134,7 @@ package struct PastRun: Sendable {
     }
 
     /// Every report of it, made from its files.
-    package var report: RunReport { RunReport(self.result, self.chronicle, folders: [self.folder]) }
+    package var report: RunReport { RunReport(self.result, self.timeline, folders: [self.folder]) }
 
     // MARK: Shards
 
@@ -148,10 +148,10 @@ package struct PastRun: Sendable {
             })
         else { return nil }
         var result = first.result
-        var chronicle = first.chronicle
+        var timeline = first.timeline
         for run in runs.dropFirst() {
             result.merge(run.result)
-            chronicle.add(run.chronicle)
+            timeline.add(run.timeline)
         }
         result.slos = slos.enumerated().map { index, slo in
             guard slo.condition.span != .wholeRun else { return slo.evaluate(against: result.metrics) }
@@ -162,7 +162,7 @@ package struct PastRun: Sendable {
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
         if result.isInterrupted { result.slos = result.slos.map(\.unjudged) }
-        result.take(chronicle.troubles)
+        result.take(timeline.impairments)
         if runs.contains(where: { $0.result.drained == nil }) { result.drained = nil }
         let exits = runs.map(\.result.exit)
         result.exit =
@@ -180,7 +180,7 @@ package struct PastRun: Sendable {
             "merged from \(runs.count) runs, seeds "
                 + runs.map { String($0.head.seed) }.joined(separator: ", "),
             at: 0)
-        return RunReport(result, chronicle, folders: runs.map(\.folder))
+        return RunReport(result, timeline, folders: runs.map(\.folder))
     }
 }
 
@@ -308,7 +308,7 @@ private struct Past {
             guard told.indices.contains(index), told[index]["metric"]?.text == slo.selector.description,
                 let actual = told[index]["actual"]?.text
             else { return found }
-            return found.told(actual: actual, passed: told[index]["passed"]?.flag)
+            return found.recorded(actual: actual, passed: told[index]["passed"]?.flag)
         }
         var result = self.result(
             groups: groups, totals: Self.totals(summary), verdicts: Self.verdicts(summary), slos: results,

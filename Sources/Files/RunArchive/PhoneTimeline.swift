@@ -9,12 +9,12 @@ package struct PhoneTimeline: Equatable, Sendable {
     /// The limit of observations for one phone.
     package static let observationsMax = 2_000
 
-    package let mark: PhoneMark
+    package let mark: PhoneSummary
     package private(set) var observations: [Observation] = []
     /// Observations beyond `observationsMax`.
     package private(set) var leftOut = 0
 
-    package init(mark: PhoneMark) { self.mark = mark }
+    package init(mark: PhoneSummary) { self.mark = mark }
 
     /// How many lines a log has, and how many of them are not whole.
     package struct LogSize: Equatable {
@@ -52,7 +52,7 @@ package struct PhoneTimeline: Equatable, Sendable {
 
     /// The device of a line, read without the rest of it: `{"t":…,"device":7,`.
     package static func device(_ line: ArraySlice<UInt8>) -> UInt32? {
-        guard let comma = line.place(from: line.startIndex, { $0.equal(UInt8(ascii: ",")) }),
+        guard let comma = line.offset(from: line.startIndex, { $0.equal(UInt8(ascii: ",")) }),
             line.endIndex - comma > Self.key.count,
             line[(comma + 1)...(comma + Self.key.count)] == Self.key[...]
         else { return nil }

@@ -175,7 +175,7 @@ package final class RunDirectory {
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others: they then say `exit`, and why.
     package func finish(
-        _ result: RunResult, _ chronicle: RunTimeline, failures: [OutputError.Failure],
+        _ result: RunResult, _ timeline: RunTimeline, failures: [OutputError.Failure],
         exitOnFailure exit: RunExit, render: ReportRenderer
     ) throws(OutputError) -> [String] {
         self.events.file.close()
@@ -197,12 +197,12 @@ package final class RunDirectory {
         }
         result.warnings += self.warnings.filter { !result.warnings.contains($0) }
         if self.failures.isEmpty {
-            self.write(reports: render(RunReport(result, chronicle, folders: [self.path])))
+            self.write(reports: render(RunReport(result, timeline, folders: [self.path])))
         }
         // What was written before the failure says that there was none.
         if !self.failures.isEmpty {
             result.fail(OutputError(failures: self.failures, saved: self.saved), exit)
-            self.rewrite(result, chronicle, render: render)
+            self.rewrite(result, timeline, render: render)
         }
         self.lock = nil
         let saved = FileName.all.filter { self.saved.contains($0) }
@@ -211,8 +211,8 @@ package final class RunDirectory {
     }
 
     /// Writes the reports anew for another result. Those that cannot be written are no longer there.
-    package func rewrite(_ result: RunResult, _ chronicle: RunTimeline, render: ReportRenderer) {
-        let reports = render(RunReport(result, chronicle, folders: [self.path]))
+    package func rewrite(_ result: RunResult, _ timeline: RunTimeline, render: ReportRenderer) {
+        let reports = render(RunReport(result, timeline, folders: [self.path]))
         for name in reports.map(\.name) {
             // A folder in the place of a report is not ours.
             _ = unsafe unlink(Self.joined(self.path, name))

@@ -23,13 +23,13 @@ package struct RunRecorder {
     }
 
     package private(set) var ledger: Ledger
-    package private(set) var chronicle: RunTimeline
+    package private(set) var timeline: RunTimeline
     private var tally: MetricsCollector
     private var objectives: SLOParts
     /// Nil where that is everything.
     private var judged: Judged?
-    private var samples: SampleWitness
-    private var sums = SumWitness()
+    private var samples: LatencyCrossCheck
+    private var sums = TotalsCrossCheck()
     /// Observations so far.
     package private(set) var observations = 0
     private var watch: AbortWatch
@@ -52,10 +52,10 @@ package struct RunRecorder {
         self.intervalsOfALength = intervalsOfALength
         self.ledger = ledger
         self.tally = tally
-        self.samples = SampleWitness(fleet: tally.fleet)
+        self.samples = LatencyCrossCheck(fleet: tally.fleet)
         self.objectives = objectives
         self.past = Measurements(table: tally.measured.table)
-        self.chronicle = RunTimeline(faults: faults)
+        self.timeline = RunTimeline(faults: faults)
         self.begin(at: .zero)
     }
 
@@ -68,21 +68,21 @@ package struct RunRecorder {
     /// Whether there are phones that the objectives leave out, and this is none of them.
     private func judges(_ phone: DeviceNumber) -> Bool { self.judged?.leftOut.contains(phone) == false }
 
-    package mutating func saw(_ observation: consuming Observation, in directory: RunDirectory) {
+    package mutating func record(_ observation: consuming Observation, in directory: RunDirectory) {
         if observation.at >= self.to {
             self.cut(directory, open: self.open(at: self.to))
             self.begin(at: observation.at)
         }
         self.observations += 1
-        self.samples.saw(observation)
-        self.tally.saw(observation)
+        self.samples.record(observation)
+        self.tally.record(observation)
         if self.judges(observation.device) {
-            self.judged?.tally.saw(observation)
-            self.judged?.ledger.saw(copy observation)
+            self.judged?.tally.record(observation)
+            self.judged?.ledger.record(copy observation)
         }
-        self.chronicle.saw(observation)
+        self.timeline.record(observation)
         directory.log(observation)
-        self.ledger.saw(consume observation)
+        self.ledger.record(consume observation)
     }
 
     /// The metrics of the run so far.
@@ -103,7 +103,7 @@ package struct RunRecorder {
         var differences = self.samples.differences(from: self.table)
         differences += self.samples.differences(from: self.ledger)
         differences += self.sums.differences(from: measured)
-        differences += SumWitness.differences(in: self.table, self.disconnections)
+        differences += TotalsCrossCheck.differences(in: self.table, self.disconnections)
         guard let first = differences.first else { return nil }
         return Self.text("the measurements are not what was observed", first, of: differences.count)
     }
@@ -188,7 +188,7 @@ package struct RunRecorder {
         var counted = (events: 0, pings: 0)
         var objectives = self.objectives
         var sums = self.sums
-        self.sums = SumWitness()
+        self.sums = TotalsCrossCheck()
         let judged = self.judged?.tally.drain().table
         if let judged { self.judged?.past.add(judged) }
         self.tally.settle(into: &self.past) { interval in
@@ -199,7 +199,7 @@ package struct RunRecorder {
         }
         self.objectives = objectives
         self.sums = sums
-        self.chronicle.counted(counted, from: from)
+        self.timeline.counted(counted, from: from)
         self.intervals += 1
         guard let most = self.intervalsOfALength, self.intervals >= most else { return }
         self.intervals = 0

@@ -14,7 +14,7 @@ package struct RunReport: Sendable {
     package static let trackWindowsMax = 240
 
     package var result: RunResult
-    package var chronicle: RunTimeline
+    package var timeline: RunTimeline
     /// How long a window of the tracks is.
     package var trackWidth = Interval.seconds(1)
     /// The latencies over time in the order of the metrics, without empty ones.
@@ -32,16 +32,16 @@ package struct RunReport: Sendable {
     package var latenessMost: Interval?
 
     /// `folders`: one, or those of the shards.
-    package init(_ result: RunResult, _ chronicle: RunTimeline, folders: [String]) {
+    package init(_ result: RunResult, _ timeline: RunTimeline, folders: [String]) {
         self.result = result
-        self.chronicle = chronicle
+        self.timeline = timeline
         self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
         let heads = folders.map { ($0, Self.head(of: $0)) }
         let readers = heads.compactMap { folder, head in
             head.map { IntervalReader(folder: folder, head: $0) }
         }
         self.readTracks(readers)
-        self.timelines = chronicle.worstPhones(Self.timelinesMax).map { PhoneTimeline(mark: $0) }
+        self.timelines = timeline.worstPhones(Self.timelinesMax).map { PhoneTimeline(mark: $0) }
         for (folder, head) in heads {
             guard let head else { continue }
             let size = PhoneTimeline.read(&self.timelines, folder: folder, faults: head.faults)
@@ -61,9 +61,9 @@ package struct RunReport: Sendable {
     }
 
     /// A report of a run in progress: without timelines, with `tracks` and objectives as far as they are known.
-    package init(live result: RunResult, _ chronicle: RunTimeline, tracks: [LatencyTrack], width: Interval) {
+    package init(live result: RunResult, _ timeline: RunTimeline, tracks: [LatencyTrack], width: Interval) {
         self.result = result
-        self.chronicle = chronicle
+        self.timeline = timeline
         self.tracks = tracks
         self.trackWidth = width
         self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
@@ -78,9 +78,9 @@ package struct RunReport: Sendable {
     // MARK: Tracks
 
     private mutating func readTracks(_ readers: [IntervalReader]) {
-        let windows = max(1, self.chronicle.windows.count)
+        let windows = max(1, self.timeline.windows.count)
         let coarse = (windows + Self.trackWindowsMax - 1) / Self.trackWindowsMax
-        self.trackWidth = self.chronicle.width * Int64(coarse)
+        self.trackWidth = self.timeline.width * Int64(coarse)
         // Whole windows of the tracks.
         let width = self.trackWidth.nanoseconds
         let sloWidth = Interval(

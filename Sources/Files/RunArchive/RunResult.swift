@@ -57,7 +57,7 @@ package struct RunResult: Sendable {
     /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.
-    package var troubles: [ErrorSummary.Row] = []
+    package var impairments: [ErrorSummary.Row] = []
 
     // MARK: What else the reader must know
 
@@ -123,8 +123,8 @@ package struct RunResult: Sendable {
     /// The most that say why a run went as it did.
     private static let troublesMax = 8
 
-    package mutating func take(_ troubles: ErrorSummary) {
-        self.troubles = Array(troubles.byCount.prefix(Self.troublesMax))
+    package mutating func take(_ impairments: ErrorSummary) {
+        self.impairments = Array(impairments.byCount.prefix(Self.troublesMax))
     }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }

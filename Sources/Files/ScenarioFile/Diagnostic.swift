@@ -8,7 +8,7 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
     package var column: Int
     /// The line, or, of a very long one, the part around the column.
     package var sourceLine: String
-    /// Where in `sourceLine` the place begins, from 0.
+    /// Where in `sourceLine` the location begins, from 0.
     package var caretOffset: Int
     /// At least 1.
     package var caretLength: Int
@@ -30,12 +30,12 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
         self.help = help
     }
 
-    /// `file:line:column: message`, the line, a caret under the place, and the help. Without a newline at the end.
-    /// A source line wider than `columns` is cut to the part around the place.
+    /// `file:line:column: message`, the line, a caret under the location, and the help. Without a newline at the end.
+    /// A source line wider than `columns` is cut to the part around the location.
     package func render(color: Bool, columns: Int? = nil) -> String {
         let style = Style(color: color)
-        let place = self.file.hasPrefix("--set ") ? self.file : "\(self.file):\(self.line):\(self.column)"
-        var lines = ["\(style.bold)\(place):\(style.plain) \(self.message)"]
+        let location = self.file.hasPrefix("--set ") ? self.file : "\(self.file):\(self.line):\(self.column)"
+        var lines = ["\(style.bold)\(location):\(style.plain) \(self.message)"]
         if !self.sourceLine.isEmpty {
             let room = max(1, (columns ?? .max) - Self.margin.count)
             let source = self.sourceLine.unicodeScalars
@@ -71,7 +71,7 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
 
 /// Everything that is wrong with a scenario; not empty.
 package struct ScenarioErrors: Error, Hashable, Sendable {
-    /// In the order of their places.
+    /// In the order of their locations.
     package var diagnostics: [Diagnostic]
     /// How many more there are than are listed.
     package var more: Int

@@ -16,24 +16,24 @@ struct ExpectedBreakReader {
         guard case .list(let nodes) = node.content else {
             if case .reported = node.content { return [] }
             self.findings.add(
-                node.place, "`expect-broken` must be a list, not \(node.text)",
+                node.location, "`expect-broken` must be a list, not \(node.text)",
                 help: "for example `expect-broken: [stream.no-gap, scans.lost]`")
             return []
         }
         guard nodes.count <= Self.breaksMax else {
-            self.findings.add(node.place, "`expect-broken` has more than \(Self.breaksMax) entries")
+            self.findings.add(node.location, "`expect-broken` has more than \(Self.breaksMax) entries")
             return []
         }
         var breaks: [ExpectedBreak] = []
         for node in nodes {
             guard case .scalar(let text) = node.content else {
                 self.findings.add(
-                    node.place, "expected the name of an invariant or a metric, not \(node.text)")
+                    node.location, "expected the name of an invariant or a metric, not \(node.text)")
                 continue
             }
             guard let expected = self.read(text, node) else { continue }
             guard !breaks.contains(expected) else {
-                self.findings.add(node.place, "\(Findings.quoted(text)) is given twice")
+                self.findings.add(node.location, "\(Findings.quoted(text)) is given twice")
                 continue
             }
             breaks.append(expected)
@@ -52,17 +52,17 @@ struct ExpectedBreakReader {
             let isSelector = text.contains("{") || Metric(name: text) != nil
             guard !isSelector else {
                 self.findings.add(
-                    node.place, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
+                    node.location, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
                 return nil
             }
             self.findings.add(
-                node.place, "unknown invariant or metric \(Findings.quoted(text))",
+                node.location, "unknown invariant or metric \(Findings.quoted(text))",
                 help: Self.nearest(text).map { "did you mean `\($0)`?" })
             return nil
         }
         guard self.hasObjective(selector) else {
             self.findings.add(
-                node.place,
+                node.location,
                 "there is no objective for \(Findings.quoted(selector.description))",
                 help: "add one under `slo`")
             return nil

@@ -28,14 +28,14 @@ struct Extension {
         else { return root }
         let entry = entries.remove(at: index)
         guard let found = self.base(entry.value, of: path),
-            self.isNew(found, in: chain, entry.value.place),
+            self.isNew(found, in: chain, entry.value.location),
             let base = self.tree(path: found.path, bytes: found.bytes, chain: chain + [found.identity])
         else { return nil }
         var inherited = base
         if case .map(let all) = base.content {
             inherited.content = .map(all.filter { !Self.ownKeys.contains($0.key) })
         }
-        return Self.merged(inherited, under: Node(content: .map(entries), place: root.place))
+        return Self.merged(inherited, under: Node(content: .map(entries), location: root.location))
     }
 
     private func base(_ value: Node, of path: String) -> ScenarioLibrary.Found? {
@@ -50,20 +50,20 @@ struct Extension {
         do throws(ScenarioLibrary.Missing) {
             return try self.library.find(name, extendedBy: path)
         } catch {
-            self.findings.add(value.place, error.message, help: error.help)
+            self.findings.add(value.location, error.message, help: error.help)
             return nil
         }
     }
 
-    private func isNew(_ found: ScenarioLibrary.Found, in chain: [String], _ place: Place) -> Bool {
+    private func isNew(_ found: ScenarioLibrary.Found, in chain: [String], _ location: Place) -> Bool {
         guard !chain.contains(found.identity) else {
             self.findings.add(
-                place, "a scenario cannot extend itself, directly or indirectly",
+                location, "a scenario cannot extend itself, directly or indirectly",
                 help: "\(found.path) extends this scenario")
             return false
         }
         guard chain.count < Self.depthMax else {
-            self.findings.add(place, "more than \(Self.depthMax) levels of `extends`")
+            self.findings.add(location, "more than \(Self.depthMax) levels of `extends`")
             return false
         }
         return true
@@ -80,10 +80,10 @@ struct Extension {
                 entries.remove(at: index)
             } else {
                 entries[index] = Node.Entry(
-                    key: change.key, keyPlace: change.keyPlace,
+                    key: change.key, keyLocation: change.keyLocation,
                     value: self.merged(entries[index].value, under: change.value))
             }
         }
-        return Node(content: .map(entries), place: top.place)
+        return Node(content: .map(entries), location: top.location)
     }
 }

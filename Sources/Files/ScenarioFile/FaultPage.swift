@@ -47,7 +47,7 @@ package enum FaultPage {
     private static func section(_ entry: FaultKindEntry) -> String {
         var lines = ["", "### \(entry.name)", "", Self.sentence(entry.summary), ""]
         lines += ["    - \(entry.example)", ""]
-        lines.append("- on: \(Self.places(entry))")
+        lines.append("- on: \(Self.targets(entry))")
         if !entry.triggers.isEmpty {
             lines.append("- after: \(entry.triggers.map(Self.text).joined(separator: ", "))")
         }
@@ -64,9 +64,9 @@ package enum FaultPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func places(_ entry: FaultKindEntry) -> String {
-        entry.places.map {
-            "`\($0.rawValue)`\($0 == entry.defaultPlace && entry.places.count > 1 ? " (default)" : "")"
+    private static func targets(_ entry: FaultKindEntry) -> String {
+        entry.targets.map {
+            "`\($0.rawValue)`\($0 == entry.defaultTarget && entry.targets.count > 1 ? " (default)" : "")"
         }
         .joined(separator: ", ")
     }

@@ -13,7 +13,7 @@ struct FaultReader {
         switch node.content {
         case .list(let nodes):
             guard nodes.count <= ScenarioLimit.faultsMax else {
-                self.findings.add(node.place, "more than \(ScenarioLimit.faultsMax) faults")
+                self.findings.add(node.location, "more than \(ScenarioLimit.faultsMax) faults")
                 return []
             }
             self.rejectRepeatedIDs(nodes)
@@ -31,7 +31,7 @@ struct FaultReader {
             return []
         case .scalar, .map:
             self.findings.add(
-                node.place, "`faults` must be a list, not \(node.text)",
+                node.location, "`faults` must be a list, not \(node.text)",
                 help: "begin each fault with a dash: `- {do: reset, on: stream}`")
             return []
         }
@@ -42,7 +42,7 @@ struct FaultReader {
         for (node, id) in zip(nodes, FaultIDs.of(nodes)) {
             guard let id, !seen.insert(id).inserted else { continue }
             self.findings.add(
-                node["id"]?.place ?? node.place, "two faults have the id \(Findings.quoted(id))",
+                node["id"]?.location ?? node.location, "two faults have the id \(Findings.quoted(id))",
                 help: "change one `id`")
         }
     }
@@ -69,7 +69,7 @@ struct FaultReader {
             : map.value("after", default: .atOnce) { text throws(ValueError) in
                 try Values.trigger(text, forms: entry.triggers)
             }
-        let place = self.place(map, entry)
+        let target = self.target(map, entry)
         let at = map.value("at", default: Interval.zero...Interval.zero) { text throws(ValueError) in
             let times = try Values.durations(text, max: ScenarioLimit.timeMax)
             guard entry.hasSpread || times.lowerBound == times.upperBound else {
@@ -94,9 +94,9 @@ struct FaultReader {
         let scope = map.value("scope", default: .everyone) { text throws(ValueError) in
             try Values.scope(text, groups: self.groups)
         }
-        guard let kind = self.kind(map, entry, trigger), let place else { return nil }
+        guard let kind = self.kind(map, entry, trigger), let target else { return nil }
         return FaultSpec(
-            id: id, key: key, kind: kind, place: place, chance: chance, window: window,
+            id: id, key: key, kind: kind, target: target, chance: chance, window: window,
             spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
     }
 
@@ -121,21 +121,21 @@ struct FaultReader {
         return entry
     }
 
-    private func place(_ map: MapReader, _ entry: FaultKindEntry) -> FaultPlace? {
-        let places = entry.places
-        if map.entry("on") == nil, let place = entry.defaultPlace { return place }
-        return map.required("on", example: places.first?.rawValue ?? "stream") { text throws(ValueError) in
-            guard let place = FaultPlace(rawValue: text) else {
+    private func target(_ map: MapReader, _ entry: FaultKindEntry) -> FaultTarget? {
+        let targets = entry.targets
+        if map.entry("on") == nil, let target = entry.defaultTarget { return target }
+        return map.required("on", example: targets.first?.rawValue ?? "stream") { text throws(ValueError) in
+            guard let target = FaultTarget(rawValue: text) else {
                 throw ValueError(
-                    "\(Self.article(entry.name)) acts on \(Values.list(places.map(\.rawValue))), not on \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, places.map(\.rawValue)))
+                    "\(Self.article(entry.name)) acts on \(Values.list(targets.map(\.rawValue))), not on \(Findings.quoted(text))",
+                    help: Values.didYouMean(text, targets.map(\.rawValue)))
             }
-            guard places.contains(place) else {
+            guard targets.contains(target) else {
                 throw ValueError(
-                    "\(Self.article(entry.name)) acts on \(Values.list(places.map(\.rawValue))), not on `\(text)`"
+                    "\(Self.article(entry.name)) acts on \(Values.list(targets.map(\.rawValue))), not on `\(text)`"
                 )
             }
-            return place
+            return target
         }
     }
 

@@ -2,11 +2,11 @@
 ///
 /// A reference, because every part of the reader reports to the same one.
 final class Findings {
-    /// Of a longer line only the part around the place is shown.
+    /// Of a longer line only the part around the location is shown.
     private static let lineShownMax = 140
 
     private(set) var sources: [SourceText] = []
-    private var listed: [(place: Place, message: String, help: String?)] = []
+    private var listed: [(location: Place, message: String, help: String?)] = []
     private var more = 0
 
     var isEmpty: Bool { self.listed.isEmpty }
@@ -19,34 +19,34 @@ final class Findings {
 
     /// The help is computed only if the error is going to be shown: finding the nearest word costs time, and a hostile
     /// file can be wrong very often.
-    func add(_ place: Place, _ message: String, help: @autoclosure () -> String? = nil) {
+    func add(_ location: Place, _ message: String, help: @autoclosure () -> String? = nil) {
         guard self.listed.count < ScenarioErrors.shownMax else {
             self.more += 1
             return
         }
-        self.listed.append((place, message, help()))
+        self.listed.append((location, message, help()))
     }
 
     /// Nil when nothing was wrong.
     var errors: ScenarioErrors? {
         guard !self.listed.isEmpty else { return nil }
         let sorted = self.listed.enumerated().sorted { left, right in
-            let (a, b) = (left.element.place, right.element.place)
+            let (a, b) = (left.element.location, right.element.location)
             return (a.source, a.line, a.column, left.offset) < (b.source, b.line, b.column, right.offset)
         }
         return ScenarioErrors(diagnostics: sorted.map { self.diagnostic($0.element) }, more: self.more)
     }
 
-    private func diagnostic(_ finding: (place: Place, message: String, help: String?)) -> Diagnostic {
-        let place = finding.place
-        let source = self.sources[place.source]
-        let line = source.line(place.line)
-        let offset = min(place.column - 1, line.count)
+    private func diagnostic(_ finding: (location: Place, message: String, help: String?)) -> Diagnostic {
+        let location = finding.location
+        let source = self.sources[location.source]
+        let line = source.line(location.line)
+        let offset = min(location.column - 1, line.count)
         let start = line.count <= Self.lineShownMax ? 0 : max(0, offset - Self.lineShownMax / 2)
         let shown = line[start...].prefix(Self.lineShownMax)
-        let length = max(1, min(place.length, shown.count - (offset - start)))
+        let length = max(1, min(location.length, shown.count - (offset - start)))
         return Diagnostic(
-            file: Self.text(source.name.unicodeScalars), line: place.line, column: place.column,
+            file: Self.text(source.name.unicodeScalars), line: location.line, column: location.column,
             sourceLine: Self.text(shown),
             caretOffset: offset - start, caretLength: length,
             message: Self.text(finding.message.unicodeScalars, keepingLines: true),

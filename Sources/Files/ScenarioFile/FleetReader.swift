@@ -23,14 +23,14 @@ struct FleetReader {
     func groups(_ node: Node?, of scenario: MapReader) -> [FleetGroup] {
         guard let node else {
             self.findings.add(
-                scenario.place, "a scenario needs `fleet`",
+                scenario.location, "a scenario needs `fleet`",
                 help: "`swiftwing-sim new NAME` creates a starter file")
             return []
         }
         guard let map = MapReader(node, what: "a fleet", findings: self.findings) else { return [] }
-        if map.entries.isEmpty { self.findings.add(node.place, "a fleet needs at least one group") }
+        if map.entries.isEmpty { self.findings.add(node.location, "a fleet needs at least one group") }
         if map.entries.count > ScenarioLimit.groupsMax {
-            self.findings.add(node.place, "more than \(ScenarioLimit.groupsMax) groups")
+            self.findings.add(node.location, "more than \(ScenarioLimit.groupsMax) groups")
             return []
         }
         return map.entries.compactMap(self.group)
@@ -43,7 +43,7 @@ struct FleetReader {
                 throw ValueError("a group cannot have the name `all`, which means every group")
             }
         } catch {
-            self.findings.add(entry.keyPlace, error.message)
+            self.findings.add(entry.keyLocation, error.message)
         }
         guard
             let map = MapReader(
@@ -128,7 +128,7 @@ struct FleetReader {
     private func photoList(_ nodes: [Node], in list: Node) -> PhotoSource? {
         guard (1...ScenarioLimit.photoPlacesMax).contains(nodes.count) else {
             self.findings.add(
-                list.place,
+                list.location,
                 "a list of photos must have 1 to \(ScenarioLimit.photoPlacesMax) entries, not \(nodes.count)")
             return nil
         }

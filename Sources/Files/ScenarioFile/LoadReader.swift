@@ -13,7 +13,7 @@ struct LoadReader {
         guard map.entry("think") != nil else {
             if let start = map.entry("start") {
                 self.findings.add(
-                    start.keyPlace, "`start` requires `think`",
+                    start.keyLocation, "`start` requires `think`",
                     help: "leave it out: `arrivals` begin with the run")
             }
             return self.open(map)
@@ -21,7 +21,7 @@ struct LoadReader {
         for key in ["arrivals", "spacing"] {
             guard let entry = map.entry(key) else { continue }
             self.findings.add(
-                entry.keyPlace, "a group cannot have both `\(key)` and `think`",
+                entry.keyLocation, "a group cannot have both `\(key)` and `think`",
                 help: "use `arrivals` for captures on a schedule, or `think` for a pause after each scan")
         }
         let think = map.value("think") { text throws(ValueError) in
@@ -41,7 +41,7 @@ struct LoadReader {
         }
         guard let node = map.entry("arrivals")?.value else {
             self.findings.add(
-                map.place, "\(map.what) needs `arrivals` or `think`",
+                map.location, "\(map.what) needs `arrivals` or `think`",
                 help: "for example `arrivals: 6/s`, or `think: 1s..4s` between a phone's scans")
             return nil
         }
@@ -50,7 +50,7 @@ struct LoadReader {
         }
         if case .map = node.content {
             self.findings.add(
-                node.place, "`arrivals` must be a rate or a list of stages", help: Self.arrivalsForm)
+                node.location, "`arrivals` must be a rate or a list of stages", help: Self.arrivalsForm)
             return nil
         }
         return map.value("arrivals") { text throws(ValueError) in
@@ -63,7 +63,7 @@ struct LoadReader {
     private func stages(_ nodes: [Node], in list: Node) -> ArrivalStages? {
         guard !nodes.isEmpty, nodes.count <= ScenarioLimit.stagesMax else {
             self.findings.add(
-                list.place,
+                list.location,
                 nodes.isEmpty
                     ? "a list of stages must not be empty"
                     : "more than \(ScenarioLimit.stagesMax) stages",
@@ -75,7 +75,7 @@ struct LoadReader {
         let read = stages.compactMap { $0 }
         guard !read.allSatisfy(\.isPause) else {
             self.findings.add(
-                list.place, "the arrival rate is always zero",
+                list.location, "the arrival rate is always zero",
                 help: "give at least one stage a rate above zero")
             return nil
         }
@@ -99,7 +99,7 @@ struct LoadReader {
             return ArrivalStage(from: ramp.from, to: ramp.to, length: length)
         case (nil, nil), (.some, .some):
             self.findings.add(
-                map.place, "a stage needs either `rate` or `ramp`",
+                map.location, "a stage needs either `rate` or `ramp`",
                 help: "for example `{rate: 5/s, for: 10s}` or `{ramp: 5/s..50/s, over: 60s}`")
             return nil
         }
@@ -108,7 +108,7 @@ struct LoadReader {
     private func length(_ key: String, other: String, of map: MapReader) -> Interval? {
         if let entry = map.entry(other) {
             self.findings.add(
-                entry.keyPlace, "this stage needs `\(key)` instead of `\(other)`",
+                entry.keyLocation, "this stage needs `\(key)` instead of `\(other)`",
                 help: "use `for` with `rate`, and `over` with `ramp`")
             return nil
         }

@@ -2,7 +2,7 @@
 struct MapReader {
     /// What the map is, with its article, for error messages: `a group`.
     let what: String
-    let place: Place
+    let location: Place
     let entries: [Node.Entry]
     let findings: Findings
 
@@ -12,10 +12,10 @@ struct MapReader {
         guard let map = MapReader(node, what: what, findings: findings) else { return nil }
         for entry in map.entries where !keys.contains(entry.key) {
             if planned.contains(entry.key) {
-                findings.add(entry.keyPlace, "`\(entry.key)` is not available yet")
+                findings.add(entry.keyLocation, "`\(entry.key)` is not available yet")
             } else {
                 findings.add(
-                    entry.keyPlace, "unknown key \(Findings.quoted(entry.key)) in \(what)",
+                    entry.keyLocation, "unknown key \(Findings.quoted(entry.key)) in \(what)",
                     help: Values.didYouMean(entry.key, keys) ?? "the keys are \(Values.list(keys))")
             }
         }
@@ -27,13 +27,13 @@ struct MapReader {
         switch node.content {
         case .map(let entries):
             self.what = what
-            self.place = node.place
+            self.location = node.location
             self.entries = entries
             self.findings = findings
         case .reported:
             return nil
         case .scalar, .list:
-            findings.add(node.place, "\(what) must be a map of keys and values, not \(node.text)")
+            findings.add(node.location, "\(what) must be a map of keys and values, not \(node.text)")
             return nil
         }
     }
@@ -41,7 +41,7 @@ struct MapReader {
     func entry(_ key: String) -> Node.Entry? { self.entries.first { $0.key == key } }
 
     /// Where to point when a key as such is wrong; the map itself when it is not there.
-    func place(of key: String) -> Place { self.entry(key)?.keyPlace ?? self.place }
+    func location(of key: String) -> Place { self.entry(key)?.keyLocation ?? self.location }
 
     /// The value of an optional key: the default when it is missing or wrong (which is reported).
     func value<Value>(_ key: String, default: Value, _ read: (String) throws(ValueError) -> Value) -> Value {
@@ -59,7 +59,7 @@ struct MapReader {
     {
         guard self.entry(key) != nil else {
             self.findings.add(
-                self.place, "\(self.what) needs `\(key)`", help: "for example `\(key): \(example)`")
+                self.location, "\(self.what) needs `\(key)`", help: "for example `\(key): \(example)`")
             return nil
         }
         return self.value(key, read)
@@ -74,36 +74,36 @@ extension Findings {
         switch node.content {
         case .scalar(let text):
             guard !text.isEmpty else {
-                self.add(node.place, "`\(name)` has no value")
+                self.add(node.location, "`\(name)` has no value")
                 return nil
             }
             do throws(ValueError) {
                 return try read(text)
             } catch {
-                self.add(self.place(of: error.range, in: node, text), error.message, help: error.help)
+                self.add(self.location(of: error.range, in: node, text), error.message, help: error.help)
                 return nil
             }
         case .list, .map:
-            self.add(node.place, "`\(name)` must be a single value, not \(node.text)")
+            self.add(node.location, "`\(name)` must be a single value, not \(node.text)")
             return nil
         case .reported:
             return nil
         }
     }
 
-    /// The place of a part of a scalar; the whole of it where its text is not what stands in the file (escapes, folded
+    /// The location of a part of a scalar; the whole of it where its text is not what stands in the file (escapes, folded
     /// lines, variables).
-    func place(of range: Range<Int>?, in node: Node, _ text: String) -> Place {
-        guard let range else { return node.place }
-        let line = self.sources[node.place.source].line(node.place.line)
+    func location(of range: Range<Int>?, in node: Node, _ text: String) -> Place {
+        guard let range else { return node.location }
+        let line = self.sources[node.location.source].line(node.location.line)
         let scalars = Array(text.unicodeScalars)
         for quote in 0...1 {
-            let start = node.place.column - 1 + quote
+            let start = node.location.column - 1 + quote
             guard start >= 0, start + scalars.count <= line.count,
                 line[start..<start + scalars.count].elementsEqual(scalars)
             else { continue }
-            return node.place.advanced(by: quote + range.lowerBound, length: range.count)
+            return node.location.advanced(by: quote + range.lowerBound, length: range.count)
         }
-        return node.place
+        return node.location
     }
 }

@@ -20,7 +20,7 @@ struct NetworkReader {
         }
         if case .scalar(Self.tunnel) = node.content {
             self.findings.add(
-                node.place, "a phone that is always offline cannot finish its scans",
+                node.location, "a phone that is always offline cannot finish its scans",
                 help: "use `none` for a time in an itinerary: `{at: 12s, link: none, for: 4s}`")
             return .always(Self.perfect)
         }
@@ -32,7 +32,7 @@ struct NetworkReader {
     private func itinerary(of nodes: [Node], in list: Node) -> Itinerary? {
         guard !nodes.isEmpty, nodes.count <= Itinerary.stepsMax else {
             self.findings.add(
-                list.place,
+                list.location,
                 nodes.isEmpty
                     ? "an itinerary needs at least one step" : "more than \(Itinerary.stepsMax) steps",
                 help: nodes.isEmpty
@@ -74,13 +74,13 @@ struct NetworkReader {
         }
         if isFirst, let entry = map.entry("for") {
             self.findings.add(
-                entry.keyPlace, "the first step cannot have `for`: there is no earlier link to return to",
+                entry.keyLocation, "the first step cannot have `for`: there is no earlier link to return to",
                 help: "leave out `for`: a step lasts until the next one")
             return nil
         }
         guard let entry = map.entry("link") else {
             self.findings.add(
-                map.place, "a step of an itinerary needs `link`",
+                map.location, "a step of an itinerary needs `link`",
                 help: "for example `link: edge`, or `link: none` in a tunnel")
             return nil
         }

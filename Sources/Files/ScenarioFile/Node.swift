@@ -10,13 +10,13 @@ struct Node {
 
     struct Entry {
         var key: String
-        var keyPlace: Place
+        var keyLocation: Place
         var value: Node
     }
 
     var content: Content
     /// Of a scalar its first line, of a list or map its first character.
-    var place: Place
+    var location: Place
 
     /// What it is, with its article, for error messages.
     var text: String {

@@ -18,12 +18,12 @@ struct Overrides {
         }
         let path = String(option[..<equals])
         let shift = path.unicodeScalars.count + 1
-        let place = Place(source: source, line: 1, column: 1, length: path.unicodeScalars.count)
+        let location = Place(source: source, line: 1, column: 1, length: path.unicodeScalars.count)
         let text = String(option[option.index(after: equals)...])
         let reader = YAMLReader(Array(text.utf8), source: source, columnShift: shift, findings: self.findings)
         guard var value = reader.document() else { return root }
-        if case .scalar("") = value.content { value.place = place }
-        return self.set(Self.keys(of: path), value, in: root, isRoot: true, place) ?? root
+        if case .scalar("") = value.content { value.location = location }
+        return self.set(Self.keys(of: path), value, in: root, isRoot: true, location) ?? root
     }
 
     /// Whether a run goes otherwise than the scenario says, so that the moments that it names may not come; not where an
@@ -42,10 +42,11 @@ struct Overrides {
     }
 
     /// The tree with the value at the path; nil when there is no such path, which is reported.
-    private func set(_ keys: [String], _ value: Node, in node: Node, isRoot: Bool, _ place: Place) -> Node? {
+    private func set(_ keys: [String], _ value: Node, in node: Node, isRoot: Bool, _ location: Place) -> Node?
+    {
         guard let key = keys.first else { return value }
         guard !key.isEmpty else {
-            self.findings.add(place, "a path must not contain empty keys")
+            self.findings.add(location, "a path must not contain empty keys")
             return nil
         }
         let rest = Array(keys.dropFirst())
@@ -53,38 +54,40 @@ struct Overrides {
         switch node.content {
         case .map(var entries):
             if let index = entries.firstIndex(where: { $0.key == key }) {
-                guard let changed = self.set(rest, value, in: entries[index].value, isRoot: false, place)
+                guard let changed = self.set(rest, value, in: entries[index].value, isRoot: false, location)
                 else { return nil }
                 entries[index].value = changed
             } else {
                 // A section may come into being by its first key; a new group would be half a group.
                 guard rest.isEmpty || (isRoot && key != "fleet") else {
                     self.findings.add(
-                        place, "there is no \(Findings.quoted(key)) to change",
+                        location, "there is no \(Findings.quoted(key)) to change",
                         help: Values.didYouMean(key, entries.map(\.key)))
                     return nil
                 }
-                let empty = Node(content: .map([]), place: place)
-                guard let changed = self.set(rest, value, in: empty, isRoot: false, place) else { return nil }
-                entries.append(Node.Entry(key: key, keyPlace: place, value: changed))
+                let empty = Node(content: .map([]), location: location)
+                guard let changed = self.set(rest, value, in: empty, isRoot: false, location) else {
+                    return nil
+                }
+                entries.append(Node.Entry(key: key, keyLocation: location, value: changed))
             }
             node.content = .map(entries)
         case .list(var nodes):
             let ids = FaultIDs.of(nodes)
             guard let index = ids.firstIndex(of: key) else {
                 self.findings.add(
-                    place, "there is no \(Findings.quoted(key)) to change",
+                    location, "there is no \(Findings.quoted(key)) to change",
                     help: Values.didYouMean(key, ids.compactMap { $0 })
                         ?? "use the id of a fault, such as `reset-1`")
                 return nil
             }
-            guard let changed = self.set(rest, value, in: nodes[index], isRoot: false, place) else {
+            guard let changed = self.set(rest, value, in: nodes[index], isRoot: false, location) else {
                 return nil
             }
             nodes[index] = changed
             node.content = .list(nodes)
         case .scalar:
-            self.findings.add(place, "\(Findings.quoted(key)) cannot be set: its parent is a single value")
+            self.findings.add(location, "\(Findings.quoted(key)) cannot be set: its parent is a single value")
             return nil
         case .reported:
             return nil

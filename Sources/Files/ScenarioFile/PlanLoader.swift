@@ -25,7 +25,7 @@ package enum PlanLoader {
         // Before anything else: what another format means nobody here knows.
         if let version = root["plan"], case .scalar(let text) = version.content, text != SavedPlan.format {
             findings.add(
-                version.place,
+                version.location,
                 "the plan has format \(Findings.quoted(text)); this program reads format \(SavedPlan.format)",
                 help: "replay it with the build that wrote it, or save it again with `simulate --save-plan`")
             return nil
@@ -35,7 +35,7 @@ package enum PlanLoader {
         else { return nil }
         _ = map.required("plan", example: SavedPlan.format) { _ throws(ValueError) in }
         guard let tree = map.entry("scenario")?.value else {
-            findings.add(map.place, "a plan needs `scenario`")
+            findings.add(map.location, "a plan needs `scenario`")
             return nil
         }
         guard let scenario = ScenarioLoader.read(embedded: tree, findings) else { return nil }
@@ -70,7 +70,7 @@ package enum PlanLoader {
             },
             heapMax: count("heap-max", default: PlanLimit.eventsMax),
             eventsPerInstantMax: count("instant-max", default: PlanLimit.eventsMax), outcome: outcome)
-        plan.staysBroken = map.value("stays-broken", default: .never) { text throws(ValueError) in
+        plan.staysOffline = map.value("stays-broken", default: .never) { text throws(ValueError) in
             try Values.share(text)
         }
         plan.shufflesTies = map.value("ties", default: false) { text throws(ValueError) in
@@ -111,19 +111,21 @@ package enum PlanLoader {
 
     private static func photos(_ map: MapReader, _ scenario: Scenario, _ findings: Findings) -> [[Int]] {
         guard let node = map.entry("photos")?.value else {
-            findings.add(map.place, "a plan needs `photos`", help: "list the sizes in bytes for each group")
+            findings.add(
+                map.location, "a plan needs `photos`", help: "list the sizes in bytes for each group")
             return []
         }
         guard case .list(let groups) = node.content, groups.count == scenario.groups.count else {
             findings.add(
-                node.place,
+                node.location,
                 "`photos` must have a list of sizes for each of the \(scenario.groups.count) groups")
             return []
         }
         return groups.map { group in
             guard case .list(let sizes) = group.content, (1...PlanLimit.photosMax).contains(sizes.count)
             else {
-                findings.add(group.place, "a group must have the sizes of 1 to \(PlanLimit.photosMax) photos")
+                findings.add(
+                    group.location, "a group must have the sizes of 1 to \(PlanLimit.photosMax) photos")
                 return []
             }
             return sizes.compactMap {
@@ -142,7 +144,7 @@ package enum PlanLoader {
         guard let node = map.entry("captures")?.value else { return nil }
         if case .scalar("scheduled") = node.content { return nil }
         guard case .list(let nodes) = node.content, nodes.count <= PlanLimit.capturesMax else {
-            findings.add(node.place, "`captures` must be `scheduled` or a list of captures")
+            findings.add(node.location, "`captures` must be `scheduled` or a list of captures")
             return nil
         }
         let run = RunPlan(scenario, target: .embedded)
@@ -162,7 +164,7 @@ package enum PlanLoader {
                     })
             else { return nil }
             guard at >= last else {
-                findings.add(map.place(of: "at"), "captures must be in ascending order of `at`")
+                findings.add(map.location(of: "at"), "captures must be in ascending order of `at`")
                 return nil
             }
             last = at

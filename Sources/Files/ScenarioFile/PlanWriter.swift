@@ -18,8 +18,8 @@ package enum PlanWriter {
             ("heap-max", String(plan.heapMax)),
             ("instant-max", String(plan.eventsPerInstantMax)),
         ]
-        if plan.staysBroken > .never {
-            members.append(("stays-broken", self.quoted(Units.percent(Int64(plan.staysBroken.perMillion)))))
+        if plan.staysOffline > .never {
+            members.append(("stays-broken", self.quoted(Units.percent(Int64(plan.staysOffline.perMillion)))))
         }
         if plan.shufflesTies { members.append(("ties", self.quoted("shuffled"))) }
         if let outcome = plan.outcome {

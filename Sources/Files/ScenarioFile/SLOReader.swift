@@ -21,14 +21,15 @@ struct SLOReader {
             guard let selector = self.selector(entry) else { continue }
             guard selectors.insert(selector).inserted else {
                 self.findings.add(
-                    entry.keyPlace, "the objective \(Findings.quoted(selector.description)) is given twice",
+                    entry.keyLocation,
+                    "the objective \(Findings.quoted(selector.description)) is given twice",
                     help: "write one key with a list of conditions")
                 continue
             }
             objectives += self.objectives(entry.value, of: selector)
         }
         if objectives.count > ScenarioLimit.slosMax {
-            self.findings.add(node.place, "more than \(ScenarioLimit.slosMax) objectives")
+            self.findings.add(node.location, "more than \(ScenarioLimit.slosMax) objectives")
             return []
         }
         return objectives
@@ -38,7 +39,7 @@ struct SLOReader {
         do throws(SLOError) {
             return try MetricSelector(parsing: entry.key, vocabulary: self.vocabulary)
         } catch {
-            let key = Node(content: .scalar(entry.key), place: entry.keyPlace)
+            let key = Node(content: .scalar(entry.key), location: entry.keyLocation)
             self.report(error, in: key, entry.key)
             return nil
         }
@@ -71,7 +72,7 @@ struct SLOReader {
         }
         guard let expect = map.entry("expect")?.value else {
             self.findings.add(
-                map.place, "an objective needs `expect`", help: "for example `expect: p(95) < 400ms`")
+                map.location, "an objective needs `expect`", help: "for example `expect: p(95) < 400ms`")
             return nil
         }
         return self.condition(expect, of: selector).map {
@@ -89,7 +90,7 @@ struct SLOReader {
         do throws(SLOError) {
             let condition = try SLOCondition(parsing: text, for: selector.metric.kind)
             guard let flaw = self.flaw(of: condition.span, selector) else { return condition }
-            self.findings.add(node.place, flaw.message, help: flaw.help)
+            self.findings.add(node.location, flaw.message, help: flaw.help)
             return nil
         } catch {
             self.report(error, in: node, text)
@@ -120,7 +121,7 @@ struct SLOReader {
     private func report(_ error: SLOError, in node: Node, _ text: String) {
         let rest = text.unicodeScalars.dropFirst(error.offset)
         let word = rest.prefix { $0 != " " }.count
-        let place = self.findings.place(of: error.offset..<error.offset + max(1, word), in: node, text)
-        self.findings.add(place, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
+        let location = self.findings.location(of: error.offset..<error.offset + max(1, word), in: node, text)
+        self.findings.add(location, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
     }
 }

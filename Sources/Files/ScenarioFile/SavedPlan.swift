@@ -20,12 +20,12 @@ package struct SavedPlan: Hashable, Sendable {
     /// What phones get to settle what they have once trouble is over; nil is a run that ends in trouble, as live ones do.
     package var settle: Interval?
     /// How many phones stay without a path after that.
-    package var staysBroken = Odds.never
+    package var staysOffline = Odds.never
     /// Whether what is due at one moment happens in a drawn order.
     package var shufflesTies = false
     /// Milliseconds since 1970 at the start.
     package var wallClockAtZero: Int64
-    /// Whether what a server sends comes in pieces at drawn places.
+    /// Whether what a server sends comes in pieces at drawn locations.
     package var splits: Bool
     /// Events that may wait, and events of one instant: more of them is a mistake of ours.
     package var heapMax: Int

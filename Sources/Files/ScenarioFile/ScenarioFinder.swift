@@ -11,20 +11,20 @@ package enum ScenarioFinder {
     package struct NotFound: Error, Hashable, Sendable {
         package var name: String
         /// Where it was looked for, in that order.
-        package var places: [String]
+        package var paths: [String]
         /// A scenario whose name is near.
         package var nearest: String?
 
-        package init(name: String, places: [String], nearest: String?) {
+        package init(name: String, paths: [String], nearest: String?) {
             self.name = name
-            self.places = places
+            self.paths = paths
             self.nearest = nearest
         }
 
         /// For people, without a newline at the end.
         package var text: String {
             var lines = ["no scenario `\(self.name)`"]
-            lines += self.places.map { "    looked for \($0)" }
+            lines += self.paths.map { "    looked for \($0)" }
             if let nearest = self.nearest { lines.append("help: did you mean `\(nearest)`?") }
             return lines.joined(separator: "\n")
         }
@@ -46,7 +46,7 @@ package enum ScenarioFinder {
         let stem = self.stem(name.split(separator: "/").last.map(String.init) ?? name)
         let known = self.all(in: [current] + folders).map { self.stem($0) }
         throw NotFound(
-            name: name, places: candidates, nearest: Spelling.nearest(to: stem, among: known))
+            name: name, paths: candidates, nearest: Spelling.nearest(to: stem, among: known))
     }
 
     /// The path of a scenario that the file at `path` names: in the folder of that file, then, unless the name is a

@@ -70,7 +70,7 @@ package struct ScenarioLibrary: Sendable {
                     throw Missing(
                         "no scenario \(Findings.quoted(name))",
                         help: error.nearest.map { "did you mean `\($0)`?" }
-                            ?? "looked for \(error.places.joined(separator: ", "))")
+                            ?? "looked for \(error.paths.joined(separator: ", "))")
                 }
                 guard let bytes = read(absolute(found)) else {
                     throw Missing("cannot read \(found)", help: nil)

@@ -49,7 +49,7 @@ package enum ScenarioLoader {
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
         if let base = tree[Extension.key] {
-            findings.add(base.place, "`extends` cannot be overridden")
+            findings.add(base.location, "`extends` cannot be overridden")
             return nil
         }
         tree = Substitution(environment: environment, findings: findings).apply(to: tree)
@@ -95,7 +95,8 @@ package enum ScenarioLoader {
         let reader = YAMLReader(bytes, source: source, columnShift: 0, findings: findings)
         guard let root = reader.document() else { return nil }
         guard case .scalar("") = root.content else { return root }
-        findings.add(root.place, "the file is empty", help: "`swiftwing-sim new NAME` creates a starter file")
+        findings.add(
+            root.location, "the file is empty", help: "`swiftwing-sim new NAME` creates a starter file")
         return nil
     }
 
@@ -112,33 +113,33 @@ package enum ScenarioLoader {
         return name.isEmpty ? "scenario" : name
     }
 
-    /// The checks that look at more than one value, with their places.
+    /// The checks that look at more than one value, with their locations.
     private static func check(
         _ scenario: Scenario, _ tree: Node, _ purpose: ScenarioCheck.Purpose, _ findings: Findings
     ) {
         for finding in ScenarioCheck.findings(scenario, for: purpose) {
             findings.add(
-                self.place(of: finding.subject, in: scenario, tree), finding.message, help: finding.help)
+                self.location(of: finding.subject, in: scenario, tree), finding.message, help: finding.help)
         }
     }
 
-    private static func place(of subject: ScenarioFinding.Subject, in scenario: Scenario, _ tree: Node)
+    private static func location(of subject: ScenarioFinding.Subject, in scenario: Scenario, _ tree: Node)
         -> Place
     {
         let node: Node?
         let key: String
         switch subject {
         case .scenario:
-            return tree.place
+            return tree.location
         case .server(let name):
             (node, key) = (tree["server"], name)
         case .group(let index, let name):
             (node, key) = (tree["fleet"]?[scenario.groups[index].name], name)
         case .fault(let index, let name):
-            guard case .list(let nodes)? = tree["faults"]?.content else { return tree.place }
+            guard case .list(let nodes)? = tree["faults"]?.content else { return tree.location }
             (node, key) = (nodes[index], name)
         }
-        guard case .map(let entries)? = node?.content else { return tree.place }
-        return entries.first { $0.key == key }.map { $0.value.place } ?? node?.place ?? tree.place
+        guard case .map(let entries)? = node?.content else { return tree.location }
+        return entries.first { $0.key == key }.map { $0.value.location } ?? node?.location ?? tree.location
     }
 }

@@ -56,7 +56,7 @@ struct ScenarioReader {
                 try Values.duration(text, max: ScenarioLimit.timeMax)
             },
             duration: self.duration(map), expectBroken: expectBroken,
-            moments: MomentReader(findings: self.findings).moments(map.entry("sometimes")?.value))
+            moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
     }
 
     private func description(_ map: MapReader) -> String {

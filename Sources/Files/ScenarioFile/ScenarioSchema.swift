@@ -107,7 +107,7 @@ package enum ScenarioSchema {
     static func fault(_ entry: FaultKindEntry) -> JSONSchema {
         var keys: [String: JSONSchema] = [
             "do": JSONSchema(const: entry.name).described(entry.summary),
-            "on": JSONSchema.choice(entry.places.map(\.rawValue)),
+            "on": JSONSchema.choice(entry.targets.map(\.rawValue)),
             "id": .name.described("name of the fault (default: `<kind>-<ordinal within the kind>`)"),
             "key": .text("[0-9a-f]{16}", examples: ["00c0ffee00c0ffee"]).described(
                 "key of its random decisions (default: derived from its `id`, or from all of its keys)"),
@@ -131,7 +131,7 @@ package enum ScenarioSchema {
             keys[field.name] = schema
         }
         let required = entry.fields.filter { !$0.isOptional }.map(\.name)
-        return .map(keys, required: ["do"] + required + (entry.defaultPlace == nil ? ["on"] : []))
+        return .map(keys, required: ["do"] + required + (entry.defaultTarget == nil ? ["on"] : []))
     }
 
     private static func value(_ type: FaultFieldType) -> JSONSchema {

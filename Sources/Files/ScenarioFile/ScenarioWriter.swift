@@ -198,7 +198,7 @@ package enum ScenarioWriter {
     }
 
     private static func fields(_ fault: FaultSpec, names: [String]) -> [String] {
-        var fields = ["do: \(fault.kind.name)", "on: \(fault.place.rawValue)"] + names
+        var fields = ["do: \(fault.kind.name)", "on: \(fault.target.rawValue)"] + names
         fields += fault.kind.values.entries.map { "\($0.name): \(self.text($0.value))" }
         let window = fault.window
         let at = window.at...(window.at + fault.spread)

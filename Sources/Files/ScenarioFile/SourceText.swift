@@ -30,7 +30,7 @@ struct SourceText {
     var linesCount: Int { self.lines.count }
 }
 
-/// A place in a source. Lines and columns count from 1, columns in Unicode scalars.
+/// A location in a source. Lines and columns count from 1, columns in Unicode scalars.
 struct Place: Hashable {
     /// Which source, see `Findings`.
     var source: Int

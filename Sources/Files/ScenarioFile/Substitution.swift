@@ -14,22 +14,22 @@ struct Substitution {
         case .scalar(let text):
             guard text.contains("${") else { return node }
             return Node(
-                content: self.replaced(text, at: node.place).map { .scalar($0) } ?? .reported,
-                place: node.place)
+                content: self.replaced(text, at: node.location).map { .scalar($0) } ?? .reported,
+                location: node.location)
         case .list(let nodes):
-            return Node(content: .list(nodes.map(self.apply)), place: node.place)
+            return Node(content: .list(nodes.map(self.apply)), location: node.location)
         case .map(let entries):
             let replaced = entries.map {
-                Node.Entry(key: $0.key, keyPlace: $0.keyPlace, value: self.apply(to: $0.value))
+                Node.Entry(key: $0.key, keyLocation: $0.keyLocation, value: self.apply(to: $0.value))
             }
-            return Node(content: .map(replaced), place: node.place)
+            return Node(content: .map(replaced), location: node.location)
         case .reported:
             return node
         }
     }
 
     /// Nil when something was wrong, which is reported.
-    private func replaced(_ text: String, at place: Place) -> String? {
+    private func replaced(_ text: String, at location: Place) -> String? {
         var result = ""
         var rest = text[...]
         while let start = rest.firstRange(of: "${") {
@@ -42,22 +42,22 @@ struct Substitution {
             result += before
             guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
                 self.findings.add(
-                    place, "`${` without a closing `}`", help: "for a literal `${`, write `$${`")
+                    location, "`${` without a closing `}`", help: "for a literal `${`, write `$${`")
                 return nil
             }
-            guard let value = self.value(rest[start.upperBound..<end], at: place) else { return nil }
+            guard let value = self.value(rest[start.upperBound..<end], at: location) else { return nil }
             result += value
             rest = rest[rest.index(after: end)...]
             guard result.utf8.count <= Self.bytesMax else {
                 self.findings.add(
-                    place, "longer than \(Self.bytesMax) bytes after substitution of the variables")
+                    location, "longer than \(Self.bytesMax) bytes after substitution of the variables")
                 return nil
             }
         }
         return result + rest
     }
 
-    private func value(_ expression: Substring, at place: Place) -> String? {
+    private func value(_ expression: Substring, at location: Place) -> String? {
         let separator = expression.firstRange(of: ":-")
         let name = String(expression[..<(separator?.lowerBound ?? expression.endIndex)])
         let isName =
@@ -65,14 +65,14 @@ struct Substitution {
             && name.utf8.first.map(Self.isLetter) ?? false
         guard isName else {
             self.findings.add(
-                place, "invalid variable name \(Findings.quoted(name))",
+                location, "invalid variable name \(Findings.quoted(name))",
                 help: "write `${NAME}` or `${NAME:-default}`")
             return nil
         }
         if let value = self.environment[name], !value.isEmpty || separator == nil { return value }
         guard let separator else {
             self.findings.add(
-                place, "the environment variable `\(name)` is not set",
+                location, "the environment variable `\(name)` is not set",
                 help: "set it, or add a default: `${\(name):-default}`")
             return nil
         }

@@ -50,10 +50,10 @@ struct YAMLReader {
             while true {
                 switch unsafe try self.next(yaml) {
                 case YAML_STREAM_END_EVENT:
-                    return root ?? Node(content: .scalar(""), place: self.firstPlace)
+                    return root ?? Node(content: .scalar(""), location: self.start)
                 case YAML_DOCUMENT_START_EVENT where root != nil:
                     self.findings.add(
-                        unsafe self.place(yaml), "the file contains more than one YAML document")
+                        unsafe self.location(yaml), "the file contains more than one YAML document")
                     return nil
                 case YAML_DOCUMENT_START_EVENT:
                     _ = unsafe try self.next(yaml)
@@ -77,25 +77,25 @@ struct YAMLReader {
 
     /// The node whose first event is the current one.
     private func node(_ yaml: UnsafeMutablePointer<shim_yaml>, depth: Int) throws(Stop) -> Node {
-        let place = unsafe self.place(yaml)
+        let location = unsafe self.location(yaml)
         guard depth <= Self.depthMax else {
-            self.findings.add(place, "nested deeper than \(Self.depthMax) levels")
+            self.findings.add(location, "nested deeper than \(Self.depthMax) levels")
             throw .reported
         }
-        unsafe self.rejectDecoration(yaml, place)
+        unsafe self.rejectDecoration(yaml, location)
         switch unsafe shim_yaml_type(yaml) {
         case YAML_SCALAR_EVENT:
-            return Node(content: .scalar(unsafe self.scalar(yaml)), place: place)
+            return Node(content: .scalar(unsafe self.scalar(yaml)), location: location)
         case YAML_SEQUENCE_START_EVENT:
             var nodes: [Node] = []
             while unsafe try self.next(yaml) != YAML_SEQUENCE_END_EVENT {
                 nodes.append(unsafe try self.node(yaml, depth: depth + 1))
             }
-            return Node(content: .list(nodes), place: place)
+            return Node(content: .list(nodes), location: location)
         case YAML_MAPPING_START_EVENT:
-            return Node(content: .map(unsafe try self.entries(yaml, depth: depth)), place: place)
+            return Node(content: .map(unsafe try self.entries(yaml, depth: depth)), location: location)
         default:
-            return Node(content: .reported, place: place)  // An alias.
+            return Node(content: .reported, location: location)  // An alias.
         }
     }
 
@@ -108,37 +108,37 @@ struct YAMLReader {
             let value = unsafe try self.node(yaml, depth: depth + 1)
             guard case .scalar(let name) = key.content else {
                 if case .reported = key.content { continue }
-                self.findings.add(key.place, "a key must be text, not \(key.text)")
+                self.findings.add(key.location, "a key must be text, not \(key.text)")
                 continue
             }
             if let line = lines[name] {
                 self.findings.add(
-                    key.place, "the key \(Findings.quoted(name)) is given twice",
+                    key.location, "the key \(Findings.quoted(name)) is given twice",
                     help: "first defined on line \(line)")
                 continue
             }
-            lines[name] = key.place.line
-            entries.append(Node.Entry(key: name, keyPlace: key.place, value: value))
+            lines[name] = key.location.line
+            entries.append(Node.Entry(key: name, keyLocation: key.location, value: value))
         }
         return entries
     }
 
-    private func rejectDecoration(_ yaml: UnsafeMutablePointer<shim_yaml>, _ place: Place) {
+    private func rejectDecoration(_ yaml: UnsafeMutablePointer<shim_yaml>, _ location: Place) {
         if let name = unsafe shim_yaml_anchor(yaml) {
             let name = unsafe String(cString: name)
             if unsafe shim_yaml_type(yaml) == YAML_ALIAS_EVENT {
                 self.findings.add(
-                    place, "aliases are not supported: \(Findings.quoted("*" + name))",
+                    location, "aliases are not supported: \(Findings.quoted("*" + name))",
                     help: "write the value again")
             } else {
                 self.findings.add(
-                    place, "anchors are not supported: \(Findings.quoted("&" + name))",
+                    location, "anchors are not supported: \(Findings.quoted("&" + name))",
                     help: "write the value where it is needed")
             }
         }
         if unsafe shim_yaml_has_tag(yaml) != 0 {
             self.findings.add(
-                place, "tags are not supported", help: "leave out the tag")
+                location, "tags are not supported", help: "leave out the tag")
         }
     }
 
@@ -150,22 +150,22 @@ struct YAMLReader {
 
     // MARK: Places
 
-    private var firstPlace: Place {
+    private var start: Place {
         Place(source: self.source, line: 1, column: 1 + self.columnShift, length: 1)
     }
 
-    private func place(_ yaml: UnsafeMutablePointer<shim_yaml>) -> Place {
+    private func location(_ yaml: UnsafeMutablePointer<shim_yaml>) -> Place {
         let start = unsafe shim_yaml_start(yaml)
         let end = unsafe shim_yaml_end(yaml)
-        var place = self.place(start)
+        var location = self.location(start)
         let isScalar = unsafe shim_yaml_type(yaml) == YAML_SCALAR_EVENT
         if isScalar, start.line == end.line, end.column > start.column {
-            place.length = Int(end.column - start.column)
+            location.length = Int(end.column - start.column)
         }
-        return place
+        return location
     }
 
-    private func place(_ mark: yaml_mark_t) -> Place {
+    private func location(_ mark: yaml_mark_t) -> Place {
         let text = self.findings.sources[self.source]
         guard mark.line < text.linesCount else {
             // libyaml ends a last line that has no line break by going on to the next one.
@@ -184,25 +184,25 @@ struct YAMLReader {
         let problem = unsafe shim_yaml_problem(yaml).map { unsafe String(cString: $0) } ?? "unreadable"
         let context = unsafe shim_yaml_context(yaml).map { unsafe " " + String(cString: $0) } ?? ""
         if unsafe shim_yaml_is_reader_error(yaml) != 0 {
-            let place = self.place(ofByte: Int(unsafe shim_yaml_problem_offset(yaml)))
-            self.findings.add(place, "invalid YAML: \(problem)")
+            let location = self.location(ofByte: Int(unsafe shim_yaml_problem_offset(yaml)))
+            self.findings.add(location, "invalid YAML: \(problem)")
             return
         }
-        let place = unsafe self.place(shim_yaml_problem_mark(yaml))
-        self.findings.add(place, "invalid YAML: \(problem)\(context)", help: self.help(at: place))
+        let location = unsafe self.location(shim_yaml_problem_mark(yaml))
+        self.findings.add(location, "invalid YAML: \(problem)\(context)", help: self.help(at: location))
     }
 
-    private func help(at place: Place) -> String? {
-        let line = self.findings.sources[place.source].line(place.line)
-        switch line.indices.contains(place.column - 1) ? line[place.column - 1] : " " {
+    private func help(at location: Place) -> String? {
+        let line = self.findings.sources[location.source].line(location.line)
+        switch line.indices.contains(location.column - 1) ? line[location.column - 1] : " " {
         case "\t": return "indent with spaces: YAML does not allow tabs here"
         case "%", "@", "`": return "quote a value that begins with this character"
         default: return nil
         }
     }
 
-    /// The place of a byte, by counting line breaks before it as `SourceText` does.
-    private func place(ofByte offset: Int) -> Place {
+    /// The location of a byte, by counting line breaks before it as `SourceText` does.
+    private func location(ofByte offset: Int) -> Place {
         let before = String(decoding: self.bytes.prefix(offset), as: UTF8.self)
         let lines = SourceText(name: "", isOption: false, text: before)
         let line = lines.linesCount

@@ -128,7 +128,7 @@ struct BackoffSamples: Sendable {
 /// A wait that begins adds its share to the count expected in each window up to its ceiling. A window holds more than independent
 /// draws explain when Chernoff's bound for that many, `exp(-(k ln(k/m) - k + m))`, is below exp(-41): of a million windows
 /// one is called wrong with a chance below 1e-11.
-struct RetryHerdWatch: Sendable {
+struct RetryStormDetector: Sendable {
     struct Herd: Hashable, Sendable {
         let count: Int
         let expected: Int
@@ -190,9 +190,9 @@ struct RetryHerdWatch: Sendable {
         let herd = self.end()
         while self.current < next, self.current < self.lastChange {
             self.current += 1
-            let place = Int(self.current % Int64(Self.windows))
-            self.expected += self.changes[place]
-            self.changes[place] = 0
+            let window = Int(self.current % Int64(Self.windows))
+            self.expected += self.changes[window]
+            self.changes[window] = 0
         }
         if self.current >= self.lastChange { self.expected = 0 }
         self.current = next

@@ -31,25 +31,25 @@ struct Findings: Sendable {
         let isExpected = device.map { self.settings.profile(of: $0).breaks.contains(invariant) } ?? false
         let violation = Violation(
             invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
-        let place = invariant.ordinal
+        let index = invariant.ordinal
         guard self.bounds.counts(invariant, at: at) else {
-            self.tallies[place].uncounted += 1
+            self.tallies[index].uncounted += 1
             return
         }
-        self.tallies[place].violations += 1
+        self.tallies[index].violations += 1
         if isExpected {
-            self.tallies[place].expected += 1
-            if self.tallies[place].expectedExamples.count < self.settings.examplesMax {
-                self.tallies[place].expectedExamples.append(violation)
+            self.tallies[index].expected += 1
+            if self.tallies[index].expectedExamples.count < self.settings.examplesMax {
+                self.tallies[index].expectedExamples.append(violation)
             }
-        } else if self.tallies[place].examples.count < self.settings.examplesMax {
-            self.tallies[place].examples.append(violation)
+        } else if self.tallies[index].examples.count < self.settings.examplesMax {
+            self.tallies[index].examples.append(violation)
         }
     }
 
-    /// `place` is that of the group; see `totals`.
-    mutating func count(in place: Int, _ change: (inout LedgerTotals) -> Void) {
-        change(&self.totals[place])
+    /// `index` is that of the group; see `totals`.
+    mutating func count(in index: Int, _ change: (inout LedgerTotals) -> Void) {
+        change(&self.totals[index])
     }
 
     func verdicts(of invariants: [Invariant]) -> [Verdict] {

@@ -13,7 +13,7 @@ struct HarnessErrors: Sendable {
     ) {
         self.count += 1
         guard self.texts.count < Self.textsMax else { return }
-        let place = device.map { " (device \($0.raw), scan \(scan.raw), at \(moment.nanoseconds) ns)" }
-        self.texts.append(text() + (place ?? ""))
+        let context = device.map { " (device \($0.raw), scan \(scan.raw), at \(moment.nanoseconds) ns)" }
+        self.texts.append(text() + (context ?? ""))
     }
 }

@@ -1,7 +1,7 @@
 package import Metrics
 package import SimBase
 
-/// What `HarnessWitness` must know of a run.
+/// What `HarnessChecks` must know of a run.
 package struct HarnessSettings: Hashable, Sendable {
     /// Who answers the phones.
     package enum Server: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct HarnessSettings: Hashable, Sendable {
     }
 
     package var server: Server
-    /// By their places in the scenario's list.
+    /// By their indexes in the scenario's list.
     package var faults: [FaultEffect]
     /// What the scenario says of each of `faults`, in the same order; empty where that is not judged.
     package var rules: [FaultRule]
@@ -98,14 +98,14 @@ package enum FaultEffect: Hashable, Sendable {
     case refused
 
     /// Something happens to a phone.
-    case ofPhone(PhoneAct)
+    case ofPhone(PhoneLifecycleEvent)
 
     /// Nothing that an observation names: the link's rate and its losses, the size of its pieces, the text of an event.
     case unobserved
 }
 
 /// What happens to a phone apart from its requests.
-package enum PhoneAct: Hashable, Sendable {
+package enum PhoneLifecycleEvent: Hashable, Sendable {
     case offline, handover, background, kill, reinstall, clockSkew, storageFull
 }
 

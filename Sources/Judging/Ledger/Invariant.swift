@@ -25,7 +25,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case limitHonoured = "limit.honoured"
     case slotsBounded = "slots.bounded"
     case serverAgrees = "server.agrees"
-    // Judged in the virtual world, by `Sentinel`.
+    // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
     case jobEnded = "job.cleaned-or-expired"

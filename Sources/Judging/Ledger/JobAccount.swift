@@ -47,7 +47,7 @@ struct JobAccount: Sendable {
     /// The backend's word on another try, once the job ended in an error.
     var isErrorRetryable: Bool?
     /// From when on a DELETE is owed for it.
-    var debt: CleanupDebt?
+    var pendingCleanup: PendingCleanup?
 
     var stream = StreamAccount()
 
@@ -59,7 +59,8 @@ struct JobAccount: Sendable {
 
     /// The record of its scan names it, as far as can be seen: the phone follows it, or keeps it for later.
     var isInRecord: Bool {
-        self.isKnownToPhone && !self.isAbandoned && !self.isForgotten && self.debt?.reason != .discard
+        self.isKnownToPhone && !self.isAbandoned && !self.isForgotten
+            && self.pendingCleanup?.reason != .discard
     }
 
     /// Whether its DELETE has come to a good end: by an answer, or by what the backend itself saw.

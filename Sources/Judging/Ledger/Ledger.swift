@@ -26,7 +26,7 @@ package struct Ledger: Sendable {
     private let rules: Rules
     package var hasBackendView: Bool { self.rules.settings.hasBackendView }
     private var findings: Findings
-    private var places = DeviceIndex()
+    private var indexes = DeviceIndex()
     /// In the order of their first observation.
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
@@ -35,18 +35,18 @@ package struct Ledger: Sendable {
     private var past: [Observation] = []
     private var isFinished = false
     /// Sees what the ledger sees, in the same order.
-    private var harness: HarnessWitness?
+    private var harness: HarnessChecks?
 
     /// `harness`: what the harness itself is judged by; nil where it is not.
     package init(shelf: Shelf, settings: LedgerSettings, harness: HarnessSettings? = nil) {
-        self.harness = harness.map { HarnessWitness($0) }
+        self.harness = harness.map { HarnessChecks($0) }
         self.rules = Rules(shelf: shelf, settings: settings)
         self.findings = Findings(settings: settings)
     }
 
     // MARK: Events
 
-    package mutating func saw(_ observation: consuming Observation) {
+    package mutating func record(_ observation: consuming Observation) {
         precondition(!self.isFinished, "the ledger is closed")
         guard !self.present.isEmpty else {
             self.present.append(observation)
@@ -68,12 +68,12 @@ package struct Ledger: Sendable {
         self.judgePresent()
         self.isFinished = true
         for record in waitingOnDisk {
-            let place = self.place(of: record.device)
-            self.phones[place].foundOnDisk(
+            let index = self.index(of: record.device)
+            self.phones[index].foundOnDisk(
                 record.scan, cause: record.cause, at: at, rules: self.rules, into: &self.findings)
         }
-        for place in self.phones.indices {
-            self.phones[place].finish(at: at, rules: self.rules, into: &self.findings)
+        for index in self.phones.indices {
+            self.phones[index].finish(at: at, rules: self.rules, into: &self.findings)
         }
         self.harness?.finish()
     }
@@ -110,45 +110,45 @@ package struct Ledger: Sendable {
     }
 
     private mutating func judgeBySide(_ moment: inout [Observation]) {
-        for place in moment.indices {
-            guard moment[place].side == .backend else { continue }
-            self.judge(moment.take(place, leaving: .nothing))
+        for index in moment.indices {
+            guard moment[index].side == .backend else { continue }
+            self.judge(moment.take(index, leaving: .nothing))
         }
-        for place in moment.indices {
-            guard moment[place].side == .fault else { continue }
-            self.judge(moment.take(place, leaving: .nothing))
+        for index in moment.indices {
+            guard moment[index].side == .fault else { continue }
+            self.judge(moment.take(index, leaving: .nothing))
         }
-        for place in moment.indices {
-            guard moment[place].side == .phone else { continue }
-            self.judge(moment.take(place, leaving: .nothing))
+        for index in moment.indices {
+            guard moment[index].side == .phone else { continue }
+            self.judge(moment.take(index, leaving: .nothing))
         }
     }
 
     private mutating func judge(_ observation: consuming Observation) {
-        self.harness?.saw(observation)
-        let place = self.place(of: observation.device)
+        self.harness?.record(observation)
+        let index = self.index(of: observation.device)
         switch observation.what {
-        case .phone(let sighting):
-            self.phones[place].saw(
-                sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
-        case .backend(let sighting):
+        case .phone(let payload):
+            self.phones[index].record(
+                payload, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+        case .backend(let payload):
             // Against a foreign target there is no such view: nothing of it may be half believed.
-            guard self.rules.settings.hasBackendView || sighting.isOfTheGatewayToo else { return }
-            self.phones[place].saw(
-                sighting, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
-        case .fault(let sighting):
-            self.phones[place].saw(
-                sighting, scan: observation.scan, at: observation.at, rules: self.rules)
+            guard self.rules.settings.hasBackendView || payload.isOfTheGatewayToo else { return }
+            self.phones[index].record(
+                payload, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+        case .fault(let payload):
+            self.phones[index].record(
+                payload, scan: observation.scan, at: observation.at, rules: self.rules)
         case .network:
             break  // How fast the network is breaks no promise.
         }
     }
 
-    private mutating func place(of device: DeviceNumber) -> Int {
-        if let place = self.places[device] { return place }
+    private mutating func index(of device: DeviceNumber) -> Int {
+        if let index = self.indexes[device] { return index }
         let group = self.rules.settings.fleet.group(of: device) ?? self.rules.settings.fleet.groups.count
         self.phones.append(PhoneAccount(device: device, group: group))
-        self.places[device] = self.phones.count - 1
+        self.indexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }
 

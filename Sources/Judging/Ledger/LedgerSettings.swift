@@ -13,20 +13,20 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Violations of one invariant that are kept as examples; all are counted.
     package var examplesMax: Int
     package var fleet: FleetMap
-    /// The profiles of the groups of `fleet`, by the group's place. A group without one, and a phone without a group, are
+    /// The profiles of the groups of `fleet`, by the group's index. A group without one, and a phone without a group, are
     /// held to `contract`.
     package var profiles: [ProfileExpectation]
-    /// Faults, by their places in the scenario's list, that keep no request from arriving while they last: what they do
+    /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do
     /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
     package var faultsOffPath: [Int]
-    /// Faults, by their places in the scenario's list, that deliver a final answer or event: they explain a refusal.
+    /// Faults, by their indexes in the scenario's list, that deliver a final answer or event: they explain a refusal.
     package var faultsThatRefuse: [Int]
-    /// Faults, by their places in the scenario's list, that cut an exchange: of its answer not all was delivered, and its
+    /// Faults, by their indexes in the scenario's list, that cut an exchange: of its answer not all was delivered, and its
     /// stream has no living link.
     package var faultsThatCut: [Int]
-    /// Faults, by their places in the scenario's list, that write on a stream what nobody can read.
+    /// Faults, by their indexes in the scenario's list, that write on a stream what nobody can read.
     package var faultsThatGarble: [Int]
-    /// Faults, by their places in the scenario's list, under which events have other data than without them: a phone, for
+    /// Faults, by their indexes in the scenario's list, under which events have other data than without them: a phone, for
     /// which ids alone are not unique, cannot tell that it has met such an event before.
     package var faultsThatChange: [Int]
     /// How long a token is valid after the upload was accepted.

@@ -5,8 +5,8 @@ struct NumberRanges<Number: FixedWidthInteger & Sendable>: Hashable, Sendable {
     private(set) var ranges: [ClosedRange<Number>] = []
     private(set) var count = 0
 
-    /// The place of the first range that does not end before the number.
-    private func place(of number: Number) -> Int {
+    /// The index of the first range that does not end before the number.
+    private func index(of number: Number) -> Int {
         // Almost always the number belongs to the last range or behind it.
         guard let last = self.ranges.last, last.upperBound >= number else { return self.ranges.count }
         var low = 0
@@ -19,34 +19,34 @@ struct NumberRanges<Number: FixedWidthInteger & Sendable>: Hashable, Sendable {
     }
 
     func contains(_ number: Number) -> Bool {
-        let place = self.place(of: number)
-        return place < self.ranges.count && self.ranges[place].contains(number)
+        let index = self.index(of: number)
+        return index < self.ranges.count && self.ranges[index].contains(number)
     }
 
     /// Whether any number of the range is in the set.
     func intersects(_ range: ClosedRange<Number>) -> Bool {
-        let place = self.place(of: range.lowerBound)
-        return place < self.ranges.count && self.ranges[place].lowerBound <= range.upperBound
+        let index = self.index(of: range.lowerBound)
+        return index < self.ranges.count && self.ranges[index].lowerBound <= range.upperBound
     }
 
     /// False when it was there already.
     mutating func insert(_ number: Number) -> Bool {
-        let place = self.place(of: number)
-        if place < self.ranges.count, self.ranges[place].contains(number) { return false }
+        let index = self.index(of: number)
+        if index < self.ranges.count, self.ranges[index].contains(number) { return false }
         self.count += 1
         // `number` is strictly above the range before and strictly below the range here: no sum can overflow.
-        let joinsBefore = place > 0 && self.ranges[place - 1].upperBound + 1 == number
-        let joinsHere = place < self.ranges.count && self.ranges[place].lowerBound - 1 == number
+        let joinsBefore = index > 0 && self.ranges[index - 1].upperBound + 1 == number
+        let joinsHere = index < self.ranges.count && self.ranges[index].lowerBound - 1 == number
         switch (joinsBefore, joinsHere) {
         case (true, true):
-            self.ranges[place - 1] = self.ranges[place - 1].lowerBound...self.ranges[place].upperBound
-            self.ranges.remove(at: place)
+            self.ranges[index - 1] = self.ranges[index - 1].lowerBound...self.ranges[index].upperBound
+            self.ranges.remove(at: index)
         case (true, false):
-            self.ranges[place - 1] = self.ranges[place - 1].lowerBound...number
+            self.ranges[index - 1] = self.ranges[index - 1].lowerBound...number
         case (false, true):
-            self.ranges[place] = number...self.ranges[place].upperBound
+            self.ranges[index] = number...self.ranges[index].upperBound
         case (false, false):
-            self.ranges.insert(number...number, at: place)
+            self.ranges.insert(number...number, at: index)
         }
         return true
     }

@@ -28,8 +28,8 @@ struct OpenStreams: Sendable {
 
     // MARK: The phone's side
 
-    mutating func saw(_ sighting: PhoneSighting, scan: ScanNumber, at: Instant) {
-        switch sighting {
+    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant) {
+        switch payload {
         case .requestSent(.stream, let attempt, let job, _):
             self.asked(scan, attempt: attempt, job: job, at: at)
         case .replied(.stream, let attempt, let status, _) where status != 200:

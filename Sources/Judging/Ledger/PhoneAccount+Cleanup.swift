@@ -8,12 +8,12 @@ extension PhoneAccount {
     // MARK: What a phone is able to do
 
     /// Up to when the phone could have sent a DELETE, seen at `moment`; nil while it cannot send any.
-    private func couldSend(_ reason: CleanupDebt.Reason, at moment: Instant) -> Instant? {
+    private func couldSend(_ reason: PendingCleanup.Reason, at moment: Instant) -> Instant? {
         guard self.isAlive, !self.isCutOff, self.faultsActive == 0 else { return nil }
         // A job is discarded only once a write says so durably.
         if reason == .discard, self.isStorageFull { return nil }
         guard self.isSuspended else { return moment }
-        return min(moment, self.suspendedAt + CleanupDebt.backgroundTime)
+        return min(moment, self.suspendedAt + PendingCleanup.backgroundTime)
     }
 
     /// Before something takes the phone's time away, or ends it.
@@ -22,25 +22,27 @@ extension PhoneAccount {
     }
 
     mutating func checkDebt(ofJob index: Int, at moment: Instant) {
-        guard let debt = self.jobs[index].debt, let until = self.couldSend(debt.reason, at: moment) else {
+        guard let pendingCleanup = self.jobs[index].pendingCleanup,
+            let until = self.couldSend(pendingCleanup.reason, at: moment)
+        else {
             return
         }
-        self.jobs[index].debt?.passes(until)
+        self.jobs[index].pendingCleanup?.passes(until)
     }
 
     /// After it: the phone is given a moment to take up what it owes.
     mutating func renewDebts(at moment: Instant) {
-        let due = moment + CleanupDebt.grace
-        for index in self.jobs.indices { self.jobs[index].debt?.isDueAgain(by: due) }
+        let due = moment + PendingCleanup.grace
+        for index in self.jobs.indices { self.jobs[index].pendingCleanup?.isDueAgain(by: due) }
     }
 
     private mutating func hitOpenDeletes() {
-        for index in self.jobs.indices { self.jobs[index].debt?.hit() }
+        for index in self.jobs.indices { self.jobs[index].pendingCleanup?.hit() }
     }
 
     private var openDeletes: Int {
         var count = 0
-        for index in self.jobs.indices where self.jobs[index].debt?.isOpen == true { count += 1 }
+        for index in self.jobs.indices where self.jobs[index].pendingCleanup?.isOpen == true { count += 1 }
         return count
     }
 
@@ -89,7 +91,7 @@ extension PhoneAccount {
     mutating func faultFired(_ operation: Operation, scan: ScanNumber, attempt: UInt32) {
         guard operation == .cleanup else { return }
         for index in self.jobs.indices where self.jobs[index].scan == scan {
-            self.jobs[index].debt?.hit(attempt)
+            self.jobs[index].pendingCleanup?.hit(attempt)
         }
     }
 
@@ -97,8 +99,8 @@ extension PhoneAccount {
         self.checkDebts(at: moment)
         self.isAlive = false
         for index in self.jobs.indices {
-            self.jobs[index].isAtRisk = self.jobs[index].debt == nil
-            self.jobs[index].debt?.killed(at: moment)
+            self.jobs[index].isAtRisk = self.jobs[index].pendingCleanup == nil
+            self.jobs[index].pendingCleanup?.killed(at: moment)
         }
     }
 
@@ -109,7 +111,9 @@ extension PhoneAccount {
         self.jobs[index].isAtRisk = false
         self.jobs[index].stream.kept(lastID: lastEventID)
         // What made it dispensable was not durable: the next process goes on with it.
-        if !isDecided, self.jobs[index].debt?.reason == .discard { self.jobs[index].debt = nil }
+        if !isDecided, self.jobs[index].pendingCleanup?.reason == .discard {
+            self.jobs[index].pendingCleanup = nil
+        }
     }
 
     mutating func debtsOfTheLaunched(at moment: Instant) {
@@ -127,15 +131,15 @@ extension PhoneAccount {
     mutating func debtsOfTheSuspended(at moment: Instant) {
         guard !self.isCutOff else { return }
         for index in self.jobs.indices where self.isRunning(job: index) && self.jobs[index].terminal == nil {
-            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+            self.owe(job: index, .discard, due: moment + PendingCleanup.grace)
         }
     }
 
     mutating func debtsOfTheResumed(at moment: Instant) {
         self.checkDebts(at: moment)
-        if self.suspendedAt + CleanupDebt.backgroundTime <= moment {
+        if self.suspendedAt + PendingCleanup.backgroundTime <= moment {
             // It was frozen in between.
-            for index in self.jobs.indices { self.jobs[index].debt?.interrupted(at: moment) }
+            for index in self.jobs.indices { self.jobs[index].pendingCleanup?.interrupted(at: moment) }
         }
         self.renewDebts(at: moment)
     }
@@ -145,19 +149,20 @@ extension PhoneAccount {
     /// The phone follows the job, as far as can be seen.
     private func isRunning(job index: Int) -> Bool {
         let job = self.jobs[index]
-        return job.isKnownToPhone && job.debt == nil && !job.isAbandoned && !job.isGone && !job.isForgotten
+        return job.isKnownToPhone && job.pendingCleanup == nil && !job.isAbandoned && !job.isGone
+            && !job.isForgotten
             && !job.isParked && !self.isSettled(job.scan)
     }
 
-    private mutating func owe(job index: Int, _ reason: CleanupDebt.Reason, due: Instant) {
+    private mutating func owe(job index: Int, _ reason: PendingCleanup.Reason, due: Instant) {
         guard !self.jobs[index].isExpired else { return }
-        guard self.jobs[index].debt == nil else {
-            guard reason == .outcome, self.jobs[index].debt?.isOver == false else { return }
-            self.jobs[index].debt?.reason = .outcome
+        guard self.jobs[index].pendingCleanup == nil else {
+            guard reason == .outcome, self.jobs[index].pendingCleanup?.isOver == false else { return }
+            self.jobs[index].pendingCleanup?.reason = .outcome
             return
         }
-        self.jobs[index].debt = CleanupDebt(
-            reason, due: self.openDeletes < CleanupDebt.openMax ? due : due + CleanupDebt.timeout)
+        self.jobs[index].pendingCleanup = PendingCleanup(
+            reason, due: self.openDeletes < PendingCleanup.openMax ? due : due + PendingCleanup.timeout)
     }
 
     /// The scan's outcome is durable: the job that led to it is to be deleted at once.
@@ -172,7 +177,7 @@ extension PhoneAccount {
         if case .event(let id, _) = cause, let index = self.jobIndex(id, of: scan) {
             self.oweAfterOutcome(job: index, at: moment)
         } else if let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }),
-            self.jobs[index].debt == nil, !self.jobs[index].isForgotten
+            self.jobs[index].pendingCleanup == nil, !self.jobs[index].isForgotten
         {
             self.oweAfterOutcome(job: index, at: moment)
         }
@@ -180,7 +185,7 @@ extension PhoneAccount {
 
     /// The job ended in an error: it is deleted as soon as that is durable.
     mutating func oweAfterError(job index: Int, at moment: Instant) {
-        self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+        self.owe(job: index, .discard, due: moment + PendingCleanup.grace)
     }
 
     /// The scan has another job now: those before it are to be discarded.
@@ -188,7 +193,7 @@ extension PhoneAccount {
         for index in self.jobs.indices where self.jobs[index].scan == scan && self.jobs[index].id != id {
             let job = self.jobs[index]
             guard job.isKnownToPhone, !job.isAbandoned, !job.isGone, !job.isForgotten else { continue }
-            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+            self.owe(job: index, .discard, due: moment + PendingCleanup.grace)
         }
     }
 
@@ -196,16 +201,18 @@ extension PhoneAccount {
     mutating func takenUpAgain(
         job index: Int, at moment: Instant, rules: Rules, into findings: inout Findings
     ) {
-        guard let debt = self.jobs[index].debt, debt.reason == .discard, !debt.isOver else { return }
+        guard let pendingCleanup = self.jobs[index].pendingCleanup, pendingCleanup.reason == .discard,
+            !pendingCleanup.isOver
+        else { return }
         self.checkDebt(ofJob: index, at: moment)
-        if self.jobs[index].debt?.isOverdue == true,
+        if self.jobs[index].pendingCleanup?.isOverdue == true,
             let complaint = self.cleanupComplaint(job: index, rules: rules)
         {
             findings.violate(
                 .jobCleaned, device: self.device, scan: self.jobs[index].scan, at: moment,
                 "job \(self.jobs[index].id.bounded) was given up and is followed again: \(complaint)")
         }
-        self.jobs[index].debt = nil
+        self.jobs[index].pendingCleanup = nil
     }
 
     /// The scan waits again. Its job, if it still has one, is kept for later; unless the app has just left the screen.
@@ -214,7 +221,7 @@ extension PhoneAccount {
             self.isRunning(job: index)
         else { return }
         if self.isSuspended, !self.isCutOff {
-            self.owe(job: index, .discard, due: moment + CleanupDebt.grace)
+            self.owe(job: index, .discard, due: moment + PendingCleanup.grace)
         } else {
             self.jobs[index].isParked = true
             self.jobs[index].stream.laidAside()
@@ -232,10 +239,10 @@ extension PhoneAccount {
         let isHit =
             self.isCutOff || self.faultsActive > 0
             || self.index(of: scan).map { self.scans[$0].wasFired(.cleanup, attempt: attempt) } == true
-        self.jobs[index].debt?.sent(attempt, isHit: isHit)
+        self.jobs[index].pendingCleanup?.sent(attempt, isHit: isHit)
         let job = self.jobs[index]
         // A job from before this run may have been finished then.
-        if job.debt != nil || job.isInherited || self.isSettled(job.scan) { return }
+        if job.pendingCleanup != nil || job.isInherited || self.isSettled(job.scan) { return }
         let state =
             job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
         findings.violate(
@@ -243,22 +250,22 @@ extension PhoneAccount {
     }
 
     private func openDelete(of scan: ScanNumber, attempt: UInt32) -> Int? {
-        self.jobs.firstIndex { $0.scan == scan && $0.debt?.isOpen(attempt) == true }
+        self.jobs.firstIndex { $0.scan == scan && $0.pendingCleanup?.isOpen(attempt) == true }
     }
 
     mutating func deleteFailed(
         _ scan: ScanNumber, attempt: UInt32, _ failure: TransportFailure, at moment: Instant, rules: Rules
     ) {
         guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
-        let wasFull = self.openDeletes >= CleanupDebt.openMax
+        let wasFull = self.openDeletes >= PendingCleanup.openMax
         if failure == .noPath {
-            self.jobs[index].debt?.interrupted(at: moment)
+            self.jobs[index].pendingCleanup?.interrupted(at: moment)
         } else {
             // Of a foreign target's network nobody knows.
             if failure == .descriptorsExhausted || !rules.settings.hasBackendView {
-                self.jobs[index].debt?.hit()
+                self.jobs[index].pendingCleanup?.hit()
             }
-            self.jobs[index].debt?.failed(at: moment)
+            self.jobs[index].pendingCleanup?.failed(at: moment)
         }
         if wasFull { self.renewDebts(at: moment) }
     }
@@ -269,19 +276,20 @@ extension PhoneAccount {
     ) {
         if status == 401 { self.deleteTurnedAway(scan, at: moment, rules: rules) }
         guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
-        let wasFull = self.openDeletes >= CleanupDebt.openMax
-        self.jobs[index].debt?.last?.status = status
+        let wasFull = self.openDeletes >= PendingCleanup.openMax
+        self.jobs[index].pendingCleanup?.last?.status = status
         // What ails a foreign target nobody knows. That it keeps a job whose books it gave out is told (decision 0099).
-        if status >= 400, !rules.settings.hasBackendView, self.jobs[index].debt?.reason == .discard {
-            self.jobs[index].debt?.hit()
+        if status >= 400, !rules.settings.hasBackendView, self.jobs[index].pendingCleanup?.reason == .discard
+        {
+            self.jobs[index].pendingCleanup?.hit()
         }
         switch status {
         case 408, 429, 500...599:
             // How long a foreign target asks to wait after another status than 429 is not seen.
             let unknown = rules.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
             let problem = self.index(of: scan).flatMap { self.scans[$0].cleanupProblem(attempt: attempt) }
-            self.jobs[index].debt?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
-            self.jobs[index].debt?.failed(at: moment)
+            self.jobs[index].pendingCleanup?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
+            self.jobs[index].pendingCleanup?.failed(at: moment)
         default:
             return  // What the phone makes of it is seen next.
         }
@@ -290,9 +298,9 @@ extension PhoneAccount {
 
     /// A 429 named a time, by the phone's reading.
     mutating func deleteLimited(_ scan: ScanNumber, retryAfter: Interval, at moment: Instant) {
-        let due = moment + retryAfter + CleanupDebt.grace
+        let due = moment + retryAfter + PendingCleanup.grace
         for index in self.jobs.indices where self.jobs[index].scan == scan {
-            self.jobs[index].debt?.isDueAgain(by: due)
+            self.jobs[index].pendingCleanup?.isDueAgain(by: due)
         }
     }
 
@@ -302,10 +310,11 @@ extension PhoneAccount {
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
         guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
-        let wasFull = self.openDeletes >= CleanupDebt.openMax
+        let wasFull = self.openDeletes >= PendingCleanup.openMax
         self.jobs[index].deleteAnswered = true
-        if !self.jobs[index].isExpired, let last = self.jobs[index].debt?.last {
-            self.jobs[index].debt?.state = .over(isExcused: last.isHit || !rules.settings.hasBackendView)
+        if !self.jobs[index].isExpired, let last = self.jobs[index].pendingCleanup?.last {
+            self.jobs[index].pendingCleanup?.state = .over(
+                isExcused: last.isHit || !rules.settings.hasBackendView)
         }
         if wasFull { self.renewDebts(at: at) }
         if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
@@ -358,13 +367,16 @@ extension PhoneAccount {
         // A foreign server gave the id to another job as well: a DELETE would have hit that one.
         let isReused =
             !rules.settings.hasBackendView
-            && (cause == Self.reusedID && self.jobs[index].debt?.reason == .discard && !self.isSettled(scan)
+            && (cause == Self.reusedID && self.jobs[index].pendingCleanup?.reason == .discard
+                && !self.isSettled(scan)
                 || self.jobs.contains { $0.id == id && $0.scan != scan })
         let isExcused = isReused || self.mayAbandon(job: index, at: at, rules: rules)
-        if isReused { self.jobs[index].debt?.isOverdue = false }
-        if self.jobs[index].debt == nil { self.jobs[index].debt = CleanupDebt(.discard, due: at) }
-        if self.jobs[index].debt?.isOver == false {
-            self.jobs[index].debt?.state = .over(isExcused: isExcused)
+        if isReused { self.jobs[index].pendingCleanup?.isOverdue = false }
+        if self.jobs[index].pendingCleanup == nil {
+            self.jobs[index].pendingCleanup = PendingCleanup(.discard, due: at)
+        }
+        if self.jobs[index].pendingCleanup?.isOver == false {
+            self.jobs[index].pendingCleanup?.state = .over(isExcused: isExcused)
         }
         self.jobs[index].isAbandoned = true
         self.jobs[index].stream.forgetLog()
@@ -373,18 +385,18 @@ extension PhoneAccount {
 
     private func mayAbandon(job index: Int, at moment: Instant, rules: Rules) -> Bool {
         let job = self.jobs[index]
-        guard let debt = job.debt else { return job.isEndedByServer }
-        if debt.isOverdue { return false }
+        guard let pendingCleanup = job.pendingCleanup else { return job.isEndedByServer }
+        if pendingCleanup.isOverdue { return false }
         if job.isTokenOver { return true }
         let isAway = self.isSuspended || self.isCutOff
-        guard let last = debt.last else { return debt.reason == .discard && isAway }
+        guard let last = pendingCleanup.last else { return pendingCleanup.reason == .discard && isAway }
         // Of a foreign target's tokens its word is all there is.
         if last.status == 401, !rules.settings.hasBackendView { return true }
         // What was under way may go with the screen or the path; an answer that came is one.
-        guard last.isHit || debt.isOpen && isAway && !last.isFinal else { return false }
+        guard last.isHit || pendingCleanup.isOpen && isAway && !last.isFinal else { return false }
         // A phone that is away has no second try for what only helps the server.
-        return last.isFinal || debt.failures >= CleanupDebt.failuresMax
-            || debt.reason == .discard && isAway
+        return last.isFinal || pendingCleanup.failures >= PendingCleanup.failuresMax
+            || pendingCleanup.reason == .discard && isAway
     }
 
     // MARK: The end
@@ -392,18 +404,19 @@ extension PhoneAccount {
     /// The backend does not keep the job any longer. Nobody has to delete it from now on; who should have is told.
     mutating func debtExpires(ofJob index: Int, at moment: Instant) {
         self.checkDebt(ofJob: index, at: moment)
-        guard let debt = self.jobs[index].debt, !debt.isOver else { return }
-        let isExcused = debt.complaint(isAble: false, isForeign: false) == nil
-        self.jobs[index].debt?.state = .over(isExcused: isExcused)
+        guard let pendingCleanup = self.jobs[index].pendingCleanup, !pendingCleanup.isOver else { return }
+        let isExcused = pendingCleanup.complaint(isAble: false, isForeign: false) == nil
+        self.jobs[index].pendingCleanup?.state = .over(isExcused: isExcused)
     }
 
     /// What is wrong with a job that nobody deleted; nil where nothing is.
     func cleanupComplaint(job index: Int, rules: Rules) -> String? {
         let job = self.jobs[index]
-        guard let debt = job.debt, !job.isInherited, !job.isForgotten, !job.isDeleted, !job.hasVanished
+        guard let pendingCleanup = job.pendingCleanup, !job.isInherited, !job.isForgotten, !job.isDeleted,
+            !job.hasVanished
         else { return nil }
         let isAble = self.isAlive && !self.isSuspended && !self.isCutOff
         let isForeign = !rules.settings.hasBackendView
-        return debt.complaint(isAble: isAble, isForeign: isForeign)
+        return pendingCleanup.complaint(isAble: isAble, isForeign: isForeign)
     }
 }

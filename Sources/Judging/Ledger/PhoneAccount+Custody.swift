@@ -148,14 +148,14 @@ extension PhoneAccount {
         rules: Rules, into findings: inout Findings
     ) {
         guard !isDecided else { return }
-        if let place = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[place].at {
+        if let index = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[index].at {
             if self.isWritten(at, by: moment, rules) {
                 findings.violate(
                     .scanCustody, device: self.device, scan: scan, at: moment,
                     "the record that a kill leaves is undecided, \((moment - at).wholeMilliseconds) ms after the scan was settled"
                 )
             }
-            self.decided[place].at = nil
+            self.decided[index].at = nil
         }
         guard !self.isSettled(scan) else { return }
         if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,

@@ -8,7 +8,7 @@ struct PhoneAccount: Sendable {
     static let restoredMax = 1_000_000
 
     let device: DeviceNumber
-    /// Its place in the findings' totals.
+    /// Its index in the findings' totals.
     let group: Int
 
     /// By number.
@@ -34,7 +34,7 @@ struct PhoneAccount: Sendable {
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
     var decided: [(scan: ScanNumber, at: Instant?)] = []
     var slots = 0
-    var limits = LimitAccount()
+    var limits = RateLimitAccount()
     var streams = OpenStreams()
 
     init(device: DeviceNumber, group: Int) {
@@ -188,7 +188,7 @@ struct PhoneAccount: Sendable {
     private mutating func startOver() {
         self.isSuspended = false
         self.slots = 0
-        self.limits = LimitAccount()
+        self.limits = RateLimitAccount()
     }
 
     mutating func suspended(at: Instant) {

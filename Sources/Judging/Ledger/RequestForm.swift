@@ -50,9 +50,9 @@ package struct RequestForm: Hashable, Sendable {
 /// request.well-formed: holds each request against the form that the contract names for its operation
 /// (Docs/contract.md section 1.1, Docs/design.md section 6).
 ///
-/// The job and the place to resume from are those that the phone has said it asks for; whether these are right is judged
+/// The job and the position to resume from are those that the phone has said it asks for; whether these are right is judged
 /// elsewhere (`stream.id-monotone`, `auth.no-leak`). The job must be one that the backend has accepted for the scan.
-struct FormWatch: Sendable {
+struct RequestFormCheck: Sendable {
     struct Complaint: Sendable {
         let form: RequestForm
         let text: String
@@ -87,22 +87,22 @@ struct FormWatch: Sendable {
     private var pending: [RequestForm] = []
     private var judged = 0
 
-    mutating func heard(_ form: RequestForm) { self.pending.append(form) }
+    mutating func record(_ form: RequestForm) { self.pending.append(form) }
 
     var isPending: Bool { self.judged < self.pending.count }
 
     /// What is wrong with the requests that were sent before a moment.
     ///
-    /// - Parameter phone: The place of a phone, and the `format=` of its results.
+    /// - Parameter phone: The index of a phone, and the `format=` of its results.
     mutating func complaints(
-        before moment: Instant, phone: (DeviceNumber) -> (place: Int, format: String)?
+        before moment: Instant, phone: (DeviceNumber) -> (phoneIndex: Int, format: String)?
     ) -> [Complaint] {
         var complaints: [Complaint] = []
         while self.isPending, self.pending[self.judged].at < moment {
             let form = self.pending[self.judged]
             self.judged += 1
-            guard let (place, format) = phone(form.device) else { continue }
-            for text in self.judge(form, place, format: format) {
+            guard let (phoneIndex, format) = phone(form.device) else { continue }
+            for text in self.judge(form, phoneIndex, format: format) {
                 complaints.append(Complaint(form: form, text: "\(form.operation.name): \(text)"))
             }
         }
@@ -117,9 +117,9 @@ struct FormWatch: Sendable {
 
     mutating func sent(
         _ operation: Operation, _ attempt: UInt32, job: String?, lastEventID: String?, scan: ScanNumber,
-        at: Instant, place: Int
+        at: Instant, phoneIndex: Int
     ) {
-        self.change(place) { phone in
+        self.change(phoneIndex) { phone in
             phone.words.removeAll { $0.at < at }
             phone.words.append(
                 Word(
@@ -128,8 +128,8 @@ struct FormWatch: Sendable {
         }
     }
 
-    mutating func accepted(_ job: String, scan: ScanNumber, place: Int) {
-        self.change(place) { phone in
+    mutating func accepted(_ job: String, scan: ScanNumber, phoneIndex: Int) {
+        self.change(phoneIndex) { phone in
             if phone.jobs.count == Self.jobsMax {
                 phone.forgotten = max(phone.forgotten, phone.jobs.removeFirst().scan)
             }
@@ -137,39 +137,40 @@ struct FormWatch: Sendable {
         }
     }
 
-    mutating func reinstalled(_ place: Int) { self.change(place) { $0.identity = nil } }
+    mutating func reinstalled(_ phoneIndex: Int) { self.change(phoneIndex) { $0.identity = nil } }
 
-    private mutating func change(_ place: Int, _ change: (inout Phone) -> Void) {
-        while self.phones.count <= place { self.phones.append(Phone()) }
-        change(&self.phones[place])
+    private mutating func change(_ phoneIndex: Int, _ change: (inout Phone) -> Void) {
+        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
+        change(&self.phones[phoneIndex])
     }
 
     // MARK: The form
 
-    private mutating func judge(_ form: RequestForm, _ place: Int, format: String) -> [String] {
-        while self.phones.count <= place { self.phones.append(Phone()) }
-        let word = self.phones[place].words.first {
+    private mutating func judge(_ form: RequestForm, _ phoneIndex: Int, format: String) -> [String] {
+        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
+        let word = self.phones[phoneIndex].words.first {
             $0.at == form.at && $0.scan == form.scan && $0.operation == form.operation
                 && $0.attempt == form.attempt
         }
-        return self.identity(form, place) + self.address(form, word, place, format: format)
+        return self.identity(form, phoneIndex) + self.address(form, word, phoneIndex, format: format)
             + Self.headers(form, word) + Self.body(form)
     }
 
     /// One for all requests of an installation, another after a reinstallation, and never that of another phone.
-    private mutating func identity(_ form: RequestForm, _ place: Int) -> [String] {
+    private mutating func identity(_ form: RequestForm, _ phoneIndex: Int) -> [String] {
         let values = form.values(of: HeaderName.deviceID)
         guard let identity = values.first, values.count == 1 else {
             return ["\(values.count) times \(HeaderName.deviceID)"]
         }
         guard Self.isIdentity(identity) else { return ["a device id that is no UUID of version 4"] }
-        if let own = self.phones[place].identity {
+        if let own = self.phones[phoneIndex].identity {
             return own == identity ? [] : ["another device id than the request before"]
         }
-        self.phones[place].identity = identity
-        guard let owner = self.owners.updateValue(place, forKey: identity) else { return [] }
+        self.phones[phoneIndex].identity = identity
+        guard let owner = self.owners.updateValue(phoneIndex, forKey: identity) else { return [] }
         return [
-            owner == place ? "the device id of the installation before" : "the device id of another phone"
+            owner == phoneIndex
+                ? "the device id of the installation before" : "the device id of another phone"
         ]
     }
 
@@ -183,7 +184,7 @@ struct FormWatch: Sendable {
         return isHexadecimal && parts[2].hasPrefix("4") && "89abAB".contains(parts[3].prefix(1))
     }
 
-    private func address(_ form: RequestForm, _ word: Word?, _ place: Int, format: String) -> [String] {
+    private func address(_ form: RequestForm, _ word: Word?, _ phoneIndex: Int, format: String) -> [String] {
         let parts = form.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&", omittingEmptySubsequences: false) : []
         var wrong: [String] = []
@@ -202,10 +203,10 @@ struct FormWatch: Sendable {
         } else if parts.count > 1 {
             wrong.append("a query that the contract does not have")
         }
-        return wrong + self.path(String(parts[0]), of: form, word, place)
+        return wrong + self.path(String(parts[0]), of: form, word, phoneIndex)
     }
 
-    private func path(_ path: String, of form: RequestForm, _ word: Word?, _ place: Int) -> [String] {
+    private func path(_ path: String, of form: RequestForm, _ word: Word?, _ phoneIndex: Int) -> [String] {
         let folder = "/v3/jobs/scans"
         let ending: String
         switch form.operation {
@@ -221,7 +222,7 @@ struct FormWatch: Sendable {
         let job = String(path.dropFirst(folder.utf8.count + 1).dropLast(ending.utf8.count))
         guard !job.isEmpty, !job.contains("/") else { return ["a path that is not the contract's"] }
         if let word, word.job != job { return ["another job than the phone says"] }
-        let phone = self.phones[place]
+        let phone = self.phones[phoneIndex]
         guard phone.forgotten < form.scan else { return [] }
         let known = Digest.of(job)
         let isAccepted = phone.jobs.contains { $0.scan == form.scan && $0.job == known }
@@ -238,8 +239,8 @@ struct FormWatch: Sendable {
         if form.operation == .stream, accepted != ["text/event-stream"] {
             wrong.append("not Accept: text/event-stream, once")
         }
-        let places = form.values(of: HeaderName.lastEventID)
-        if let word, places != (word.lastEventID.map { [$0] } ?? []) {
+        let phoneIndexes = form.values(of: HeaderName.lastEventID)
+        if let word, phoneIndexes != (word.lastEventID.map { [$0] } ?? []) {
             wrong.append(
                 word.lastEventID == nil
                     ? "\(HeaderName.lastEventID), and no place to resume from"

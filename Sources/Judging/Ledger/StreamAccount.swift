@@ -42,7 +42,7 @@ struct StreamAccount: Sendable {
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
     private var isForgetful = false
-    /// The place to resume from that was durable when the process was killed; empty: the start. Nil where nobody saw it.
+    /// The position to resume from that was durable when the process was killed; empty: the start. Nil where nobody saw it.
     private var keptID: String?
     /// The last GET asked for exactly what it should.
     private(set) var askedExactly = true
@@ -90,7 +90,7 @@ struct StreamAccount: Sendable {
 
     // MARK: The phone's side
 
-    /// The process was killed, and its storage holds this place to resume from.
+    /// The process was killed, and its storage holds this position to resume from.
     mutating func kept(lastID: String?) { self.keptID = lastID ?? "" }
 
     mutating func relaunched() {
@@ -103,7 +103,7 @@ struct StreamAccount: Sendable {
     /// The phone keeps the job's record and nothing else: it does not know any more what it has applied.
     mutating func laidAside() { self.applied = NumberRanges<Int>() }
 
-    /// What is wrong with the place to resume from that the storage holds when the process is killed. `isWritten` says of a
+    /// What is wrong with the position to resume from that the storage holds when the process is killed. `isWritten` says of a
     /// moment whether what was learned then had to be durable.
     func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
         let kept = lastID ?? ""

@@ -32,7 +32,7 @@ package struct ScanTotals: Hashable, Sendable {
     /// Not settled yet. 0 once the ledger is finished.
     package var open = 0
     private var discardedByReinstall = 0
-    /// By the place of the cause in `WaitingCause.allCases`.
+    /// By the index of the cause in `WaitingCause.allCases`.
     private var waitingByCause = [Int](repeating: 0, count: WaitingCause.allCases.count)
 
     package init() {}
@@ -43,8 +43,8 @@ package struct ScanTotals: Hashable, Sendable {
 
     mutating func wait(_ cause: WaitingCause) {
         self.waiting += 1
-        guard let place = WaitingCause.allCases.firstIndex(of: cause) else { return }
-        self.waitingByCause[place] += 1
+        guard let index = WaitingCause.allCases.firstIndex(of: cause) else { return }
+        self.waitingByCause[index] += 1
     }
 
     package func discarded(_ cause: DiscardCause) -> Int {
@@ -64,9 +64,9 @@ package struct ScanTotals: Hashable, Sendable {
         waiting: [(cause: WaitingCause, count: Int)], discarded: [(cause: DiscardCause, count: Int)]
     ) {
         for entry in waiting {
-            guard let place = WaitingCause.allCases.firstIndex(of: entry.cause) else { continue }
+            guard let index = WaitingCause.allCases.firstIndex(of: entry.cause) else { continue }
             self.waiting += entry.count
-            self.waitingByCause[place] += entry.count
+            self.waitingByCause[index] += entry.count
         }
         for entry in discarded {
             self.discarded += entry.count

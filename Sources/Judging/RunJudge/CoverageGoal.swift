@@ -126,7 +126,7 @@ package struct CoverageTable: Sendable {
     private var slots: [DeviceNumber: Int] = [:]
     private let slotsMax: Int
     /// Of moments that a single observation does not show; only where one of them is asked for.
-    private var watch: MomentWatch?
+    private var watch: CoverageDetector?
 
     /// `expected`: those that the scenario's faults and profiles lead to. `named`: those that the scenario says a run must come to.
     /// `raisesBase`: the server's streams carry a `retry:` above the phones' own base.
@@ -136,7 +136,7 @@ package struct CoverageTable: Sendable {
         self.expected = expected + named.filter { !expected.contains($0) }
         self.watch =
             self.expected.contains(where: \.isWatched)
-            ? MomentWatch(
+            ? CoverageDetector(
                 slotsMax: slotsMax, raisesBase: raisesBase,
                 countsPings: self.expected.contains(.streamsOfPings))
             : nil
@@ -145,11 +145,11 @@ package struct CoverageTable: Sendable {
         self.counts = Array(repeating: 0, count: CoverageGoal.allCases.count)
     }
 
-    package mutating func saw(_ observation: Observation) {
+    package mutating func record(_ observation: Observation) {
         if self.watch != nil { self.history(observation) }
         guard !observation.isRoutine else { return }
         switch observation.what {
-        case .phone(let sighting): self.phone(sighting, observation.device)
+        case .phone(let payload): self.phone(payload, observation.device)
         case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
         case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
             self.count(.serverErrorFinal)
@@ -157,8 +157,8 @@ package struct CoverageTable: Sendable {
         }
     }
 
-    private mutating func phone(_ sighting: PhoneSighting, _ device: DeviceNumber) {
-        switch sighting {
+    private mutating func phone(_ payload: PhoneObservation, _ device: DeviceNumber) {
+        switch payload {
         case .streamOpened(_, _, after: .some, _): self.count(.resumed)
         case .eventApplied(_, _, _, _, replayed: true): self.count(.replayed)
         case .requestSent(.upload, let attempt, _, _) where attempt > 1: self.count(.uploadRepeated)
@@ -211,7 +211,7 @@ package struct CoverageTable: Sendable {
     }
 
     private mutating func history(_ observation: Observation) {
-        guard let moments = self.watch?.saw(observation) else { return }
+        guard let moments = self.watch?.record(observation) else { return }
         for moment in moments { self.count(moment) }
     }
 
@@ -226,8 +226,8 @@ package struct CoverageTable: Sendable {
     }
 
     private mutating func count(_ what: CoverageGoal) {
-        guard let place = CoverageGoal.allCases.firstIndex(of: what) else { return }
-        self.counts[place] += 1
+        guard let index = CoverageGoal.allCases.firstIndex(of: what) else { return }
+        self.counts[index] += 1
     }
 
     package func count(of what: CoverageGoal) -> Int {

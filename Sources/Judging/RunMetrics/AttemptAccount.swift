@@ -23,9 +23,9 @@ struct AttemptAccount: Sendable {
     /// The app is not running: what was under way has no end.
     mutating func stopped() { self.open = [] }
 
-    /// Takes a sighting of the scan; answers when it ends an attempt.
-    mutating func saw(_ sighting: PhoneSighting) -> End? {
-        switch sighting {
+    /// Takes a observation of the scan; answers when it ends an attempt.
+    mutating func record(_ payload: PhoneObservation) -> End? {
+        switch payload {
         case .requestSent(let operation, let number, _, _):
             // Several jobs of one scan may be deleted at once; of everything else there is one at a time.
             if operation != .cleanup { self.open.removeAll { $0.operation == operation } }

@@ -41,9 +41,9 @@ package struct Disconnections: Equatable, Sendable {
 
     package init() {}
 
-    package subscript(cause: LossCause) -> Disconnection { self.rows[Self.place(of: cause)] }
+    package subscript(cause: LossCause) -> Disconnection { self.rows[Self.index(of: cause)] }
 
-    private static func place(of cause: LossCause) -> Int {
+    private static func index(of cause: LossCause) -> Int {
         switch cause {
         case .connectFailed: 0
         case .refusedByStatus: 1
@@ -60,31 +60,31 @@ package struct Disconnections: Equatable, Sendable {
     }
 
     mutating func lost(_ cause: LossCause) {
-        self.rows[Self.place(of: cause)].count += 1
+        self.rows[Self.index(of: cause)].count += 1
     }
 
     mutating func reconnected(_ cause: LossCause, resumed: Bool, took: Interval) {
-        let place = Self.place(of: cause)
-        if resumed { self.rows[place].resumed += 1 } else { self.rows[place].restarted += 1 }
-        self.rows[place].reconnectTime.record(took.nanoseconds)
+        let index = Self.index(of: cause)
+        if resumed { self.rows[index].resumed += 1 } else { self.rows[index].restarted += 1 }
+        self.rows[index].reconnectTime.record(took.nanoseconds)
     }
 
     /// The scan begins again with a new job: no head came, so there is no time to record.
     mutating func superseded(_ cause: LossCause) {
-        self.rows[Self.place(of: cause)].restarted += 1
+        self.rows[Self.index(of: cause)].restarted += 1
     }
 
     mutating func gaveUp(_ cause: LossCause) {
-        self.rows[Self.place(of: cause)].gaveUp += 1
+        self.rows[Self.index(of: cause)].gaveUp += 1
     }
 
     package mutating func add(_ other: Disconnections) {
-        for place in self.rows.indices {
-            self.rows[place].count += other.rows[place].count
-            self.rows[place].resumed += other.rows[place].resumed
-            self.rows[place].restarted += other.rows[place].restarted
-            self.rows[place].gaveUp += other.rows[place].gaveUp
-            self.rows[place].reconnectTime.add(other.rows[place].reconnectTime)
+        for index in self.rows.indices {
+            self.rows[index].count += other.rows[index].count
+            self.rows[index].resumed += other.rows[index].resumed
+            self.rows[index].restarted += other.rows[index].restarted
+            self.rows[index].gaveUp += other.rows[index].gaveUp
+            self.rows[index].reconnectTime.add(other.rows[index].reconnectTime)
         }
     }
 }

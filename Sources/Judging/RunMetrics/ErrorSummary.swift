@@ -39,8 +39,8 @@ package struct RunError: Hashable, Sendable {
         self.name = name
     }
 
-    package init?(_ sighting: PhoneSighting) {
-        switch sighting {
+    package init?(_ payload: PhoneObservation) {
+        switch payload {
         case .requestFailed(let operation, _, let failure, _):
             self.init(family: .transport, name: "\(operation.name): \(failure.rawValue)")
         case .replied(let operation, _, let status, _):
@@ -97,7 +97,7 @@ package struct ErrorSummary: Equatable, Sendable {
     /// Names beyond this are counted as the other ones of their family.
     package static let namesMax = 48
 
-    private var places: [RunError: Int] = [:]
+    private var indexes: [RunError: Int] = [:]
     /// In the order of their first time.
     package private(set) var rows: [Row] = []
 
@@ -114,20 +114,20 @@ package struct ErrorSummary: Equatable, Sendable {
 
     private mutating func add(_ row: Row) {
         var row = row
-        if self.places[row.trouble] == nil, self.rows.count >= Self.namesMax {
+        if self.indexes[row.trouble] == nil, self.rows.count >= Self.namesMax {
             row.trouble.name = "other: \(row.trouble.family.rawValue)"
         }
-        guard let place = self.places[row.trouble] else {
-            self.places[row.trouble] = self.rows.count
+        guard let index = self.indexes[row.trouble] else {
+            self.indexes[row.trouble] = self.rows.count
             self.rows.append(row)
             return
         }
-        self.rows[place].count += row.count
-        self.rows[place].last = max(self.rows[place].last, row.last)
-        if row.first < self.rows[place].first {
-            self.rows[place].first = row.first
-            self.rows[place].device = row.device
-            self.rows[place].scan = row.scan
+        self.rows[index].count += row.count
+        self.rows[index].last = max(self.rows[index].last, row.last)
+        if row.first < self.rows[index].first {
+            self.rows[index].first = row.first
+            self.rows[index].device = row.device
+            self.rows[index].scan = row.scan
         }
     }
 

@@ -38,7 +38,7 @@ package struct FindingsTable: Equatable, Sendable {
     /// Kinds that are kept apart.
     package static let kindsMax = 64
 
-    private var places: [Kind: Int] = [:]
+    private var indexes: [Kind: Int] = [:]
     /// In the order in which their kinds were met.
     package private(set) var rows: [Row] = []
     /// Findings of the kinds beyond `kindsMax`.
@@ -69,15 +69,15 @@ package struct FindingsTable: Equatable, Sendable {
 
     package mutating func add(_ row: Row) {
         let kind = Kind(row.finding)
-        guard let place = self.places[kind] else {
+        guard let index = self.indexes[kind] else {
             guard self.rows.count < Self.kindsMax else { return self.addOther(row.finding.count) }
-            self.places[kind] = self.rows.count
+            self.indexes[kind] = self.rows.count
             self.rows.append(row)
             return
         }
-        let count = Self.sum(self.rows[place].finding.count, row.finding.count)
-        if row.first < self.rows[place].first { self.rows[place] = row }
-        self.rows[place].finding.count = count
+        let count = Self.sum(self.rows[index].finding.count, row.finding.count)
+        if row.first < self.rows[index].first { self.rows[index] = row }
+        self.rows[index].finding.count = count
     }
 
     package mutating func addOther(_ count: Int) { self.other = Self.sum(self.other, count) }

@@ -11,13 +11,13 @@ import Talaria
 /// had; one that was under way, or told to wait by a 429, is in no rate.
 ///
 /// A value: each shard of the fleet has its own, and what they measured is added up. All observations of one phone must
-/// come to one tally.
+/// come to one collector.
 package struct MetricsCollector: Sendable {
     package let fleet: FleetMap
     private let faultIDs: [String]
     /// Since the start, or since the last `drain`.
     package private(set) var measured: Measurements
-    private var places = DeviceIndex()
+    private var indexes = DeviceIndex()
     /// In the order of their first operation.
     private var phones: [(group: MetricGroup, operations: PhoneOperations)] = []
     /// When a phone was last heard of: the end of the run as phones see it.
@@ -37,7 +37,7 @@ package struct MetricsCollector: Sendable {
 
     // MARK: Events
 
-    package mutating func saw(_ observation: Observation) {
+    package mutating func record(_ observation: Observation) {
         // Everything that is measured is measured where the user would notice it: at the phone.
         guard observation.side != .backend else { return }
         let group = self.fleet.metricGroup(of: observation.device)
@@ -46,18 +46,18 @@ package struct MetricsCollector: Sendable {
             self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
             self.measured.findings.add(
                 finding, device: observation.device, scan: observation.scan, at: observation.at)
-        case .phone(let sighting):
+        case .phone(let payload):
             self.heardAt = max(self.heardAt, observation.at)
-            self.measure(sighting, group)
-            guard sighting.concernsOperations else { return }
-            let place = self.place(of: observation.device, group)
-            self.phones[place].operations.saw(
-                sighting, scan: observation.scan, at: observation.at, into: &self.measured, group)
+            self.measure(payload, group)
+            guard payload.concernsOperations else { return }
+            let index = self.index(of: observation.device, group)
+            self.phones[index].operations.record(
+                payload, scan: observation.scan, at: observation.at, into: &self.measured, group)
         case .backend: break
-        case .fault(let sighting):
-            self.measure(sighting, group)
-        case .network(let sighting):
-            self.measure(sighting, group)
+        case .fault(let payload):
+            self.measure(payload, group)
+        case .network(let payload):
+            self.measure(payload, group)
         }
     }
 
@@ -65,17 +65,17 @@ package struct MetricsCollector: Sendable {
     /// `moment`: nil for the last that was heard of a phone.
     package mutating func finish(at moment: Instant? = nil) {
         self.measured.table.add(self.unfinished(at: moment ?? self.heardAt))
-        for place in self.phones.indices {
-            self.phones[place].operations.close(into: &self.measured, self.phones[place].group)
+        for index in self.phones.indices {
+            self.phones[index].operations.close(into: &self.measured, self.phones[index].group)
         }
     }
 
     /// The operations that are open, and nothing else.
     package func unfinished(at moment: Instant) -> MetricTable {
         var table = MetricTable(groups: self.measured.table.groups)
-        for place in self.phones.indices {
-            let group = self.phones[place].group
-            self.phones[place].operations.open { metric, since in
+        for index in self.phones.indices {
+            let group = self.phones[index].group
+            self.phones[index].operations.open { metric, since in
                 table.record(unfinished: metric, age: max(.zero, moment - since), in: group)
             }
         }
@@ -99,22 +99,22 @@ package struct MetricsCollector: Sendable {
         self.measured.reset()
     }
 
-    /// Takes in what another tally measured.
+    /// Takes in what another collector measured.
     package mutating func add(_ other: Measurements) {
         self.measured.add(other)
     }
 
-    private mutating func place(of device: DeviceNumber, _ group: MetricGroup) -> Int {
-        if let place = self.places[device] { return place }
+    private mutating func index(of device: DeviceNumber, _ group: MetricGroup) -> Int {
+        if let index = self.indexes[device] { return index }
         self.phones.append((group, PhoneOperations()))
-        self.places[device] = self.phones.count - 1
+        self.indexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }
 
     // MARK: What needs no memory
 
-    private mutating func measure(_ sighting: FaultSighting, _ group: MetricGroup) {
-        switch sighting {
+    private mutating func measure(_ payload: FaultObservation, _ group: MetricGroup) {
+        switch payload {
         case .fired(let fault, _, _), .began(let fault):
             guard self.faultIDs.indices.contains(fault) else { return }
             self.measured.table.fired(fault: self.faultIDs[fault], in: group)
@@ -123,16 +123,16 @@ package struct MetricsCollector: Sendable {
         }
     }
 
-    private mutating func measure(_ sighting: NetworkSighting, _ group: MetricGroup) {
+    private mutating func measure(_ payload: NetworkObservation, _ group: MetricGroup) {
         let times: [(LatencyMetric, Interval?)] = [
-            (.netDNSTime, sighting.lookup), (.netConnectTime, sighting.connect),
-            (.netTLSTime, sighting.tls), (.netFirstByteTime, sighting.firstByte),
+            (.netDNSTime, payload.lookup), (.netConnectTime, payload.connect),
+            (.netTLSTime, payload.tls), (.netFirstByteTime, payload.firstByte),
         ]
         for case (let metric, let time?) in times { self.measured.table.record(metric, time, in: group) }
     }
 
-    private mutating func measure(_ sighting: PhoneSighting, _ group: MetricGroup) {
-        switch sighting {
+    private mutating func measure(_ payload: PhoneObservation, _ group: MetricGroup) {
+        switch payload {
         case .photoPrepared(let took, _):
             guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)

@@ -41,8 +41,8 @@ struct ScanTimes: Sendable {
 
 extension ScanOperations {
     /// To be called before the observation ends an operation.
-    mutating func noteTimes(_ sighting: PhoneSighting, at: Instant, isSuspended: Bool) {
-        switch sighting {
+    mutating func noteTimes(_ payload: PhoneObservation, at: Instant, isSuspended: Bool) {
+        switch payload {
         case .captured(let scheduled):
             self.times.capturedAt = scheduled
             self.times.uploadDueAt = scheduled

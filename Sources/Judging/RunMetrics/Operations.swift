@@ -5,7 +5,7 @@ import Talaria
 
 // Operations: what needs memory, because it is more than one observation.
 
-extension PhoneSighting {
+extension PhoneObservation {
     /// Most observations, and all that come once for each event, do not.
     var concernsOperations: Bool {
         switch self {
@@ -120,11 +120,11 @@ struct PhoneOperations: Sendable {
         return self.scans.count - 1
     }
 
-    mutating func saw(
-        _ sighting: PhoneSighting, scan: ScanNumber, at: Instant, into measured: inout Measurements,
+    mutating func record(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
-        switch sighting {
+        switch payload {
         case .launched:
             self.launchedAt = at
             self.present()
@@ -133,10 +133,10 @@ struct PhoneOperations: Sendable {
             self.present()
             return
         case .killed, .suspended:
-            self.isSuspended = sighting == .suspended
+            self.isSuspended = payload == .suspended
             self.isRunning = self.isSuspended
             if !self.isSuspended { self.episodesSuspended = 0 }
-            self.stopped(isKilled: sighting == .killed, into: &measured)
+            self.stopped(isKilled: payload == .killed, into: &measured)
             return
         case .reinstalled:
             self.present()
@@ -149,8 +149,8 @@ struct PhoneOperations: Sendable {
         default: break
         }
         let index = self.index(of: scan)
-        self.scans[index].noteTimes(sighting, at: at, isSuspended: self.isSuspended)
-        self.scans[index].saw(sighting, at: at, launchedAt: self.launchedAt, into: &measured, group)
+        self.scans[index].noteTimes(payload, at: at, isSuspended: self.isSuspended)
+        self.scans[index].record(payload, at: at, launchedAt: self.launchedAt, into: &measured, group)
         if self.scans[index].isDone { self.scans.remove(at: index) }
     }
 
@@ -192,14 +192,14 @@ struct PhoneOperations: Sendable {
 }
 
 extension ScanOperations {
-    mutating func saw(
-        _ sighting: PhoneSighting, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+    mutating func record(
+        _ payload: PhoneObservation, at: Instant, launchedAt: Instant, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
-        if let end = self.attempts.saw(sighting) {
+        if let end = self.attempts.record(payload) {
             measured.table.record(end.metric, failed: end.failed, in: group)
         }
-        switch sighting {
+        switch payload {
         case .requestSent(let operation, _, let job, _):
             self.sent(operation, job: job, at: at, into: &measured, group)
         case .replied(let operation, _, let status, _):

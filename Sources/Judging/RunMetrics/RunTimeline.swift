@@ -15,52 +15,52 @@ package struct RunTimeline: Sendable {
     /// How long a window is now.
     package private(set) var width = Self.widthFirst
     package private(set) var windows: [TimelineWindow] = []
-    package private(set) var troubles = ErrorSummary()
-    /// By the place of the fault in the scenario.
-    package private(set) var faults: [FaultStory]
-    private var places = DeviceIndex()
+    package private(set) var impairments = ErrorSummary()
+    /// By the index of the fault in the scenario.
+    package private(set) var faults: [FaultTimeline]
+    private var phoneIndexes = DeviceIndex()
     /// In the order of their first observation.
-    package private(set) var phones: [PhoneMark] = []
+    package private(set) var phones: [PhoneSummary] = []
     /// The time of the last one.
     package private(set) var until = Instant.zero
     private var gauges = FleetGauge()
 
     package init(faults: Int) {
-        self.faults = [FaultStory](repeating: FaultStory(), count: faults)
+        self.faults = [FaultTimeline](repeating: FaultTimeline(), count: faults)
     }
 
     // MARK: Events
 
-    package mutating func saw(_ observation: Observation) {
+    package mutating func record(_ observation: Observation) {
         // What users would notice, phones notice; what the log leaves out unless it is traced is counted elsewhere.
         guard observation.side != .backend, !observation.isRoutine else { return }
         guard observation.at >= .zero || observation.at.nanoseconds > -1_000_000_000 else { return }
         switch observation.what {
-        case .phone(let sighting): self.saw(sighting, observation)
-        case .fault(let sighting): self.saw(sighting, observation)
+        case .phone(let payload): self.record(payload, observation)
+        case .fault(let payload): self.record(payload, observation)
         case .backend, .network: break
         }
     }
 
     /// What is counted and not told one by one, of one interval.
     package mutating func counted(events: Int, pings: Int, from moment: Instant) {
-        let place = self.place(moment)
-        self.windows[place].events = self.windows[place].events.addingSaturating(events)
-        self.windows[place].pings = self.windows[place].pings.addingSaturating(pings)
+        let windowIndex = self.windowIndex(moment)
+        self.windows[windowIndex].events = self.windows[windowIndex].events.addingSaturating(events)
+        self.windows[windowIndex].pings = self.windows[windowIndex].pings.addingSaturating(pings)
     }
 
-    private mutating func saw(_ sighting: FaultSighting, _ observation: Observation) {
-        switch sighting {
+    private mutating func record(_ payload: FaultObservation, _ observation: Observation) {
+        switch payload {
         case .decided: return
         case .fired(let fault, _, _):
             guard self.faults.indices.contains(fault) else { return }
-            let place = self.place(observation.at)
-            self.windows[place].fault(fault, of: self.faults.count)
+            let windowIndex = self.windowIndex(observation.at)
+            self.windows[windowIndex].fault(fault, of: self.faults.count)
             self.faults[fault].fired(at: observation.at)
         case .began(let fault):
             guard self.faults.indices.contains(fault) else { return }
-            let place = self.place(observation.at)
-            self.windows[place].fault(fault, of: self.faults.count)
+            let windowIndex = self.windowIndex(observation.at)
+            self.windows[windowIndex].fault(fault, of: self.faults.count)
             self.faults[fault].began(at: observation.at)
         case .ended(let fault):
             guard self.faults.indices.contains(fault) else { return }
@@ -69,8 +69,8 @@ package struct RunTimeline: Sendable {
         self.note(observation)
     }
 
-    private mutating func saw(_ sighting: PhoneSighting, _ observation: Observation) {
-        switch sighting {
+    private mutating func record(_ payload: PhoneObservation, _ observation: Observation) {
+        switch payload {
         case .ping: return
         case .eventApplied(_, _, let kind, _, _) where kind == .progress || kind == .ping: return
         default: break
@@ -78,19 +78,20 @@ package struct RunTimeline: Sendable {
         self.note(observation)
         let index = self.mark(of: observation.device)
         // Made before anything changes: a window begins with those who were there.
-        let place = self.place(observation.at)
+        let windowIndex = self.windowIndex(observation.at)
         let before = self.phones[index].gauge
-        self.phones[index].saw(sighting, scan: observation.scan, at: observation.at)
+        self.phones[index].record(payload, scan: observation.scan, at: observation.at)
         self.gauges.change(from: before, to: self.phones[index].gauge)
-        self.windows[place].saw(sighting, wasReconnecting: before.isReconnecting)
-        self.windows[place].saw(self.gauges)
-        if case .captured(let scheduled) = sighting {
-            let due = self.place(min(scheduled, observation.at))
+        self.windows[windowIndex].record(payload, wasReconnecting: before.isReconnecting)
+        self.windows[windowIndex].record(self.gauges)
+        if case .captured(let scheduled) = payload {
+            let due = self.windowIndex(min(scheduled, observation.at))
             self.windows[due].planned += 1
         }
-        if let trouble = RunError(sighting) {
-            self.troubles.add(trouble, at: observation.at, device: observation.device, scan: observation.scan)
-            self.windows[place].errors[trouble.family.ordinal] += 1
+        if let trouble = RunError(payload) {
+            self.impairments.add(
+                trouble, at: observation.at, device: observation.device, scan: observation.scan)
+            self.windows[windowIndex].errors[trouble.family.ordinal] += 1
         }
     }
 
@@ -101,14 +102,14 @@ package struct RunTimeline: Sendable {
     // MARK: Places
 
     private mutating func mark(of device: DeviceNumber) -> Int {
-        if let place = self.places[device] { return place }
-        self.phones.append(PhoneMark(device: device))
-        self.places[device] = self.phones.count - 1
+        if let windowIndex = self.phoneIndexes[device] { return windowIndex }
+        self.phones.append(PhoneSummary(device: device))
+        self.phoneIndexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }
 
     /// The window of a moment, made where it is not there yet.
-    private mutating func place(_ moment: Instant) -> Int {
+    private mutating func windowIndex(_ moment: Instant) -> Int {
         var index = Int(max(0, moment.nanoseconds) / self.width.nanoseconds)
         while index >= Self.windowsMax {
             self.halve()
@@ -117,7 +118,7 @@ package struct RunTimeline: Sendable {
         while self.windows.count <= index {
             var window = TimelineWindow()
             // Nobody comes or goes in a quiet window.
-            window.saw(self.gauges)
+            window.record(self.gauges)
             self.windows.append(window)
         }
         return index
@@ -135,7 +136,7 @@ package struct RunTimeline: Sendable {
     // MARK: Reading
 
     /// The phones that had the hardest time, the hardest first; none that had no trouble at all.
-    package func worstPhones(_ count: Int) -> [PhoneMark] {
+    package func worstPhones(_ count: Int) -> [PhoneSummary] {
         let hard = self.phones.filter { $0.hardship > 0 }.sorted {
             ($0.hardship, $0.longestScan, $1.device) > ($1.hardship, $1.longestScan, $0.device)
         }
@@ -146,7 +147,7 @@ package struct RunTimeline: Sendable {
     package var withoutPhones: RunTimeline {
         var copy = self
         copy.phones = []
-        copy.places = DeviceIndex()
+        copy.phoneIndexes = DeviceIndex()
         return copy
     }
 
@@ -154,7 +155,7 @@ package struct RunTimeline: Sendable {
     /// than asked for.
     package func shown(at moment: Instant, windowsMax: Int) -> RunTimeline {
         var copy = self
-        if moment > .zero { _ = copy.place(moment) }
+        if moment > .zero { _ = copy.windowIndex(moment) }
         copy.makeWider(until: windowsMax)
         let over = Int(max(0, moment.nanoseconds) / copy.width.nanoseconds)
         copy.windows.removeLast(max(0, copy.windows.count - over))
@@ -180,7 +181,7 @@ package struct RunTimeline: Sendable {
         while other.width < self.width { other.halve() }
         while self.windows.count < other.windows.count { self.windows.append(TimelineWindow()) }
         for index in other.windows.indices { self.windows[index].join(other.windows[index]) }
-        self.troubles.add(other.troubles)
+        self.impairments.add(other.impairments)
         for index in self.faults.indices where index < other.faults.count {
             self.faults[index].add(other.faults[index])
         }
@@ -207,7 +208,7 @@ package struct TimelineWindow: Equatable, Sendable {
     package var offlineMost = 0
     /// By `ErrorFamily.ordinal`.
     package var errors = [Int](repeating: 0, count: ErrorFamily.allCases.count)
-    /// By the place of the fault; empty while none fired.
+    /// By the index of the fault; empty while none fired.
     package private(set) var faults: [Int] = []
 
     package init() {}
@@ -219,14 +220,14 @@ package struct TimelineWindow: Equatable, Sendable {
         self.faults[fault] += 1
     }
 
-    mutating func saw(_ gauges: FleetGauge) {
+    mutating func record(_ gauges: FleetGauge) {
         self.connectedMost = max(self.connectedMost, gauges.connected)
         self.reconnectingMost = max(self.reconnectingMost, gauges.reconnecting)
         self.offlineMost = max(self.offlineMost, gauges.offline)
     }
 
-    mutating func saw(_ sighting: PhoneSighting, wasReconnecting: Bool) {
-        switch sighting {
+    mutating func record(_ payload: PhoneObservation, wasReconnecting: Bool) {
+        switch payload {
         case .captured: self.captured += 1
         case .completed: self.completed += 1
         case .refused: self.refused += 1
@@ -276,7 +277,7 @@ package struct TimelineWindow: Equatable, Sendable {
 }
 
 /// When a fault was at work.
-package struct FaultStory: Equatable, Sendable {
+package struct FaultTimeline: Equatable, Sendable {
     /// Spans that are kept; later ones lengthen the last.
     package static let spansMax = 64
 
@@ -319,7 +320,7 @@ package struct FaultStory: Equatable, Sendable {
         if self.active == 0, !self.spans.isEmpty { self.spans[self.spans.count - 1].to = moment }
     }
 
-    mutating func add(_ other: FaultStory) {
+    mutating func add(_ other: FaultTimeline) {
         self.count += other.count
         if let first = other.first { self.first = min(self.first ?? first, first) }
         if let last = other.last { self.last = max(self.last ?? last, last) }

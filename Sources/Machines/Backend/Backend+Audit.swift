@@ -19,7 +19,7 @@ extension Backend {
     }
 
     /// Whether a request shows a token that is not that of the job it asks for. Of a job that is gone nobody can say.
-    package func isMisplaced(authorization: String, target: String) -> Bool {
+    package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String
         switch Endpoint(path: String(path)) {

@@ -52,7 +52,7 @@ extension Backend {
 
     /// Removes the job without an end. From then on requests get 410 if the job is remembered, otherwise 404.
     private mutating func vanish(_ facts: Job.Facts, status: Int, into effects: inout [OriginEffect]) {
-        effects.append(.observe(self.sighting(facts.owner, .vanished(job: facts.id))))
+        effects.append(.observe(self.payload(facts.owner, .vanished(job: facts.id))))
         self.endStreams(of: facts.key, into: &effects)
         self.jobs[facts.key] = nil
         if status != 404 { self.tombstones.add(facts.key) }
@@ -148,7 +148,7 @@ extension Backend {
         let second = EventLog.Entry(
             position: position, entry.kind, milliseconds, emitted: now, data: data)
         self.observe(second, facts, replayed: false, into: &effects)
-        let mark = StreamMark.event(position: position, kind: entry.kind, replayed: false, emitted: now)
+        let mark = StreamPieceKind.event(position: position, kind: entry.kind, replayed: false, emitted: now)
         self.send(second.bytes, mark, to: exchange, into: &effects)
     }
 }

@@ -85,7 +85,7 @@ extension Backend {
             }
             effects.append(
                 .observe(
-                    self.sighting(facts.owner, .resultsServed(job: facts.id, books: books.count))))
+                    self.payload(facts.owner, .resultsServed(job: facts.id, books: books.count))))
             self.reply(context, 200, headers, body, into: &effects)
         }
     }
@@ -146,7 +146,7 @@ extension Backend {
         case .gone(let key):
             effects.append(
                 .observe(
-                    self.sighting(context.caller, .cleaned(job: key.text, effective: false))))
+                    self.payload(context.caller, .cleaned(job: key.text, effective: false))))
             switch self.configuration.repeatedCleanup {
             case .noContent: self.reply(context, 204, [], [], into: &effects)
             case .notFound:
@@ -155,7 +155,7 @@ extension Backend {
         case .job(let facts):
             self.reply(context, 204, [], [], into: &effects)
             effects.append(
-                .observe(self.sighting(facts.owner, .cleaned(job: facts.id, effective: true))))
+                .observe(self.payload(facts.owner, .cleaned(job: facts.id, effective: true))))
             self.remove(facts.key, into: &effects)
         }
     }
@@ -174,7 +174,7 @@ extension Backend {
             case .completed, .failed:
                 self.refuse(context, Refusal(.conflict, "The job has ended already."), into: &effects)
             case .initialized, .processing:
-                effects.append(.observe(self.sighting(facts.owner, .canceled(job: facts.id))))
+                effects.append(.observe(self.payload(facts.owner, .canceled(job: facts.id))))
                 self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
                 self.end(facts, .canceled, into: &effects)
             case .canceled, nil:
@@ -194,7 +194,7 @@ extension Backend {
     mutating func revoke(_ key: JobKey, into effects: inout [OriginEffect]) {
         guard let (facts, isNews) = self.jobs.update(key, { ($0.facts, $0.token.revoke()) }) else { return }
         if isNews {
-            effects.append(.observe(self.sighting(facts.owner, .tokenRevoked(job: facts.id))))
+            effects.append(.observe(self.payload(facts.owner, .tokenRevoked(job: facts.id))))
         }
         self.endStreams(of: key, into: &effects)
     }

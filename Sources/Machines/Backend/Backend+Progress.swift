@@ -61,14 +61,14 @@ extension Backend {
                     self.end(facts, .completed, into: &effects)
                     return
                 }
-                self.tell(facts, step: step, into: &effects)
+                self.emitEvent(facts, step: step, into: &effects)
             case .finished(let status, let at):
                 // A fault may have ended the job just now.
                 guard at + self.configuration.eventBuffer <= self.now else { return }
                 self.settle(facts, status, at: at)
                 return
             case .settled:
-                effects.append(.observe(self.sighting(facts.owner, .expired(job: facts.id))))
+                effects.append(.observe(self.payload(facts.owner, .expired(job: facts.id))))
                 self.remove(key, into: &effects)
                 return
             }
@@ -76,7 +76,7 @@ extension Backend {
     }
 
     /// A step of the script that is not the last.
-    private mutating func tell(_ facts: Job.Facts, step: Int, into effects: inout [OriginEffect]) {
+    private mutating func emitEvent(_ facts: Job.Facts, step: Int, into effects: inout [OriginEffect]) {
         if case .enriched(let book) = facts.script.step(at: step) {
             self.lookUp(facts, ordinal: book - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
@@ -138,7 +138,7 @@ extension Backend {
         let books = ending == .completed ? facts.script.books : 0
         effects.append(
             .observe(
-                self.sighting(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
+                self.payload(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
         self.endStreams(of: facts.key, lingering: true, into: &effects)
         if isForgetful { self.keepTerminalOnly(facts, ending.status) }
         self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
@@ -148,7 +148,7 @@ extension Backend {
         _ facts: Job.Facts, _ code: String, retryable: Bool, into effects: inout [OriginEffect]
     ) {
         effects.append(
-            .observe(self.sighting(facts.owner, .failed(job: facts.id, code: code, retryable: retryable))))
+            .observe(self.payload(facts.owner, .failed(job: facts.id, code: code, retryable: retryable))))
     }
 
     /// The buffer is over: of the log only the terminal event is left, without its books. The job itself lives on until

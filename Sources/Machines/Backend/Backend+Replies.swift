@@ -18,7 +18,7 @@ extension Backend {
     func observeAnswer(_ context: RequestContext, _ status: Int, into effects: inout [OriginEffect]) {
         effects.append(
             .observe(
-                self.sighting(
+                self.payload(
                     context.caller,
                     .answered(context.operation, attempt: context.caller.attempt, status: status))))
     }
@@ -45,7 +45,7 @@ extension Backend {
         let reply = self.problem(context.exchange, refusal, instance: context.path)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
-        effects.append(.observe(self.sighting(context.caller, refusal.sighting(context))))
+        effects.append(.observe(self.payload(context.caller, refusal.payload(context))))
     }
 
     /// Refuses a request that is for no operation, of which no observation can speak. What was asked for is not

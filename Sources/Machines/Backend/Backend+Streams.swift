@@ -63,7 +63,7 @@ extension Backend {
         if let ignored { effects.append(context.fired(ignored, at: self.now)) }
         effects.append(
             .observe(
-                self.sighting(
+                self.payload(
                     facts.owner,
                     .streamOpened(job: facts.id, attempt: context.caller.attempt, after: replay.after))))
 
@@ -87,10 +87,10 @@ extension Backend {
         case .cr: return .cr
         case .mixed:
             let ends = SSELineEnd.allCases
-            let place = self.random.below(
+            let index = self.random.below(
                 UInt64(ends.count), .lineEnds, UInt64(caller.device.raw), UInt64(caller.scan.raw),
                 UInt64(caller.attempt))
-            return ends[Int(place)]
+            return ends[Int(index)]
         }
     }
 
@@ -135,7 +135,7 @@ extension Backend {
             of: entry.kind, original.data, job: facts.id, on: exchange, at: self.now, into: &effects)
         let entry = changed.map { original.with(data: $0) } ?? original
         self.observe(entry, facts, replayed: replayed, into: &effects)
-        let mark = StreamMark.event(
+        let mark = StreamPieceKind.event(
             position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
         self.send(entry.bytes, mark, to: exchange, into: &effects)
         if entry.kind.isTerminal {
@@ -161,7 +161,7 @@ extension Backend {
     ) {
         effects.append(
             .observe(
-                self.sighting(
+                self.payload(
                     facts.owner,
                     .eventWritten(
                         job: facts.id, id: entry.id, position: entry.position, kind: entry.kind,
@@ -170,7 +170,7 @@ extension Backend {
 
     /// Hands a piece over.
     mutating func send(
-        _ bytes: [UInt8], _ mark: StreamMark, to exchange: ExchangeID, into effects: inout [OriginEffect]
+        _ bytes: [UInt8], _ mark: StreamPieceKind, to exchange: ExchangeID, into effects: inout [OriginEffect]
     ) {
         effects.append(.stream(exchange, bytes: bytes, mark))
         self.faults.wrote(bytes, mark, to: exchange)
@@ -189,7 +189,7 @@ extension Backend {
             self.schedulePing(exchange, at: self.now + by, isLate: true)
             return
         case .none:
-            effects.append(.observe(self.sighting(facts.owner, .pingWritten(job: facts.id))))
+            effects.append(.observe(self.payload(facts.owner, .pingWritten(job: facts.id))))
             self.send(self.ping(facts), .ping, to: exchange, into: &effects)
         }
         // Late pings are not made up for.
@@ -215,7 +215,7 @@ extension Backend {
         if self.configuration.pingIDs {
             milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
-        let bytes = ByteDraft.bytes { draft in
+        let bytes = ByteBuilder.bytes { draft in
             SSEWriter.event(id: milliseconds.map { ($0, name) }, type: name, line: data, into: &draft)
         }
         self.lastPing = (wall, bytes)
@@ -250,7 +250,7 @@ extension Backend {
         effects.append(.endStream(exchange))
         effects.append(
             .observe(
-                self.sighting(
+                self.payload(
                     facts.owner, .streamEnded(job: facts.id, attempt: stream.attempt, byPeer: false))))
     }
 
@@ -262,8 +262,8 @@ extension Backend {
     }
 
     func observeEnd(of stream: LingeringStream, byPeer: Bool, into effects: inout [OriginEffect]) {
-        let ended = BackendSighting.streamEnded(job: stream.job, attempt: stream.attempt, byPeer: byPeer)
-        effects.append(.observe(self.sighting(stream.owner, ended)))
+        let ended = BackendObservation.streamEnded(job: stream.job, attempt: stream.attempt, byPeer: byPeer)
+        effects.append(.observe(self.payload(stream.owner, ended)))
     }
 
     mutating func forget(_ exchange: ExchangeID, _ stream: Stream) {

@@ -122,7 +122,7 @@ extension Backend {
             token: Token(secret: secret, expires: self.now + self.configuration.tokenLifetime),
             log: EventLog(buffer: self.configuration.eventBuffer, epoch: self.wall), due: self.now)
         effects.append(
-            .observe(self.sighting(owner, .accepted(job: facts.id, books: facts.script.books))))
+            .observe(self.payload(owner, .accepted(job: facts.id, books: facts.script.books))))
 
         let own = self.link(.job(jobId: facts.id))
         let stream = self.link(.stream(jobId: facts.id))

@@ -19,12 +19,12 @@ package struct Backend: Sendable {
     let shelf: Shelf
     let random: KeyedRandom
     var now = Instant.zero
-    var jobs = OrderedTable<JobKey, Job>()
-    var streams = OrderedTable<ExchangeID, Stream>()
+    var jobs = SlotMap<JobKey, Job>()
+    var streams = SlotMap<ExchangeID, Stream>()
     /// Streams behind their terminal event whose connections are still open.
-    var lingering = OrderedTable<ExchangeID, LingeringStream>()
+    var lingering = SlotMap<ExchangeID, LingeringStream>()
     /// Uploads whose body is being read.
-    var uploads = OrderedTable<ExchangeID, PendingUpload>()
+    var uploads = SlotMap<ExchangeID, PendingUpload>()
     var tombstones: Tombstones
     var deadlines = DeadlineQueue()
     /// The configured limit.
@@ -91,7 +91,7 @@ package struct Backend: Sendable {
         }
         effects.append(
             .observe(
-                self.sighting(
+                self.payload(
                     caller, .requested(operation, attempt: caller.attempt, connection: connection))))
         let context = RequestContext(
             exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
@@ -143,9 +143,9 @@ package struct Backend: Sendable {
         }
         guard let stream = self.streams[exchange] else { return }  // Over already: the two ends crossed.
         self.forget(exchange, stream)
-        let ended = BackendSighting.streamEnded(
+        let ended = BackendObservation.streamEnded(
             job: stream.facts.id, attempt: stream.attempt, byPeer: true)
-        effects.append(.observe(self.sighting(stream.facts.owner, ended)))
+        effects.append(.observe(self.payload(stream.facts.owner, ended)))
     }
 
     // MARK: Queries
@@ -166,7 +166,7 @@ package struct Backend: Sendable {
         self.configuration.wallClockAtZero + (moment - Instant.zero).wholeMilliseconds
     }
 
-    func sighting(_ whose: Caller, _ what: BackendSighting) -> Observation {
+    func payload(_ whose: Caller, _ what: BackendObservation) -> Observation {
         Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what))
     }
 }

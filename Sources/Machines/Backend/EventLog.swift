@@ -24,7 +24,7 @@ struct EventLog: Sendable {
             self.milliseconds = milliseconds
             self.emitted = emitted
             let name = kind.rawValue
-            self.bytes = ByteDraft.bytes {
+            self.bytes = ByteBuilder.bytes {
                 SSEWriter.event(id: (milliseconds, name), type: name, line: data, into: &$0)
             }
         }
@@ -52,7 +52,7 @@ struct EventLog: Sendable {
 
     /// What a stream begins with.
     struct Replay: Hashable, Sendable {
-        /// The place that the client's id named; nil without an id, or with one that is not known (any more).
+        /// The position that the client's id named; nil without an id, or with one that is not known (any more).
         let after: Int?
         let entries: [Entry]
     }
@@ -90,7 +90,7 @@ struct EventLog: Sendable {
     }
 
     static func id(_ milliseconds: Int64, _ name: String) -> String {
-        ByteDraft.text { id in
+        ByteBuilder.text { id in
             Decimal.append(milliseconds, to: &id)
             id.append(UInt8(ascii: "-"))
             id.append(text: name)
@@ -162,10 +162,13 @@ struct EventLog: Sendable {
         self.forget(at: now)
         guard let last = self.entries.last else { return Replay(after: nil, entries: []) }
         guard let lastEventID, !lastEventID.isEmpty else { return Replay(after: nil, entries: [last]) }
-        guard let place = self.place(of: lastEventID) else { return self.replayFromStart(at: now) }
-        let rest = self.entries.filter { $0.position > place }
+        guard let resumePosition = self.resumePosition(of: lastEventID) else {
+            return self.replayFromStart(at: now)
+        }
+        let rest = self.entries.filter { $0.position > resumePosition }
         return Replay(
-            after: place < 0 ? nil : place, entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
+            after: resumePosition < 0 ? nil : resumePosition,
+            entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
     }
 
     /// What is left in the buffer, whatever the client has seen; if nothing is left, the current state.
@@ -176,7 +179,7 @@ struct EventLog: Sendable {
     }
 
     /// The position of the event that has or had this id. A ping's id stands for the last event before it.
-    private func place(of id: String) -> Int? {
+    private func resumePosition(of id: String) -> Int? {
         guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]) else { return nil }
         let name = String(id[id.index(after: dash)...])
         guard id == Self.id(milliseconds, name) else { return nil }

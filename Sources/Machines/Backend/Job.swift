@@ -47,7 +47,7 @@ struct Job: Sendable {
     let facts: Facts
     var token: Token
     var phase = Phase.running
-    /// The next step of the script. Its place in the log may be another: faults bring events of their own.
+    /// The next step of the script. Its index in the log may be another: faults bring events of their own.
     var step = 0
     var delays: [Delay] = []
     var degradation: Degradation?

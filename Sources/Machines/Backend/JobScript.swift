@@ -88,7 +88,7 @@ struct JobScript: Hashable, Sendable {
         }
     }
 
-    func append(messageAt position: Int, to text: inout ByteDraft) {
+    func append(messageAt position: Int, to text: inout ByteBuilder) {
         switch self.step(at: position) {
         case .initialized:
             text.append(literal: "Starting scan of ")

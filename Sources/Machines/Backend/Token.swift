@@ -12,7 +12,7 @@ struct TokenSecret: Hashable, Sendable {
     init?(text: ArraySlice<UInt8>) {
         guard text.count == 64 else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        var (place, isOurs) = (0, true)
+        var (index, isOurs) = (0, true)
         _ = text.eachWord { digits in
             // A letter in upper case, without the bit that a figure has, too, is somebody else's.
             guard digits & 0x2020_2020_2020_2020 == 0x2020_2020_2020_2020,
@@ -21,20 +21,20 @@ struct TokenSecret: Hashable, Sendable {
                 isOurs = false
                 return
             }
-            switch place {
+            switch index {
             case 0, 1: words.0 = words.0 << 32 | half
             case 2, 3: words.1 = words.1 << 32 | half
             case 4, 5: words.2 = words.2 << 32 | half
             default: words.3 = words.3 << 32 | half
             }
-            place += 1
+            index += 1
         }
         guard isOurs else { return nil }
         self.words = words
     }
 
     var text: String {
-        ByteDraft.text { text in
+        ByteBuilder.text { text in
             Hexadecimal.append(self.words.0, digits: 16, to: &text)
             Hexadecimal.append(self.words.1, digits: 16, to: &text)
             Hexadecimal.append(self.words.2, digits: 16, to: &text)

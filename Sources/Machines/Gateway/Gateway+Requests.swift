@@ -19,7 +19,7 @@ extension Gateway {
             return
         }
         effects.append(
-            self.sighting(
+            self.payload(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
         let context = RequestContext(
             exchange: id, operation: operation, caller: caller, path: endpoint.path, faults: faults)
@@ -69,12 +69,12 @@ extension Gateway {
         let reply = refusal.reply(metadata: self.metadata(context.exchange), instance: context.path)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
-        effects.append(self.sighting(context.caller, refusal.sighting(context)))
+        effects.append(self.payload(context.caller, refusal.payload(context)))
     }
 
     func observeAnswer(_ context: RequestContext, _ status: Int, into effects: inout [OriginEffect]) {
         effects.append(
-            self.sighting(
+            self.payload(
                 context.caller, .answered(context.operation, attempt: context.caller.attempt, status: status))
         )
     }
@@ -143,7 +143,7 @@ extension Gateway {
             return job.state != .cleaned
         }
         effects.append(
-            self.sighting(context.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))
+            self.payload(context.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))
     }
 
     private mutating func rewriting(
@@ -246,11 +246,11 @@ extension Gateway {
     private mutating func accepted(_ relay: Relay, into effects: inout [OriginEffect]) -> [UInt8] {
         guard let context = relay.context, var body = JSONObjectText(relay.held) else { return relay.held }
         if let jobID = Self.jobID(in: body) {
-            if let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: context.caller, accepted: self.now))
+            if let oldest = self.jobs.insert(ProxiedJob(id: jobID, owner: context.caller, accepted: self.now))
             {
-                effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
+                effects.append(self.payload(oldest.owner, .expired(job: oldest.id)))
             }
-            effects.append(self.sighting(context.caller, .accepted(job: jobID, books: 0)))
+            effects.append(self.payload(context.caller, .accepted(job: jobID, books: 0)))
         }
         let links = UpstreamLinks(basePath: self.configuration.basePath, authority: relay.authority)
         _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
@@ -299,7 +299,7 @@ extension Gateway {
         if let stream = self.streams[id] {
             self.forget(id, stream)
             effects.append(
-                self.sighting(
+                self.payload(
                     stream.caller,
                     .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: true)))
         }

@@ -31,11 +31,11 @@ extension Gateway {
     }
 
     /// Whether the stream replays the end of a job whose event buffer is lost. Only a client that reconnects notices.
-    private func hasLostEvents(_ stream: RelayedStream) -> Bool {
+    private func hasLostEvents(_ stream: ProxiedStream) -> Bool {
         self.jobs[stream.job]?.isForgetful == true && stream.ordinal > 1 && !stream.hasEvents
     }
 
-    private func relinked(_ data: [UInt8], _ stream: RelayedStream) -> [UInt8] {
+    private func relinked(_ data: [UInt8], _ stream: ProxiedStream) -> [UInt8] {
         let links = UpstreamLinks(basePath: self.configuration.basePath, authority: stream.authority)
         guard var object = JSONObjectText(data),
             object.changeStrings(under: UpstreamLinks.keys, { links.leadingBack($0) })
@@ -46,7 +46,7 @@ extension Gateway {
     /// Removes from books what a lookup adds, and sends an event for each of them first. The gateway does not see lookups,
     /// so that all these events come directly before `completed`.
     private mutating func degraded(
-        _ data: [UInt8], _ id: ExchangeID, _ stream: RelayedStream, into effects: inout [OriginEffect]
+        _ data: [UInt8], _ id: ExchangeID, _ stream: ProxiedStream, into effects: inout [OriginEffect]
     ) -> [UInt8]? {
         if let known = self.jobs[stream.job]?.degradation {
             return DegradedBooks(event: data, by: known)?.body
@@ -134,7 +134,7 @@ extension Gateway {
         }
     }
 
-    private func isApplicable(_ change: JobChange, to stream: RelayedStream) -> Bool {
+    private func isApplicable(_ change: JobChange, to stream: ProxiedStream) -> Bool {
         let isRunning = self.jobs[stream.job]?.state == .open && !stream.isOver
         switch change {
         case .revokeToken, .remove, .loseEvents: return true
@@ -151,11 +151,11 @@ extension Gateway {
         switch change {
         case .revokeToken:
             self.setState(.revoked, of: job, caller)
-            effects.append(self.sighting(caller, .tokenRevoked(job: job)))
+            effects.append(self.payload(caller, .tokenRevoked(job: job)))
             self.endStreams(of: job, into: &effects)
         case .remove(let status):
             self.setState(.gone(status), of: job, caller)
-            effects.append(self.sighting(caller, .vanished(job: job)))
+            effects.append(self.payload(caller, .vanished(job: job)))
             self.endStreams(of: job, into: &effects)
         case .fail(let code, let retryable):
             self.fail(job, caller, code, retryable: retryable, after: lastID, into: &effects)
@@ -168,7 +168,7 @@ extension Gateway {
         _ job: String, _ caller: Caller, _ code: String, retryable: Bool, after lastID: String?,
         into effects: inout [OriginEffect]
     ) {
-        effects.append(self.sighting(caller, .failed(job: job, code: code, retryable: retryable)))
+        effects.append(self.payload(caller, .failed(job: job, code: code, retryable: retryable)))
         let data = JobChange.failureData(job: job, code: code, retryable: retryable)
         let name = EventKind.error.rawValue
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, name) } ?? "1-\(name)"
@@ -181,9 +181,9 @@ extension Gateway {
         self.endStreams(of: job, into: &effects)
     }
 
-    private mutating func setState(_ state: RelayedJob.State, of job: String, _ caller: Caller) {
+    private mutating func setState(_ state: ProxiedJob.State, of job: String, _ caller: Caller) {
         if self.jobs[job] == nil {
-            _ = self.jobs.insert(RelayedJob(id: job, owner: caller, accepted: self.now))
+            _ = self.jobs.insert(ProxiedJob(id: job, owner: caller, accepted: self.now))
         }
         self.jobs.update(job) { $0.state = state }
     }

@@ -7,12 +7,12 @@ internal import Talaria
 internal import Wire
 
 /// One open event stream of a foreign backend.
-struct RelayedStream: Sendable {
+struct ProxiedStream: Sendable {
     /// What waits for its time, because a stage is slow or a ping is late.
     struct HeldPiece: Sendable {
         var due: Instant
         var bytes: [UInt8]
-        var mark: StreamMark
+        var mark: StreamPieceKind
     }
 
     let job: String
@@ -61,23 +61,23 @@ extension Gateway {
         guard let jobID = relay.jobID else { return }
         let id = context.exchange
         if self.jobs[jobID] == nil,
-            let oldest = self.jobs.insert(RelayedJob(id: jobID, owner: context.caller, accepted: self.now))
+            let oldest = self.jobs.insert(ProxiedJob(id: jobID, owner: context.caller, accepted: self.now))
         {
-            effects.append(self.sighting(oldest.owner, .expired(job: oldest.id)))
+            effects.append(self.payload(oldest.owner, .expired(job: oldest.id)))
         }
         let ordinal = self.jobs.update(jobID) { job in
             job.streams.append(id)
             job.streamsOpened += 1
             return job.streamsOpened
         }
-        self.streams[id] = RelayedStream(
+        self.streams[id] = ProxiedStream(
             job: jobID, caller: context.caller, authority: relay.authority, ordinal: ordinal ?? 1)
         if let alarm = self.faults.open(context, at: self.now) {
             self.deadlines.insert(.fault(id), at: alarm)
         }
         effects.append(.openStream(id, headers: head.headers))
         effects.append(
-            self.sighting(
+            self.payload(
                 context.caller, .streamOpened(job: jobID, attempt: context.caller.attempt, after: nil)))
         self.applyFaults(of: id, into: &effects)
     }
@@ -178,12 +178,12 @@ extension Gateway {
         }
         if isTerminal, let kind {
             self.jobs.update(stream.job) { if $0.state == .open { $0.state = .finished } }
-            effects.append(self.sighting(stream.caller, .finished(job: stream.job, kind: kind, books: 0)))
+            effects.append(self.payload(stream.caller, .finished(job: stream.job, kind: kind, books: 0)))
             self.writeSecondTerminal(after: event, kind, id, into: &effects)
         }
     }
 
-    static func mark(_ kind: EventKind, replayed: Bool, at now: Instant) -> StreamMark {
+    static func mark(_ kind: EventKind, replayed: Bool, at now: Instant) -> StreamPieceKind {
         .event(position: 0, kind: kind, replayed: replayed, emitted: now)
     }
 
@@ -208,7 +208,7 @@ extension Gateway {
 
     /// In its turn: behind what is held, and as late as its stage is slow.
     mutating func send(
-        _ bytes: [UInt8], _ mark: StreamMark, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamPieceKind, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         guard let stream = self.streams[id] else { return }
@@ -220,11 +220,11 @@ extension Gateway {
     }
 
     private mutating func hold(
-        _ bytes: [UInt8], _ mark: StreamMark, due: Instant, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamPieceKind, due: Instant, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         self.streams.update(id) { stream in
-            let piece = RelayedStream.HeldPiece(due: due, bytes: bytes, mark: mark)
+            let piece = ProxiedStream.HeldPiece(due: due, bytes: bytes, mark: mark)
             stream.held.insert(piece, at: stream.held.firstIndex { $0.due > due } ?? stream.held.count)
         }
         self.deadlines.insert(.heldPiece(id), at: due)
@@ -243,7 +243,7 @@ extension Gateway {
     }
 
     mutating func write(
-        _ bytes: [UInt8], _ mark: StreamMark, _ id: ExchangeID,
+        _ bytes: [UInt8], _ mark: StreamPieceKind, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
         guard self.streams[id] != nil else { return }
@@ -275,7 +275,7 @@ extension Gateway {
         self.forget(id, stream)
         effects.append(.breakOff(id, failure.ending))
         effects.append(
-            self.sighting(
+            self.payload(
                 stream.caller, .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: false)))
     }
 
@@ -294,11 +294,11 @@ extension Gateway {
         effects.append(.endStream(id))
         effects.append(.releaseUpstream(id))
         effects.append(
-            self.sighting(
+            self.payload(
                 stream.caller, .streamEnded(job: stream.job, attempt: stream.caller.attempt, byPeer: false)))
     }
 
-    mutating func forget(_ id: ExchangeID, _ stream: RelayedStream) {
+    mutating func forget(_ id: ExchangeID, _ stream: ProxiedStream) {
         self.faults.close(id)
         self.streams[id] = nil
         self.jobs.update(stream.job) { job in

@@ -34,8 +34,8 @@ package struct Gateway: Sendable {
     let configuration: GatewayConfiguration
     let random: KeyedRandom
     var now = Instant.zero
-    var relays = OrderedTable<ExchangeID, Relay>()
-    var streams = OrderedTable<ExchangeID, RelayedStream>()
+    var relays = SlotMap<ExchangeID, Relay>()
+    var streams = SlotMap<ExchangeID, ProxiedStream>()
     var jobs = RelayedJobs()
     var faults: ServerFaults
     var deadlines = EventHeap<Deadline>()
@@ -105,7 +105,7 @@ package struct Gateway: Sendable {
         Metadata(timestamp: self.timestamp, requestId: self.random.requestID(of: exchange))
     }
 
-    func sighting(_ whose: Caller, _ what: BackendSighting) -> OriginEffect {
+    func payload(_ whose: Caller, _ what: BackendObservation) -> OriginEffect {
         .observe(
             Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what)))
     }

@@ -4,7 +4,7 @@ internal import SimBase
 internal import Talaria
 
 /// A foreign backend's job as far as the gateway has seen it, and what faults have made of it for the phones.
-struct RelayedJob: Sendable {
+struct ProxiedJob: Sendable {
     enum State: Hashable, Sendable {
         case open
         /// Its terminal event has passed.
@@ -72,22 +72,22 @@ struct RelayedJob: Sendable {
 struct RelayedJobs: Sendable {
     static let jobsMax = 50_000
 
-    private var jobs = OrderedTable<String, RelayedJob>()
+    private var jobs = SlotMap<String, ProxiedJob>()
     /// In the order of their coming, from `oldest` on. May name jobs that were seen again since.
     private var order: [String] = []
     private var oldest = 0
 
-    subscript(id: String) -> RelayedJob? { self.jobs[id] }
+    subscript(id: String) -> ProxiedJob? { self.jobs[id] }
 
-    var all: [RelayedJob] { self.jobs.values }
+    var all: [ProxiedJob] { self.jobs.values }
 
     @discardableResult
-    mutating func update<Result>(_ id: String, _ change: (inout RelayedJob) -> Result) -> Result? {
+    mutating func update<Result>(_ id: String, _ change: (inout ProxiedJob) -> Result) -> Result? {
         self.jobs.update(id, change)
     }
 
     /// Answers the job that had to make room.
-    mutating func insert(_ job: RelayedJob) -> RelayedJob? {
+    mutating func insert(_ job: ProxiedJob) -> ProxiedJob? {
         if self.jobs[job.id] == nil { self.order.append(job.id) }
         self.jobs[job.id] = job
         guard self.jobs.count > Self.jobsMax, self.oldest < self.order.count else { return nil }

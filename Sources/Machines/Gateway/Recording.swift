@@ -61,7 +61,7 @@ package struct Recording: Sendable {
                 text: "the recording has format version \(opening.recording), and this program reads "
                     + "\(RecordingLine.version)")
         }
-        var tracks = OrderedTable<UInt64, Track>()
+        var tracks = SlotMap<UInt64, Track>()
         for (index, piece) in lines.enumerated().dropFirst() where !piece.isEmpty {
             guard let line = RecordingLine(piece) else {
                 guard index == lines.count - 1 else {

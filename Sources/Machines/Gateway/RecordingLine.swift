@@ -137,8 +137,8 @@ extension RecordingLine {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            let pair = String(decoding: digits[place..<place + 2], as: UTF8.self)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index..<index + 2], as: UTF8.self)
             guard let byte = UInt8(pair, radix: 16) else { return nil }
             bytes.append(byte)
         }

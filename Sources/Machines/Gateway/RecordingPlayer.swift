@@ -29,7 +29,7 @@ package struct RecordingPlayer: Sendable {
         }
     }
 
-    struct PlayedJob: Sendable {
+    struct ReplayedJob: Sendable {
         let recorded: String
         let owner: Caller
         let accepted: Instant
@@ -42,9 +42,9 @@ package struct RecordingPlayer: Sendable {
     private var now = Instant.zero
     private var uploadsPlayed = 0
     /// Uploads whose body is being read.
-    private var reading = OrderedTable<ExchangeID, Caller>()
-    private var playing = OrderedTable<ExchangeID, Playing>()
-    private(set) var jobs = OrderedTable<String, PlayedJob>()
+    private var reading = SlotMap<ExchangeID, Caller>()
+    private var playing = SlotMap<ExchangeID, Playing>()
+    private(set) var jobs = SlotMap<String, ReplayedJob>()
     private var deadlines = EventHeap<ExchangeID>()
 
     package init(_ recording: Recording, wallClockAtZero: Int64) {
@@ -125,14 +125,14 @@ package struct RecordingPlayer: Sendable {
 
     private mutating func playUpload(_ id: ExchangeID, _ caller: Caller) {
         let count = self.recording.uploads.count
-        let (round, place) = self.uploadsPlayed.quotientAndRemainder(dividingBy: count)
+        let (round, index) = self.uploadsPlayed.quotientAndRemainder(dividingBy: count)
         self.uploadsPlayed += 1
-        let answer = self.recording.uploads[place]
+        let answer = self.recording.uploads[index]
         guard let recorded = answer.jobID else {
             return self.play(answer, id, recorded: nil, played: nil)
         }
         let played = Self.jobID(recorded, round: round)
-        self.jobs[played] = PlayedJob(recorded: recorded, owner: caller, accepted: self.now)
+        self.jobs[played] = ReplayedJob(recorded: recorded, owner: caller, accepted: self.now)
         self.play(answer, id, recorded: recorded, played: played)
     }
 

@@ -46,7 +46,7 @@ struct ConnectionLink: Sendable {
 
     /// When bytes that the phone has sent reach the backend.
     mutating func arrivalUp(
-        of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
+        of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
         guard self.isKnown else {
             self.bytesBefore += bytes
@@ -55,7 +55,7 @@ struct ConnectionLink: Sendable {
         self.follow(at: now)
         let count = bytes + self.bytesBefore
         self.bytesBefore = 0
-        let arrival = troubles.admit(bytes: count, at: now, through: &self.up, acted: &acted)
+        let arrival = impairments.admit(bytes: count, at: now, through: &self.up, acted: &acted)
         self.lastUp = max(self.lastUp, arrival)
         return self.lastUp
     }
@@ -82,10 +82,10 @@ struct ConnectionLink: Sendable {
 
     /// When bytes that the backend has sent reach the phone.
     mutating func arrivalDown(
-        of bytes: Int, at now: Instant, _ troubles: inout LinkTroubles, acted: inout [Int]
+        of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
         self.follow(at: now)
-        let arrival = troubles.admit(bytes: bytes, at: now, through: &self.down, acted: &acted)
+        let arrival = impairments.admit(bytes: bytes, at: now, through: &self.down, acted: &acted)
         self.lastDown = max(self.lastDown, arrival)
         return self.lastDown
     }
@@ -95,9 +95,9 @@ struct ConnectionLink: Sendable {
 
     /// When the phone may send on, while its link is too far behind; nil when it is not. Mutating, so that the link is asked
     /// where it stands and not copied first; so is what asks it.
-    mutating func upResumes(at now: Instant, _ troubles: LinkTroubles?) -> Instant? {
+    mutating func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
         guard self.isKnown else { return nil }
-        let idle = max(self.up.idleAt, troubles?.idleAt ?? .zero)
-        return idle - now > ServingLimits.linkBacklogMax ? idle - ServingLimits.linkBacklogMax : nil
+        let idle = max(self.up.idleAt, impairments?.idleAt ?? .zero)
+        return idle - now > HTTPServerLimits.linkBacklogMax ? idle - HTTPServerLimits.linkBacklogMax : nil
     }
 }

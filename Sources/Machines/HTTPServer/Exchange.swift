@@ -47,8 +47,8 @@ struct Exchange: Sendable {
     var requestCut: MessageCut?
     private(set) var replyCuts: [MessageCut] = []
     var slicers: [Slicer] = []
-    var up = LinkTroubles()
-    var down = LinkTroubles()
+    var up = LinkImpairments()
+    var down = LinkImpairments()
     /// The faults that have changed how its bytes pass.
     var acted: [Int] = []
     /// The first fault of the list that has ended it; what comes later in the list does nothing any more.
@@ -68,8 +68,8 @@ struct Exchange: Sendable {
         self.requestCut = faults.lazy.compactMap { MessageCut($0, on: .request) }.first
         self.replyCuts = faults.compactMap { MessageCut($0, on: .reply) }
         self.slicers = faults.compactMap { Slicer($0) }
-        self.up = LinkTroubles(faults, way: .up, roundTrip: roundTrip)
-        self.down = LinkTroubles(faults, way: .down, roundTrip: roundTrip)
+        self.up = LinkImpairments(faults, way: .up, roundTrip: roundTrip)
+        self.down = LinkImpairments(faults, way: .down, roundTrip: roundTrip)
     }
 
     /// Whether a fault before this one in the list has ended the exchange.
@@ -80,7 +80,7 @@ struct Exchange: Sendable {
         guard !self.head.expectsContinue else { return false }
         switch self.head.body {
         case .none, .chunked: return true
-        case .length(let length): return length <= ServingLimits.drainBytesMax
+        case .length(let length): return length <= HTTPServerLimits.drainBytesMax
         }
     }
 

@@ -21,7 +21,7 @@ enum Origin: Sendable {
         let isPublic: Bool
     }
 
-    init(_ setup: OriginSetup, random: KeyedRandom) {
+    init(_ setup: OriginConfiguration, random: KeyedRandom) {
         self =
             switch setup {
             case .simulated(let configuration, let shelf):
@@ -83,15 +83,15 @@ enum Origin: Sendable {
     }
 
     /// Whether a request shows a token that is not that of the job it asks for. Only the simulated backend knows.
-    func isMisplaced(authorization: String, target: String) -> Bool {
+    func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         switch self {
-        case .simulated(let backend): backend.isMisplaced(authorization: authorization, target: target)
+        case .simulated(let backend): backend.isTokenOfOtherJob(authorization: authorization, target: target)
         case .gateway, .recorded: false
         }
     }
 }
 
-extension OriginSetup {
+extension OriginConfiguration {
     var traits: Origin.Traits {
         switch self {
         case .simulated, .recorded: Origin.Traits(hasUpstream: false, stampsEvents: true, isPublic: true)

@@ -73,9 +73,9 @@ package struct Recorder: Sendable {
             try? track.responses.finish(into: &events)
             for event in events { self.add(event, to: &track, at: now, into: &lines) }
         }
-        for place in track.exchanges.indices {
-            self.heldBytes -= track.exchanges[place].heldBytes
-            track.exchanges[place].ended(end, at: now, &self.redaction, into: &lines)
+        for index in track.exchanges.indices {
+            self.heldBytes -= track.exchanges[index].heldBytes
+            track.exchanges[index].ended(end, at: now, &self.redaction, into: &lines)
         }
     }
 
@@ -149,7 +149,7 @@ private struct RecordedExchange: Sendable {
     mutating func asked(at now: Instant, into lines: inout [RecordingLine]) {
         guard !self.isAsked else { return }
         self.isAsked = true
-        self.tell(
+        self.append(
             .request(
                 method: self.head.method, path: self.head.path,
                 deviceID: self.head.headers[HeaderName.deviceID],
@@ -165,7 +165,7 @@ private struct RecordedExchange: Sendable {
         if type.hasPrefix("text/event-stream") { self.body = .stream(StampFilter()) }
         let told = headers.fields.filter { !Self.ofConnection.contains($0.name.lowercased()) }
         let named = told.map { HeaderLine($0.name, redaction.redact($0.value)) }
-        self.tell(
+        self.append(
             .head(status: status, headers: named, length: headers["Content-Length"].flatMap { Int($0) }),
             at: now, into: &lines)
     }
@@ -185,7 +185,7 @@ private struct RecordedExchange: Sendable {
         case .whole(var bytes):
             self.body = .leftOut
             guard bytes.count + piece.count <= min(room, RecorderLimits.answerBytesMax) else {
-                return self.tell(.end(.unrecorded), at: now, into: &lines)
+                return self.append(.end(.unrecorded), at: now, into: &lines)
             }
             bytes += piece
             self.body = .whole(bytes)
@@ -193,7 +193,7 @@ private struct RecordedExchange: Sendable {
         case .stream(var filter):
             let told = filter.filter(piece)
             self.body = .stream(filter)
-            if !told.isEmpty { self.tell(.body(redaction.redact(told)), at: now, into: &lines) }
+            if !told.isEmpty { self.append(.body(redaction.redact(told)), at: now, into: &lines) }
         }
     }
 
@@ -207,22 +207,22 @@ private struct RecordedExchange: Sendable {
         case .leftOut: return
         case .whole(let bytes) where !bytes.isEmpty:
             redaction.learn(from: bytes)
-            self.tell(whole: redaction.redact(bytes), into: &lines)
+            self.append(whole: redaction.redact(bytes), into: &lines)
         case .stream(let filter) where !filter.held.isEmpty:
-            self.tell(.body(filter.held), at: now, into: &lines)
+            self.append(.body(filter.held), at: now, into: &lines)
         case .whole, .stream: break
         }
-        self.tell(.end(end), at: now, into: &lines)
+        self.append(.end(end), at: now, into: &lines)
     }
 
-    private func tell(whole body: [UInt8], into lines: inout [RecordingLine]) {
+    private func append(whole body: [UInt8], into lines: inout [RecordingLine]) {
         for start in stride(from: 0, to: body.count, by: RecorderLimits.pieceBytesMax) {
             let end = min(start + RecorderLimits.pieceBytesMax, body.count)
-            self.tell(.body(Array(body[start..<end])), at: self.lastAt, into: &lines)
+            self.append(.body(Array(body[start..<end])), at: self.lastAt, into: &lines)
         }
     }
 
-    private func tell(_ what: RecordingLine.What, at now: Instant, into lines: inout [RecordingLine]) {
+    private func append(_ what: RecordingLine.What, at now: Instant, into lines: inout [RecordingLine]) {
         lines.append(RecordingLine(at: now, exchange: self.number, what))
     }
 }

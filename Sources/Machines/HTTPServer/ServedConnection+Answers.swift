@@ -56,13 +56,13 @@ extension ServedConnection {
     private mutating func armTimedCuts(at now: Instant) {
         guard self.isArmed, let exchange = self.exchange, let key = exchange.key else { return }
         for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
-            guard case .after(let time) = cut.place else { continue }
+            guard case .after(let time) = cut.position else { continue }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
             self.outbox.insert(.cutRest(exchange.id, order), at: now + time)
         }
     }
 
-    /// Sends more of an answer. What is behind the place at which a fault cuts it is not sent; then the answer is true.
+    /// Sends more of an answer. What is behind the position at which a fault cuts it is not sent; then the answer is true.
     private mutating func sendOfReply(
         _ bytes: [UInt8], at now: Instant, _ context: inout ServerContext
     ) -> Bool {
@@ -70,8 +70,10 @@ extension ServedConnection {
         self.exchange?.replyBytes += bytes.count
         if self.isArmed, let exchange = self.exchange, let key = exchange.key {
             for cut in exchange.replyCuts where !exchange.isOvertaken(cut.fault) {
-                guard case .byte(let place) = cut.place, place < before + bytes.count else { continue }
-                if place > before { self.send(Array(bytes.prefix(place - before)), at: now, &context) }
+                guard case .byte(let position) = cut.position, position < before + bytes.count else {
+                    continue
+                }
+                if position > before { self.send(Array(bytes.prefix(position - before)), at: now, &context) }
                 self.cut(CutOrder(fault: cut.fault, key: key, ending: cut.ending), at: now, &context)
                 return true
             }
@@ -154,10 +156,10 @@ extension ServedConnection {
     mutating func checkBackPressure(_ context: inout ServerContext) {
         guard context.origin.hasUpstream, let exchange = self.exchange else { return }
         let waiting = self.isCut ? 0 : self.outbox.bytes + self.backlog
-        if !self.isUpstreamPaused, waiting > ServingLimits.downloadWaitingMax {
+        if !self.isUpstreamPaused, waiting > HTTPServerLimits.downloadWaitingMax {
             self.isUpstreamPaused = true
             context.effects.append(.upstream(.setPaused(exchange.id, true)))
-        } else if self.isUpstreamPaused, waiting <= ServingLimits.downloadWaitingMax / 4 {
+        } else if self.isUpstreamPaused, waiting <= HTTPServerLimits.downloadWaitingMax / 4 {
             self.isUpstreamPaused = false
             context.effects.append(.upstream(.setPaused(exchange.id, false)))
         }
@@ -194,7 +196,7 @@ extension ServedConnection {
 
     /// One piece of an event stream; events get their stamp here, where they are handed to the link.
     mutating func stream(
-        _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamMark, at now: Instant,
+        _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext
     ) {
         guard self.exchange?.id == id, !self.isCut, case .streaming? = self.exchange?.answer else { return }
@@ -207,7 +209,7 @@ extension ServedConnection {
             kind = replayed ? .replay : .event
             if context.origin.stampsEvents {
                 let stamp = context.clockZero + (replayed ? emitted : now).nanoseconds
-                head = ByteDraft.bytes {
+                head = ByteBuilder.bytes {
                     SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)
                 }
             }

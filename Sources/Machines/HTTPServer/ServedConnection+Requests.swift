@@ -15,7 +15,7 @@ extension ServedConnection {
     mutating func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isCut || self.isReaderFull
             || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
-            || self.uploadWaiting > ServingLimits.uploadWaitingMax
+            || self.uploadWaiting > HTTPServerLimits.uploadWaitingMax
     }
 
     /// The upstream has taken of the body: so much still waits for it.
@@ -48,7 +48,7 @@ extension ServedConnection {
             self.early.append(contentsOf: bytes)
             return
         }
-        if !self.reader.isInsideRequest && !bytes.isEmpty { self.deadline = now + ServingLimits.headTime }
+        if !self.reader.isInsideRequest && !bytes.isEmpty { self.deadline = now + HTTPServerLimits.headTime }
         var events: [RequestEvent] = []
         var failure: RequestError?
         do throws(RequestError) { try self.reader.receive(bytes, into: &events) } catch { failure = error }
@@ -99,7 +99,7 @@ extension ServedConnection {
         case .head:
             self.inbound.insert(.head(id), at: arrival)
             guard self.isArmed, let cut = self.exchange?.requestCut, let key = self.exchange?.key,
-                case .after(let time) = cut.place
+                case .after(let time) = cut.position
             else { return }
             let order = CutOrder(fault: cut.fault, key: key, ending: cut.ending)
             self.inbound.insert(.cut(id, order), at: arrival + time)
@@ -109,14 +109,14 @@ extension ServedConnection {
         }
     }
 
-    /// Whether a fault cuts the request off within these bytes: then what is behind the place never arrives.
+    /// Whether a fault cuts the request off within these bytes: then what is behind the position never arrives.
     private mutating func cutsRequest(
         _ count: Int, headBytes: Int, at now: Instant, _ context: inout ServerContext
     ) -> Bool {
         guard self.isArmed, let exchange = self.exchange, let cut = exchange.requestCut,
-            let key = exchange.key, case .byte(let place) = cut.place
+            let key = exchange.key, case .byte(let index) = cut.position
         else { return false }
-        let left = place - self.requestBytes
+        let left = index - self.requestBytes
         guard left < count || (left == count && !exchange.isRead) else { return false }
         // Only the head tells whose request it is.
         let bytes = max(left, headBytes)
@@ -135,9 +135,9 @@ extension ServedConnection {
     private mutating func arrival(of count: Int, at now: Instant, _ context: inout ServerContext) -> Instant {
         guard self.isArmed else { return self.link.arrivalUp(of: count, at: now) }
         var acted: [Int] = []
-        var troubles = self.exchange?.up ?? LinkTroubles()
-        let arrival = self.link.arrivalUp(of: count, at: now, &troubles, acted: &acted)
-        self.exchange?.up = troubles
+        var impairments = self.exchange?.up ?? LinkImpairments()
+        let arrival = self.link.arrivalUp(of: count, at: now, &impairments, acted: &acted)
+        self.exchange?.up = impairments
         self.acted(acted, at: now, &context)
         return arrival
     }
@@ -154,7 +154,7 @@ extension ServedConnection {
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
-            let reader = try? MultipartReader(boundary: boundary, limits: ServingLimits.multipart)
+            let reader = try? MultipartReader(boundary: boundary, limits: HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
         }
@@ -163,7 +163,7 @@ extension ServedConnection {
         }
         self.isArmed = !exchange.faults.isEmpty
         self.exchange = exchange
-        self.deadline = now + ServingLimits.bodyTime
+        self.deadline = now + HTTPServerLimits.bodyTime
     }
 
     // MARK: Through the link
@@ -200,7 +200,7 @@ extension ServedConnection {
             self.write(.refusal(of: error), closing: true, at: now, &context)
         case .ended:
             self.abandonExchange(&context)
-            self.state = .closing(until: now + ServingLimits.farewellTime)
+            self.state = .closing(until: now + HTTPServerLimits.shutdownTime)
         }
     }
 
@@ -323,7 +323,7 @@ extension ServedConnection {
         self.requestBytes = 0
         self.uploadWaiting = 0
         self.isUpstreamPaused = false
-        self.deadline = now + ServingLimits.keepAliveTime
+        self.deadline = now + HTTPServerLimits.keepAliveTime
         guard case .open = self.state, self.isReaderFull else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &self.early)

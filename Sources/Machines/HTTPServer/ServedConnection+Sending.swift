@@ -38,9 +38,9 @@ extension ServedConnection {
     ) -> Instant {
         guard self.isArmed else { return self.link.arrivalDown(of: count, at: now) }
         var acted: [Int] = []
-        var troubles = self.exchange?.down ?? LinkTroubles()
-        let arrival = self.link.arrivalDown(of: count, at: now, &troubles, acted: &acted)
-        self.exchange?.down = troubles
+        var impairments = self.exchange?.down ?? LinkImpairments()
+        let arrival = self.link.arrivalDown(of: count, at: now, &impairments, acted: &acted)
+        self.exchange?.down = impairments
         self.acted(acted, at: now, &context)
         return arrival
     }

@@ -77,7 +77,7 @@ struct ServedConnection: Sendable {
     init(id: ConnectionID, at now: Instant) {
         self.id = id
         self.link = ConnectionLink(acceptedAt: now)
-        self.deadline = now + ServingLimits.keepAliveTime
+        self.deadline = now + HTTPServerLimits.keepAliveTime
     }
 
     // MARK: Turns

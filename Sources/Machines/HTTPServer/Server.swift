@@ -33,7 +33,7 @@ package struct Server: Sendable {
     private var originWake: Instant?
     private var originEffects: [OriginEffect] = []
 
-    package init(_ setup: ServingSetup) {
+    package init(_ setup: HTTPServerConfiguration) {
         self.context = ServerContext(setup)
         self.origin = Origin(setup.origin, random: setup.random)
     }
@@ -259,7 +259,7 @@ package struct Server: Sendable {
         }
     }
 
-    /// The place of the connection that carries an exchange, which will be looked after.
+    /// The index of the connection that carries an exchange, which will be looked after.
     private mutating func touch(_ exchange: ExchangeID) -> Int? {
         guard let id = self.context.connection(of: exchange), let slot = self.slot(of: id) else {
             return nil
@@ -303,8 +303,8 @@ package struct Server: Sendable {
     package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it asks for.
-    package func isMisplaced(authorization: String, target: String) -> Bool {
-        self.origin.isMisplaced(authorization: authorization, target: target)
+    package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
+        self.origin.isTokenOfOtherJob(authorization: authorization, target: target)
     }
 
     /// Connections that are not over.

@@ -19,8 +19,8 @@ struct ServerContext: Sendable {
     let clockZero: Int64
     let nonce: [UInt8]?
     private let random: KeyedRandom
-    private var desk: FaultDesk?
-    private var callers = CallerDirectory()
+    private var planner: FaultPlanner?
+    private var callers = ClientDirectory()
     /// Connections of each phone of the fleet so far.
     private var connectionsOf: [DeviceNumber: UInt64] = [:]
     private var exchanges: [ExchangeID: Entry] = [:]
@@ -50,7 +50,7 @@ struct ServerContext: Sendable {
     var now = Instant.zero
     var effects: [ServerEffect] = []
 
-    init(_ setup: ServingSetup) {
+    init(_ setup: HTTPServerConfiguration) {
         self.links = setup.links
         self.clockZero = setup.clockZero
         self.nonce = setup.nonce.map { Array($0.utf8) }
@@ -62,7 +62,7 @@ struct ServerContext: Sendable {
         self.faults = setup.faults ?? []
         self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
         self.origin = setup.origin.traits
-        self.desk = setup.faults.map { FaultDesk(specs: $0, random: setup.random) }
+        self.planner = setup.faults.map { FaultPlanner(specs: $0, random: setup.random) }
     }
 
     /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may ask for
@@ -147,7 +147,7 @@ struct ServerContext: Sendable {
 
     private mutating func countStreams(_ change: Int) {
         self.streamsOpenNow += change
-        self.streamsOpen.saw(self.streamsOpenNow)
+        self.streamsOpen.record(self.streamsOpenNow)
     }
 
     mutating func takeStreamsOpen() -> StreamsOpen {
@@ -162,7 +162,7 @@ struct ServerContext: Sendable {
     mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
         var decisions: [Observation] = []
         let group = self.links.group(of: key.device).name
-        guard let armed = self.desk?.open(key, group: group, at: now, into: &decisions) else { return [] }
+        guard let armed = self.planner?.open(key, group: group, at: now, into: &decisions) else { return [] }
         for decision in decisions { self.observe(decision) }
         return armed.untilFirstEnd
     }
@@ -179,23 +179,23 @@ struct ServerContext: Sendable {
 
     /// A fault has done what it was armed for: it will not be armed for this scan again.
     mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) {
-        self.desk?.fired(fault, key)
+        self.planner?.fired(fault, key)
         if self.tellsRequests, let id = self.ofKey[key] { self.exchanges[id]?.request?.faults.append(fault) }
     }
 
     /// A fault that was on its way met nobody any more: it has not done what it was armed for.
     mutating func faultMissed(_ fault: Int, _ key: ExchangeKey) {
-        self.desk?.missed(fault, key)
+        self.planner?.missed(fault, key)
         if self.tellsRequests, let id = self.ofKey[key] {
             self.exchanges[id]?.request?.faults.removeAll { $0 == fault }
         }
     }
 
-    func endsExchange(_ fault: Int) -> Bool { self.desk?.specs[fault].kind.endsExchange ?? false }
+    func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.endsExchange ?? false }
 
     /// From now on nothing is armed any more, and links are as their phones' ways begin.
     mutating func heal() {
-        self.desk = nil
+        self.planner = nil
         self.links = self.links.healed
     }
 
@@ -208,12 +208,12 @@ struct ServerContext: Sendable {
 
     // MARK: Observations
 
-    mutating func observe(_ sighting: BackendSighting, _ caller: Caller, at now: Instant) {
-        self.observe(Observation(at: now, device: caller.device, scan: caller.scan, what: .backend(sighting)))
+    mutating func observe(_ payload: BackendObservation, _ caller: Caller, at now: Instant) {
+        self.observe(Observation(at: now, device: caller.device, scan: caller.scan, what: .backend(payload)))
     }
 
     mutating func observe(_ observation: consuming Observation) {
-        if !observation.isRoutine { self.callers.saw(observation) }
+        if !observation.isRoutine { self.callers.record(observation) }
         // Apart, for those that need no look into them, which is a copy.
         if observation.side == .fault { self.countFiring(observation) }
         self.effects.append(.observe(observation))

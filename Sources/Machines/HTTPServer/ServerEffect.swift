@@ -21,7 +21,7 @@ package enum ServerEffect: Sendable {
     case observe(Observation)
     /// An effect on a connection to the upstream; only a gateway has one.
     indirect case upstream(UpstreamEffect)
-    /// A request is over. Only where somebody looks on (`ServingSetup.tellsRequests`).
+    /// A request is over. Only where somebody looks on (`HTTPServerConfiguration.tellsRequests`).
     indirect case served(ServedRequest)
 
     /// What stands where an effect was taken from.
@@ -40,7 +40,7 @@ package struct ServedRequest: Sendable {
     /// The `X-Device-ID` that it came with.
     package var deviceID: String?
     package var scan: ScanNumber
-    /// What it met, by their places in the scenario's list.
+    /// What it met, by their indexes in the scenario's list.
     package var faults: [Int] = []
 }
 
@@ -65,7 +65,7 @@ package enum UpstreamEffect: Sendable {
 package struct ForwardedRequest: Sendable {
     package var head: RequestHead
     package var resume: ResumePoint
-    /// The place of the phone's connection among those that are open.
+    /// The index of the phone's connection among those that are open.
     package var slot: UInt32
     /// All of it is there.
     package var isComplete: Bool

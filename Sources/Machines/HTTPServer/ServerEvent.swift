@@ -4,7 +4,7 @@ package import OriginServer
 package struct ConnectionID: Hashable, Sendable {
     /// Unique within a run, from 1: what observations call it.
     package let serial: UInt64
-    /// Its place among those that are open; used again when it is over.
+    /// Its index among those that are open; used again when it is over.
     package let slot: UInt32
 
     package init(serial: UInt64, slot: UInt32) {

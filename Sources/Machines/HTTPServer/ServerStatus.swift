@@ -69,22 +69,22 @@ extension Server {
             tokenLeftMs: job.isTokenRevoked ? 0 : left, events: job.events, streams: job.streams)
     }
 
-    private func status(ofFault place: Int, at now: Instant) -> ServerStatus.Fault {
-        let spec = self.context.faults[place]
-        let firings = self.context.firings[place]
+    private func status(ofFault index: Int, at now: Instant) -> ServerStatus.Fault {
+        let spec = self.context.faults[index]
+        let firings = self.context.firings[index]
         return ServerStatus.Fault(
-            id: spec.id, kind: spec.kind.name, on: spec.place.rawValue, fired: firings.count,
+            id: spec.id, kind: spec.kind.name, on: spec.target.rawValue, fired: firings.count,
             lastFiredMsAgo: firings.last.map { (now - $0).wholeMilliseconds },
-            window: spec.window.text(at: now), next: self.armed(place))
+            window: spec.window.text(at: now), next: self.armed(index))
     }
 
-    private func armed(_ place: Int) -> [ServerStatus.Fault.Armed] {
+    private func armed(_ index: Int) -> [ServerStatus.Fault.Armed] {
         var found: [ServerStatus.Fault.Armed] = []
         for connection in self.connections {
             guard found.count < Self.armedShownMax else { break }
             guard let exchange = connection.exchange, let key = exchange.key,
-                !exchange.acted.contains(place),
-                let armed = exchange.faults.first(where: { $0.fault == place })
+                !exchange.acted.contains(index),
+                let armed = exchange.faults.first(where: { $0.fault == index })
             else { continue }
             found.append(
                 ServerStatus.Fault.Armed(

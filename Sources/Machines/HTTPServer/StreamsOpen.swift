@@ -8,7 +8,7 @@ package struct StreamsOpen: Hashable, Sendable {
         self.most = most
     }
 
-    mutating func saw(_ count: Int) {
+    mutating func record(_ count: Int) {
         self.least = min(self.least, count)
         self.most = max(self.most, count)
     }

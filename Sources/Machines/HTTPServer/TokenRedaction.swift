@@ -93,13 +93,13 @@ struct TokenRedaction: Sendable {
     private static func runs(in bytes: ArraySlice<UInt8>, of isMember: (UInt8) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start: Int?
-        func end(at place: Int) {
+        func end(at index: Int) {
             // Kept one by one, what is too short for a token could be larger than the text.
-            if let first = start, place - first >= Self.tokenBytesMin { runs.append(first..<place) }
+            if let first = start, index - first >= Self.tokenBytesMin { runs.append(first..<index) }
             start = nil
         }
-        for place in bytes.indices {
-            if isMember(bytes[place]) { start = start ?? place } else { end(at: place) }
+        for index in bytes.indices {
+            if isMember(bytes[index]) { start = start ?? index } else { end(at: index) }
         }
         end(at: bytes.endIndex)
         return runs
@@ -121,8 +121,8 @@ struct TokenRedaction: Sendable {
     private static func digits(of ordinal: Int, like token: ArraySlice<UInt8>) -> [UInt8] {
         var left = ordinal
         var digits = Array(token)
-        for place in digits.indices.reversed() where self.isAlphanumeric(digits[place]) {
-            digits[place] = UInt8(ascii: "0") + UInt8(left % 10)
+        for index in digits.indices.reversed() where self.isAlphanumeric(digits[index]) {
+            digits[index] = UInt8(ascii: "0") + UInt8(left % 10)
             left /= 10
         }
         return digits

@@ -6,9 +6,9 @@ import Talaria
 
 extension ActiveScan.Stage {
     /// The upload was answered with a job.
-    func accepted(_ ticket: StoreTicket) -> Self {
+    func accepted(_ writeID: WriteID) -> Self {
         guard case .uploading = self else { self.isIllegal("accepted") }
-        return .recording(ticket)
+        return .recording(writeID)
     }
 
     /// The stream is requested, for the first time or again.

@@ -23,7 +23,7 @@ struct ActiveScan: Sendable {
         /// The photo is on its way. Leaves to `recording` or `filing`, or back to the queue.
         case uploading
         /// The job is known and its record not durable yet. Leaves to `opening` or `disconnected`, or back to the queue.
-        case recording(StoreTicket)
+        case recording(WriteID)
         /// The stream is requested. Leaves to `streaming` or `disconnected`, or back to the queue.
         case opening(JobStream, LossEpisode?)
         /// Events come. Leaves to `filing` or `unfetched` by a terminal event, to `disconnected`, or back to the queue.
@@ -42,7 +42,7 @@ struct ActiveScan: Sendable {
 
     /// What a phone keeps over all connections to the stream of one job.
     struct JobStream: Sendable {
-        var remembered = RememberedEvents()
+        var remembered = SeenEvents()
         var backoff = Backoff()
         /// Refusals with a status that the contract does not name.
         var refusals = 0
@@ -65,7 +65,7 @@ struct ActiveScan: Sendable {
 
     /// An outcome on its way to the disk.
     struct Filing: Sendable {
-        let ticket: StoreTicket
+        let writeID: WriteID
         var outcome: Outcome
         /// The attempt number of the job's DELETE, reserved in the write of the outcome.
         let cleanupAttempt: UInt32?
@@ -78,7 +78,7 @@ struct ActiveScan: Sendable {
     }
 
     struct UnobservedBook: Sendable {
-        var ticket: StoreTicket
+        var writeID: WriteID
         var ordinal: Int
         var book: Book
     }

@@ -36,7 +36,7 @@ extension App {
             return
         }
         self.cleanups.append(
-            Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(StoreTicket(self.lastTicket))))
+            Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(WriteID(self.lastWriteID))))
     }
 
     /// Whether another scan has a job of the same id by now, which a DELETE would hit.
@@ -48,7 +48,7 @@ extension App {
             && !self.active[index].stage.isCleaning
         {
             self.observe(
-                .jobAbandoned(job: job.jobId, cause: RecentJobs.reusedCause), of: scan, at: now,
+                .jobAbandoned(job: job.jobId, cause: RecentJobIDs.reusedCause), of: scan, at: now,
                 into: &effects)
             return true
         }

@@ -7,17 +7,17 @@ import Talaria
 extension App {
     /// Changes nothing. A phone that was only lent for it would be copied wherever something of its own is told.
     mutating func observe(
-        _ what: PhoneSighting, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
+        _ what: PhoneObservation, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         effects.append(
             .app(.observe(Observation(at: now, device: self.number, scan: scan, what: .phone(what)))))
     }
 
-    mutating func store(_ change: StoreChange, into effects: inout [PhoneEffect]) -> StoreTicket {
-        self.lastTicket += 1
-        let ticket = StoreTicket(self.lastTicket)
-        effects.append(.app(.store(change, ticket)))
-        return ticket
+    mutating func store(_ change: StoreChange, into effects: inout [PhoneEffect]) -> WriteID {
+        self.lastWriteID += 1
+        let writeID = WriteID(self.lastWriteID)
+        effects.append(.app(.store(change, writeID)))
+        return writeID
     }
 
     /// A write for which nothing waits.

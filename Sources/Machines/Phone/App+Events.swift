@@ -202,7 +202,7 @@ extension App {
     /// An event that changes nothing but the id to resume from.
     private mutating func ignored(
         _ event: SSEEvent, name: String, isMalformed: Bool, _ index: Int,
-        _ novelty: RememberedEvents.Novelty, at now: Instant,
+        _ novelty: SeenEvents.Novelty, at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
         self.observe(

@@ -5,7 +5,7 @@ import Talaria
 // The path of the network.
 
 extension App {
-    /// Without a path nothing is tried. Every request is given up; its connection is left without a goodbye.
+    /// Without a path nothing is tried. Every request is given up; its connection is left without a close.
     mutating func pathLost(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.pathAvailable else { return }
         self.pathAvailable = false
@@ -33,7 +33,7 @@ extension App {
         }
     }
 
-    /// Nothing is heard any more of what was asked: its connections are left without a goodbye.
+    /// Nothing is heard any more of what was asked: its connections are left without a close.
     private mutating func giveUpRequests(
         _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {

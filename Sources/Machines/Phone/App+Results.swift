@@ -142,9 +142,9 @@ extension App {
                 self.observe(.bookRepeated(ordinal: ordinal), of: scan, at: now, into: &effects)
                 continue
             }
-            let ticket = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
+            let writeID = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
             self.active[index].scan.record.booksApplied.append(ordinal)
-            unobserved.append(ActiveScan.UnobservedBook(ticket: ticket, ordinal: ordinal, book: book))
+            unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
         }
         self.active[index].scan.record.completed = true
         self.file(.completed(unobserved), index, into: &effects)
@@ -169,9 +169,9 @@ extension App {
         if self.profile.cleanup, self.active[index].scan.record.job != nil {
             attempt = self.active[index].scan.nextAttempt(.cleanup)
         }
-        let ticket = self.store(.put(self.active[index].scan.record), into: &effects)
+        let writeID = self.store(.put(self.active[index].scan.record), into: &effects)
         self.active[index].stage = self.active[index].stage.decided(
-            ActiveScan.Filing(ticket: ticket, outcome: outcome, cleanupAttempt: attempt))
+            ActiveScan.Filing(writeID: writeID, outcome: outcome, cleanupAttempt: attempt))
     }
 
     mutating func observeDurableBooks(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
@@ -179,7 +179,7 @@ extension App {
             case .completed(let books) = filing.outcome, !books.isEmpty
         else { return }
         let scan = self.active[index].number
-        let left = books.drop { $0.ticket <= self.durable }
+        let left = books.drop { $0.writeID <= self.durable }
         for book in books[..<left.startIndex] {
             self.observe(
                 .bookAdded(ordinal: book.ordinal, book: book.book), of: scan, at: now, into: &effects)

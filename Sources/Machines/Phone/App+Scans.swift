@@ -18,7 +18,7 @@ extension App {
             self.queue.insert(
                 WaitingScan(
                     scan: scan, cause: WaitingCause(rawValue: record.cause) ?? .interrupted, hold: .none,
-                    floor: now, ticket: StoreTicket(0), isAnnounced: true))
+                    floor: now, writeID: WriteID(0), isAnnounced: true))
         }
         self.observe(.launched(restored: self.waiting.count), of: .none, at: now, into: &effects)
         for (scan, cause) in self.waiting {
@@ -50,11 +50,11 @@ extension App {
             uploadDueUnixNs: self.unixNanoseconds(at: scheduled), job: nil, booksApplied: [],
             cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
             retryableErrors: 0, completed: false, refusal: nil)
-        let ticket = self.store(.put(record), into: &effects)
+        let writeID = self.store(.put(record), into: &effects)
         let scan = Scan(record: record, scheduled: scheduled)
         self.queue.insert(
             WaitingScan(
-                scan: scan, cause: cause, hold: .none, floor: now, ticket: ticket, isAnnounced: false))
+                scan: scan, cause: cause, hold: .none, floor: now, writeID: writeID, isAnnounced: false))
     }
 
     /// Why a scan would wait now even with a slot to be had.
@@ -92,7 +92,7 @@ extension App {
         _ = self.queue.remove(at: index)
         // Shown once it is durable: a process that dies before finds the scan as it was.
         let settled = StoreChange.settled(number, .refused(code: AppLimits.photoUnusableCode))
-        self.rejected.append(RejectedScan(scan: number, ticket: self.store(settled, into: &effects)))
+        self.rejected.append(RejectedScan(scan: number, writeID: self.store(settled, into: &effects)))
         self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
     }
 
@@ -212,9 +212,10 @@ extension App {
         }
         scan.record.cause = cause.rawValue
         if self.preview?.scan == number { self.preview = nil }
-        let ticket = self.store(.put(scan.record), into: &effects)
+        let writeID = self.store(.put(scan.record), into: &effects)
         self.queue.insert(
-            WaitingScan(scan: scan, cause: cause, hold: hold, floor: floor, ticket: ticket, isAnnounced: true)
+            WaitingScan(
+                scan: scan, cause: cause, hold: hold, floor: floor, writeID: writeID, isAnnounced: true)
         )
         self.observe(.queued(cause), of: number, at: now, into: &effects)
         self.leaveSlot(of: number, at: now, into: &effects)
@@ -243,16 +244,16 @@ extension App {
 
     // MARK: Store
 
-    mutating func stored(_ ticket: StoreTicket, at now: Instant, into effects: inout [PhoneEffect]) {
-        precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
-        self.durable = max(self.durable, ticket)
+    mutating func stored(_ writeID: WriteID, at now: Instant, into effects: inout [PhoneEffect]) {
+        precondition(writeID.raw <= self.lastWriteID, "a ticket that was never given")
+        self.durable = max(self.durable, writeID)
         for index in self.queue.scans.indices
-        where !self.queue.scans[index].isAnnounced && self.queue.scans[index].ticket <= self.durable {
+        where !self.queue.scans[index].isAnnounced && self.queue.scans[index].writeID <= self.durable {
             self.queue.update(at: index) { $0.isAnnounced = true }
             let (scan, cause) = (self.queue.scans[index].scan.number, self.queue.scans[index].cause)
             self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
-        while let rejected = self.rejected.first, rejected.ticket <= self.durable {
+        while let rejected = self.rejected.first, rejected.writeID <= self.durable {
             self.rejected.removeFirst()
             self.observe(
                 .refused(code: AppLimits.photoUnusableCode, cause: .photo), of: rejected.scan, at: now,
@@ -263,9 +264,9 @@ extension App {
             guard let index = self.activeIndex(number) else { continue }
             self.observeDurableBooks(index, at: now, into: &effects)
             switch self.active[index].stage {
-            case .recording(let ticket) where ticket <= self.durable:
+            case .recording(let writeID) where writeID <= self.durable:
                 self.jobRecorded(number, at: now, into: &effects)
-            case .filing(let filing) where filing.ticket <= self.durable:
+            case .filing(let filing) where filing.writeID <= self.durable:
                 self.filed(number, filing, at: now, into: &effects)
             case .recording, .filing, .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched,
                 .cleaning:
@@ -277,10 +278,10 @@ extension App {
     /// A capture that finds no room for its record is refused at once, and shown: it is never kept in memory only.
     /// Every other write stays where it is, in memory, and what waits for it goes on waiting.
     mutating func storeFailed(
-        _ ticket: StoreTicket, at now: Instant, into effects: inout [PhoneEffect]
+        _ writeID: WriteID, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        precondition(ticket.raw <= self.lastTicket, "a ticket that was never given")
-        guard let index = self.queue.scans.firstIndex(where: { !$0.isAnnounced && $0.ticket == ticket })
+        precondition(writeID.raw <= self.lastWriteID, "a ticket that was never given")
+        guard let index = self.queue.scans.firstIndex(where: { !$0.isAnnounced && $0.writeID == writeID })
         else { return }
         var scan = self.queue.remove(at: index).scan
         Self.release(&scan, into: &effects)

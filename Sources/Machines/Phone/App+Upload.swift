@@ -86,8 +86,8 @@ extension App {
         self.active[index].scan.record.job = job
         // The number of the first stream request is reserved in the same write.
         _ = self.active[index].scan.nextAttempt(.stream)
-        let ticket = self.store(.put(self.active[index].scan.record), into: &effects)
-        self.active[index].stage = self.active[index].stage.accepted(ticket)
+        let writeID = self.store(.put(self.active[index].scan.record), into: &effects)
+        self.active[index].stage = self.active[index].stage.accepted(writeID)
     }
 
     /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.
@@ -99,7 +99,7 @@ extension App {
         notes.add(
             "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
-        self.abandonCleanups(ofJob: id, cause: RecentJobs.reusedCause, at: now, into: &effects)
+        self.abandonCleanups(ofJob: id, cause: RecentJobIDs.reusedCause, at: now, into: &effects)
     }
 
     private mutating func uploadAgain(

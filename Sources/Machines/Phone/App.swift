@@ -37,12 +37,12 @@ package struct App: Sendable {
     /// Scans whose photos cannot be used, and of which that is not durable yet, in the order of their tickets.
     var rejected: [RejectedScan] = []
     var exchanges: [Exchange] = []
-    var durable = StoreTicket(0)
-    var lastTicket: UInt64 = 0
+    var durable = WriteID(0)
+    var lastWriteID: UInt64 = 0
     var lastRequest: UInt64 = 0
     /// What the user sees of the photo that was segmented last: one for the whole phone, however many jobs send one.
     var preview: Preview?
-    var recentJobs = RecentJobs()
+    var recentJobs = RecentJobIDs()
     /// Reused, so that an event of a stream costs no buffer.
     var items: [SSEItem] = []
 
@@ -103,7 +103,7 @@ package struct App: Sendable {
 
     struct RejectedScan: Hashable, Sendable {
         var scan: ScanNumber
-        var ticket: StoreTicket
+        var writeID: WriteID
     }
 
     // MARK: Events
@@ -142,10 +142,10 @@ package struct App: Sendable {
             self.replyFailed(id, failure, at: now, into: &effects)
         case .woke:
             self.passDeadlines(at: now, into: &effects)
-        case .stored(let ticket):
-            self.stored(ticket, at: now, into: &effects)
-        case .storeFailed(let ticket):
-            self.storeFailed(ticket, at: now, into: &effects)
+        case .stored(let writeID):
+            self.stored(writeID, at: now, into: &effects)
+        case .storeFailed(let writeID):
+            self.storeFailed(writeID, at: now, into: &effects)
         }
         precondition(self.phase != .off, "the first event of a phone is its launch")
         self.proceed(at: now, into: &effects)

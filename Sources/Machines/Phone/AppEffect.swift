@@ -9,11 +9,11 @@ package enum AppEffect: Hashable, Sendable {
     case releasePhoto(ScanNumber)
     case send(AppRequest)
     /// Gives up a request: nothing more is to be heard of it. Its connection is closed, or, without a path, left
-    /// without a goodbye.
+    /// without a close.
     case abort(RequestID)
     /// An append to the phone's journal. The phone answers the ticket with `.stored` once the change and everything before
     /// it is durable; the driver has no use for it.
-    case store(StoreChange, StoreTicket)
+    case store(StoreChange, WriteID)
     case observe(Observation)
 }
 
@@ -52,10 +52,10 @@ package struct AppRequest: Hashable, Sendable {
 }
 
 /// A position in the order of a phone's durable writes.
-package struct StoreTicket: Hashable, Comparable, Sendable {
+package struct WriteID: Hashable, Comparable, Sendable {
     package let raw: UInt64
     package init(_ raw: UInt64) { self.raw = raw }
-    package static func < (left: StoreTicket, right: StoreTicket) -> Bool { left.raw < right.raw }
+    package static func < (left: WriteID, right: WriteID) -> Bool { left.raw < right.raw }
 }
 
 /// One durable write. The driver appends it to the phone's journal, in order. What is large is kept aside: most writes only

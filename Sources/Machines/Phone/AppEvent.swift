@@ -26,7 +26,7 @@ package enum AppEvent: Sendable {
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost
     case pathReturned
-    /// The network changed under the phone: what was under way on the old path is lost without a goodbye. There is a
+    /// The network changed under the phone: what was under way on the old path is lost without a close. There is a
     /// new one at once, or `.pathReturned` tells when.
     case pathChanged(isAvailable: Bool)
     /// The app leaves the screen, or the run ends: clean up what runs, within `AppLimits.backgroundTime`; put
@@ -48,10 +48,10 @@ package enum AppEvent: Sendable {
     /// Everything up to and including this ticket is durable. A driver that kills a phone hands out the tickets that
     /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
     /// seen there.
-    case stored(StoreTicket)
+    case stored(WriteID)
     /// There is no room for this write. The driver keeps it, and all that follow, and writes them when there is; what
     /// was written before and is not durable yet becomes so.
-    case storeFailed(StoreTicket)
+    case storeFailed(WriteID)
 }
 
 /// The head of an answer, as far as a phone looks at it.

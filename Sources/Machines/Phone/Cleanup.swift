@@ -20,7 +20,7 @@ struct Cleanup: Sendable {
 
     enum State: Hashable, Sendable {
         /// What makes the job dispensable is not durable yet. Leaves to `waiting`.
-        case blocked(StoreTicket)
+        case blocked(WriteID)
         /// Waiting out a backoff, or for a path. `attempt` is set where the number is reserved already. Leaves to `sent`.
         case waiting(until: Instant, floor: Instant, attempt: UInt32?)
         /// Leaves to `waiting`, or is over.
@@ -46,9 +46,9 @@ struct Cleanup: Sendable {
         }
     }
 
-    mutating func stored(_ durable: StoreTicket, at now: Instant) {
+    mutating func stored(_ durable: WriteID, at now: Instant) {
         switch self.state {
-        case .blocked(let ticket) where ticket <= durable:
+        case .blocked(let writeID) where writeID <= durable:
             self.state = .waiting(until: now, floor: now, attempt: nil)
         case .blocked, .waiting, .sent:
             break

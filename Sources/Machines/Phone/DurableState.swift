@@ -5,9 +5,9 @@ package import Talaria
 /// driver has to share.
 package struct DurableState: Sendable {
     /// Unsettled scans, by their number.
-    private var records = OrderedTable<ScanNumber, DurableScan>()
+    private var records = SlotMap<ScanNumber, DurableScan>()
     /// The library.
-    package private(set) var books = OrderedTable<ResultKey, Book>()
+    package private(set) var books = SlotMap<ResultKey, Book>()
     /// Writes of a book that was there already. A correct phone makes none.
     package private(set) var booksDoubled = 0
     /// Settled scans in the order in which they were settled.

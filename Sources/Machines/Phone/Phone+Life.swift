@@ -81,7 +81,7 @@ extension Phone {
         if window.to == .distantFuture { self.timesForGood += 1 }
     }
 
-    private func observe(_ what: Sighting, at now: Instant, into effects: inout [PhoneEffect]) {
+    private func observe(_ what: ObservationPayload, at now: Instant, into effects: inout [PhoneEffect]) {
         effects.append(
             .observe(Observation(at: now, device: self.number, scan: .none, what: what)))
     }
@@ -175,7 +175,7 @@ extension Phone {
         self.write(into: &effects)
         effects.append(.flushNow)
         var wanted: [PhoneEffect] = []
-        self.app.handle(.stored(last.ticket), at: now, into: &wanted)
+        self.app.handle(.stored(last.writeID), at: now, into: &wanted)
         for case .app(.observe(let observation)) in wanted where observation.what.isOfStorage {
             effects.append(.observe(observation))
         }
@@ -206,15 +206,15 @@ extension Phone {
 
     /// A write becomes durable with the next flush.
     mutating func store(
-        _ change: StoreChange, _ ticket: StoreTicket, into effects: inout [PhoneEffect]
+        _ change: StoreChange, _ writeID: WriteID, into effects: inout [PhoneEffect]
     ) {
         if self.storage == nil {
-            effects.append(.app(.store(change, ticket)))
+            effects.append(.app(.store(change, writeID)))
         } else {
-            self.storage?.write(change, ticket)
+            self.storage?.write(change, writeID)
         }
         if self.unacknowledged == nil { effects.append(.flush) }
-        self.unacknowledged = ticket
+        self.unacknowledged = writeID
     }
 
     /// Hands over what was written since the last flush.
@@ -238,29 +238,29 @@ extension Phone {
         guard let written = self.storage?.unflushed, !written.isEmpty else { return }
         let keptCount = kept ?? self.drawKept(.storageFull)
         let rest = self.storage?.takeUnflushed(behind: keptCount) ?? []
-        self.unacknowledged = keptCount > 0 ? written[keptCount - 1].ticket : nil
-        for write in rest { self.holdBack(write.change, write.ticket) }
-        for write in rest { self.handle(app: .storeFailed(write.ticket), at: now, into: &effects) }
+        self.unacknowledged = keptCount > 0 ? written[keptCount - 1].writeID : nil
+        for write in rest { self.holdBack(write.change, write.writeID) }
+        for write in rest { self.handle(app: .storeFailed(write.writeID), at: now, into: &effects) }
     }
 
     private mutating func freeStorage(at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.phone(.storageFreed), at: now, into: &effects)
         let held = self.held
         self.held = []
-        for write in held { self.store(write.change, write.ticket, into: &effects) }
+        for write in held { self.store(write.change, write.writeID, into: &effects) }
     }
 
     /// A write for which there is no room stays with its process, and is made when there is. Of the last event ids of a
     /// scan only the newest is kept, so that a stream cannot fill the memory; of a settled scan nothing but that it is: a
     /// kill between its record and that would bring back a scan that was refused.
-    mutating func holdBack(_ change: StoreChange, _ ticket: StoreTicket) {
+    mutating func holdBack(_ change: StoreChange, _ writeID: WriteID) {
         switch change {
         case .lastEventID(let scan, _):
             if case .lastEventID(scan, _)? = self.held.last?.change { self.held.removeLast() }
         case .settled(let scan, _): self.held.removeAll { $0.change.isRecord(of: scan) }
         case .put, .book: break
         }
-        self.held.append(PendingWrite(change: change, ticket: ticket))
+        self.held.append(PendingWrite(change: change, writeID: writeID))
     }
 }
 

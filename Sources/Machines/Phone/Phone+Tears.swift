@@ -95,7 +95,7 @@ extension StoreChange {
     }
 }
 
-extension Sighting {
+extension ObservationPayload {
     /// Whether it says what is durable now, and not what the app does about it.
     var isOfStorage: Bool {
         switch self {

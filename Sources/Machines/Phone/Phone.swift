@@ -36,7 +36,7 @@ package struct Phone: Sendable {
     /// Nil where no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
     var storage: Storage?
     /// The last write that has not been acknowledged.
-    var unacknowledged: StoreTicket?
+    var unacknowledged: WriteID?
     /// Writes for which there is no room, in their order.
     var held: [PendingWrite] = []
     /// Records that this process has made durable; counted where the phone remembers.
@@ -103,9 +103,9 @@ package struct Phone: Sendable {
             self.handle(app: event, at: now, into: &effects)
         case .flushing: self.flush(at: now, into: &effects)
         case .flushed:
-            guard let ticket = self.unacknowledged else { return }
+            guard let writeID = self.unacknowledged else { return }
             self.unacknowledged = nil
-            self.handle(app: .stored(ticket), at: now, into: &effects)
+            self.handle(app: .stored(writeID), at: now, into: &effects)
         }
     }
 
@@ -116,19 +116,19 @@ package struct Phone: Sendable {
         self.app.handle(event, at: now, into: &effects)
         let end = effects.count
         // The app receives the failures once it is done with this event.
-        var failed: [StoreTicket] = []
+        var failed: [WriteID] = []
         var window: PhoneWindow?
         for index in first..<end where window == nil {
             guard case .app(let effect) = effects.take(index, leaving: .flush) else {
                 preconditionFailure("an app wants nothing of a phone but its own effects")
             }
             switch effect {
-            case .store(let change, let ticket):
+            case .store(let change, let writeID):
                 if self.timesFull > 0 {
-                    self.holdBack(change, ticket)
-                    failed.append(ticket)
+                    self.holdBack(change, writeID)
+                    failed.append(writeID)
                 } else {
-                    self.store(change, ticket, into: &effects)
+                    self.store(change, writeID, into: &effects)
                 }
                 if case .settled(let scan, _) = change { self.settled(scan, into: &effects) }
             case .observe(let observation):
@@ -140,7 +140,7 @@ package struct Phone: Sendable {
         }
         effects.removeSubrange(first..<end)
         if let window { self.enter(window, kept: nil, at: now, into: &effects) }
-        for ticket in failed { self.handle(app: .storeFailed(ticket), at: now, into: &effects) }
+        for writeID in failed { self.handle(app: .storeFailed(writeID), at: now, into: &effects) }
     }
 
     // MARK: The user
@@ -245,5 +245,5 @@ package struct DeferredCapture: Hashable, Sendable {
 /// A write of the app that is not durable.
 struct PendingWrite: Sendable {
     let change: StoreChange
-    let ticket: StoreTicket
+    let writeID: WriteID
 }

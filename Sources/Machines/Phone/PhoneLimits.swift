@@ -8,6 +8,6 @@ package enum PhoneLimits {
     /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
     /// goes nowhere.
     package static let oldPathTime = Interval.seconds(30)
-    /// What phones get at the end of a run to say goodbye to the backend.
-    package static let farewellTime = Interval.seconds(3)
+    /// What phones get at the end of a run to finish their cleanup requests and close their connections.
+    package static let shutdownTime = Interval.seconds(3)
 }

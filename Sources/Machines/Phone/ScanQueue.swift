@@ -10,7 +10,7 @@ struct WaitingScan: Sendable {
     /// What a server asked to wait; nothing shortens it.
     var floor: Instant
     /// The write that must be durable before anything is sent for this scan.
-    var ticket: StoreTicket
+    var writeID: WriteID
     /// Whether it was observed as queued; a new capture is once its first record is durable.
     var isAnnounced: Bool
 
@@ -82,7 +82,7 @@ struct ScanQueue: Sendable {
     /// What the queue may go by when it looks for the next scan.
     struct Conditions {
         var now: Instant
-        var durable: StoreTicket
+        var durable: WriteID
         /// Before all uploads.
         var gate: RateGate
         /// Before everything: the path has only just returned.
@@ -94,7 +94,7 @@ struct ScanQueue: Sendable {
         guard self.decidedCount > 0, conditions.opensAt <= conditions.now else { return nil }
         for index in self.scans.indices
         where self.scans[index].scan.work == .finish && self.scans[index].isReady(at: conditions.now)
-            && self.scans[index].ticket <= conditions.durable
+            && self.scans[index].writeID <= conditions.durable
         {
             return index
         }
@@ -108,7 +108,7 @@ struct ScanQueue: Sendable {
         var uploadsHeld = !conditions.gate.isOpen(at: conditions.now)
         for index in self.scans.indices {
             guard let readyAt = self.scans[index].readyAt, readyAt <= conditions.now else { continue }
-            let isRecorded = self.scans[index].ticket <= conditions.durable
+            let isRecorded = self.scans[index].writeID <= conditions.durable
             switch self.scans[index].scan.work {
             case .finish: break
             case .follow:
@@ -137,7 +137,7 @@ struct ScanQueue: Sendable {
         guard hasSlot || self.decidedCount > 0 else { return nil }
         var earliest: Instant?
         for index in self.scans.indices {
-            guard var at = self.scans[index].readyAt, self.scans[index].ticket <= conditions.durable
+            guard var at = self.scans[index].readyAt, self.scans[index].writeID <= conditions.durable
             else { continue }
             switch self.scans[index].scan.work {
             case .follow, .finish: break

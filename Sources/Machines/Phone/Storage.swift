@@ -22,15 +22,15 @@ struct Storage: Sendable {
     /// Whether a fresh process would find the scan with that job.
     func holds(job: String, of scan: ScanNumber) -> Bool { self.durable.job(of: scan) == job }
 
-    mutating func write(_ change: StoreChange, _ ticket: StoreTicket) {
-        self.unflushed.append(PendingWrite(change: change, ticket: ticket))
+    mutating func write(_ change: StoreChange, _ writeID: WriteID) {
+        self.unflushed.append(PendingWrite(change: change, writeID: writeID))
     }
 
     /// Everything written is durable from now on, and is handed on in its order.
-    mutating func flush(_ handOn: (StoreChange, StoreTicket) -> Void) {
+    mutating func flush(_ handOn: (StoreChange, WriteID) -> Void) {
         for index in self.unflushed.indices {
             self.durable.apply(self.unflushed[index].change)
-            handOn(self.unflushed[index].change, self.unflushed[index].ticket)
+            handOn(self.unflushed[index].change, self.unflushed[index].writeID)
         }
         self.unflushed.clear()
     }

@@ -82,8 +82,8 @@ package final class Dashboard {
     package func show(_ moment: LiveMoment) { self.messages.post(.moment(moment)) }
 
     /// Renders the whole run after its verdict, while its reports are written.
-    package func judged(_ result: RunResult, _ chronicle: RunTimeline) {
-        self.messages.post(.judged(result, chronicle))
+    package func judged(_ result: RunResult, _ timeline: RunTimeline) {
+        self.messages.post(.judged(result, timeline))
     }
 
     /// Shows the end of the run. `close` follows.
@@ -147,11 +147,11 @@ package final class Dashboard {
                         if case .moment = $0 { true } else { false }
                     }
                     if isNewest { self.take(moment) }
-                case .judged(let result, let chronicle):
+                case .judged(let result, let timeline):
                     self.undrawn = nil
                     // Nothing is rendered while nobody follows.
                     guard self.server?.hasFollowers == true,
-                        let frame = self.page?.lastFrame(result, chronicle)
+                        let frame = self.page?.lastFrame(result, timeline)
                     else { continue }
                     self.server?.show(frame)
                 case .finish(let result):

@@ -13,7 +13,7 @@ package struct LiveMoment: Sendable {
     /// As far as it goes. Its metrics are those that the files do not hold, and it has no objectives.
     package var result: RunResult
     /// The timeline of the run, without the phones.
-    package var chronicle: RunTimeline
+    package var timeline: RunTimeline
     /// Captures that the scenario plans; nil where that depends on the backend.
     package var scansPlanned: Int?
     package var lastArrival: Instant
@@ -22,13 +22,13 @@ package struct LiveMoment: Sendable {
     package var latenessMost: Interval?
 
     package init(
-        at: Instant, measured: Instant, result: RunResult, chronicle: RunTimeline, scansPlanned: Int?,
+        at: Instant, measured: Instant, result: RunResult, timeline: RunTimeline, scansPlanned: Int?,
         lastArrival: Instant, phonesOffline: Int, latenessMost: Interval?
     ) {
         self.at = at
         self.measured = measured
         self.result = result
-        self.chronicle = chronicle
+        self.timeline = timeline
         self.scansPlanned = scansPlanned
         self.lastArrival = lastArrival
         self.phonesOffline = phonesOffline

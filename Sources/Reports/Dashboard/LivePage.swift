@@ -37,9 +37,9 @@ package struct LivePage {
         var result = moment.result
         result.metrics.add(self.series.table)
         result.slos = self.series.results(result.metrics).map(\.soFar)
-        let told = max(moment.chronicle.until, moment.at - Self.observationLag)
+        let told = max(moment.timeline.until, moment.at - Self.observationLag)
         var report = RunReport(
-            live: result, moment.chronicle.shown(at: told, windowsMax: Self.windowsMax),
+            live: result, moment.timeline.shown(at: told, windowsMax: Self.windowsMax),
             tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width)
         report.latenessMost = moment.latenessMost
         let page = HTMLPage(live: report)
@@ -51,11 +51,11 @@ package struct LivePage {
     }
 
     /// The whole run after its verdict.
-    package mutating func lastFrame(_ result: RunResult, _ chronicle: RunTimeline) -> LiveFrame {
+    package mutating func lastFrame(_ result: RunResult, _ timeline: RunTimeline) -> LiveFrame {
         self.series.read(before: .distantFuture)
         let page = HTMLPage(
             RunReport(
-                live: result, chronicle.shown(windowsMax: Self.windowsMax),
+                live: result, timeline.shown(windowsMax: Self.windowsMax),
                 tracks: self.series.tracks(until: .distantFuture), width: self.series.width))
         let head = Self.lastHead(result)
         return LiveFrame(title: head.title, parts: head.parts + page.liveParts)
@@ -221,8 +221,8 @@ extension HTMLPage {
 
     private func tiles(_ moment: LiveMoment, processor: Double?) -> String {
         let scans = self.result.totals.scans
-        let last = self.chronicle.windows.last
-        let seconds = Double(self.chronicle.width.nanoseconds) / 1_000_000_000
+        let last = self.timeline.windows.last
+        let seconds = Double(self.timeline.width.nanoseconds) / 1_000_000_000
         func rate(_ count: Int?) -> String {
             count.map { TimeChart.plain((Double($0) / seconds * 10).rounded() / 10) } ?? "–"
         }
@@ -262,7 +262,7 @@ extension HTMLPage {
 extension SLOResult {
     /// The result while the run is in progress. An objective without data, or with a count that may still grow, is not judged.
     var soFar: SLOResult {
-        guard !self.noData else { return self.told(actual: "–", passed: nil) }
+        guard !self.noData else { return self.recorded(actual: "–", passed: nil) }
         guard self.passed == false, case .number(let value) = self.value,
             case .number(let limit) = self.slo.condition.threshold
         else { return self }
@@ -272,6 +272,6 @@ extension SLOResult {
             case .equal: value < limit
             case .greater, .greaterOrEqual, .notEqual: true
             }
-        return mayStillHold ? self.told(actual: self.actual, passed: nil) : self
+        return mayStillHold ? self.recorded(actual: self.actual, passed: nil) : self
     }
 }

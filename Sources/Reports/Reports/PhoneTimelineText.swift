@@ -77,7 +77,7 @@ package enum PhoneTimelineText {
 
     /// The worst-affected phones as rows of a table with a header.
     package static func worst(_ run: PastRun, count: Int) -> [[String]] {
-        let marks = run.chronicle.worstPhones(count)
+        let marks = run.timeline.worstPhones(count)
         guard !marks.isEmpty else { return [] }
         let fleet = run.head.fleet
         let header = [

@@ -20,14 +20,14 @@ extension RunDirectory {
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others: they then say `exit`, and why.
     package func finish(
-        _ result: RunResult, _ chronicle: RunTimeline, failures: [OutputError.Failure] = [],
+        _ result: RunResult, _ timeline: RunTimeline, failures: [OutputError.Failure] = [],
         exitOnFailure exit: RunExit = .cannotWrite
     ) throws(OutputError) -> [String] {
-        try self.finish(result, chronicle, failures: failures, exitOnFailure: exit) { $0.files }
+        try self.finish(result, timeline, failures: failures, exitOnFailure: exit) { $0.files }
     }
 
     /// Writes the reports anew for another result. Those that cannot be written are no longer there.
-    package func rewrite(_ result: RunResult, _ chronicle: RunTimeline) {
-        self.rewrite(result, chronicle) { $0.files }
+    package func rewrite(_ result: RunResult, _ timeline: RunTimeline) {
+        self.rewrite(result, timeline) { $0.files }
     }
 }

@@ -87,7 +87,7 @@ package struct RunComparison: Sendable {
 
     /// Reads both runs, in windows of one width.
     package init(base: PastRun, new: PastRun, tolerance: Int64) {
-        let end = max(base.chronicle.until, new.chronicle.until)
+        let end = max(base.timeline.until, new.timeline.until)
         let seconds = max(1, end.nanoseconds / 1_000_000_000)
         let most = Int64(RunReport.trackWindowsMax)
         let width = Interval.seconds((seconds + most - 1) / most)

@@ -35,7 +35,7 @@ package final class CurlPool {
     private let inbox = Inbox()
     private var multis: [MultiHandle] = []
     private var lines: [PhoneLine]
-    // A transfer's place is its id's slot. Nil where a handle was given up.
+    // A transfer's index is its id's slot. Nil where a handle was given up.
     private var transfers: [Transfer?] = []
     private var generations: [UInt32] = []
     private var idle: [Transfer] = []

@@ -18,7 +18,7 @@ final class SocketTable {
     private var socketsOfPhone: [[Int32]]
     private var parkedOfPhone: [[Int32]]
     private let sourceAddresses: [String]
-    /// A socket whose peer has gone: put in a stolen socket's place, it reads as an end and takes no writing.
+    /// A socket whose peer has gone: put in a stolen socket's slot, it reads as an end and takes no writing.
     private var dead: Descriptor?
     /// Sockets that may be open and parked at a time; more are refused as the system would.
     var socketsMax = Int.max
@@ -71,31 +71,31 @@ final class SocketTable {
 
     /// Watches a socket for what libcurl wants now; an empty interest stops watching.
     func watch(_ socket: Int32, _ interest: Readiness, make: () -> Watch) {
-        let place = Int(socket)
-        guard self.entries.indices.contains(place), self.entries[place] != nil else { return }
-        if let watch = self.entries[place]?.watch {
+        let slot = Int(socket)
+        guard self.entries.indices.contains(slot), self.entries[slot] != nil else { return }
+        if let watch = self.entries[slot]?.watch {
             watch.interest = interest
         } else if !interest.isEmpty {
             let watch = make()
-            self.entries[place]?.watch = watch
+            self.entries[slot]?.watch = watch
             watch.interest = interest
         }
     }
 
     private func enter(_ socket: Int32, of phone: Int) {
-        let place = Int(socket)
-        while place >= self.entries.count { self.entries.append(nil) }
-        self.entries[place] = Entry(phone: phone)
+        let slot = Int(socket)
+        while slot >= self.entries.count { self.entries.append(nil) }
+        self.entries[slot] = Entry(phone: phone)
         self.socketsOfPhone[phone].append(socket)
         self.counts.socketsOpenNow += 1
     }
 
     private func forget(_ socket: Int32) -> Entry? {
-        let place = Int(socket)
-        guard self.entries.indices.contains(place), let entry = self.entries[place] else { return nil }
+        let slot = Int(socket)
+        guard self.entries.indices.contains(slot), let entry = self.entries[slot] else { return nil }
         // Before the number can be closed or name something else.
         entry.watch?.cancel()
-        self.entries[place] = nil
+        self.entries[slot] = nil
         self.socketsOfPhone[entry.phone].removeAll { $0 == socket }
         self.counts.socketsOpenNow -= 1
         return entry
@@ -108,7 +108,7 @@ final class SocketTable {
     func park(_ phone: Int) {
         for socket in self.liveSockets(of: phone) {
             let kept = shim_duplicate(socket, 0)
-            guard kept >= 0, self.replaceByDead(socket) else {
+            guard kept >= 0, self.replaceWithClosed(socket) else {
                 if kept >= 0 { shim_close(kept) }
                 // No descriptor to spare. A socket in use can still be kept when libcurl lets go of it.
                 self.entries[Int(socket)]?.isDiverted = true
@@ -129,7 +129,7 @@ final class SocketTable {
     func hangUp(_ phone: Int, by how: HangUp) {
         for socket in self.liveSockets(of: phone) {
             if how == .reset { StreamSocket.resetOnClose(socket) }
-            if !self.replaceByDead(socket) { shim_shut_down(socket) }
+            if !self.replaceWithClosed(socket) { shim_shut_down(socket) }
         }
     }
 
@@ -144,7 +144,7 @@ final class SocketTable {
     }
 
     /// The socket's number names the dead socket from now on; what it named is closed if it has no other name.
-    private func replaceByDead(_ socket: Int32) -> Bool {
+    private func replaceWithClosed(_ socket: Int32) -> Bool {
         // The kernel's poll set knows the open socket, not the number: it must forget it while both still agree.
         self.entries[Int(socket)]?.watch?.cancel()
         guard self.makeDead(), let dead = self.dead?.number else { return false }

@@ -100,16 +100,16 @@ final class Transfer {
     func pause(_ isPaused: Bool) {
         guard self.isPaused != isPaused else { return }
         self.isPaused = isPaused
-        self.tellPauses()
+        self.applyPauses()
     }
 
     /// There is more to send than there was when libcurl asked.
     func wakeUpload() {
         self.upload?.wake()
-        self.tellPauses()
+        self.applyPauses()
     }
 
-    private func tellPauses() {
+    private func applyPauses() {
         let sending = self.upload?.isStarved == true ? CURLPAUSE_SEND : 0
         _ = unsafe curl_easy_pause(self.easy.raw, (self.isPaused ? CURLPAUSE_RECV : 0) | sending)
     }

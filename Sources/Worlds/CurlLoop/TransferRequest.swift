@@ -47,7 +47,7 @@ package struct TransferRequest: Sendable {
         case reply = 16_384
     }
 
-    /// The phone's place in the pool, from 0. Its connections are its own.
+    /// The phone's index in the pool, from 0. Its connections are its own.
     package var phone: Int
     package var method: Method
     /// `http` or `https`; the host is that of the pool's target.

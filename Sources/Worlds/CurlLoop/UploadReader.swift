@@ -24,7 +24,7 @@ final class UploadReader {
         return done
     }
 
-    /// False for a place outside the content.
+    /// False for a position outside the content.
     func seek(to offset: Int) -> Bool {
         guard (0...self.source.count).contains(offset) else { return false }
         self.offset = offset

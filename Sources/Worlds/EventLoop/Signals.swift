@@ -29,7 +29,7 @@ extension Signal {
 /// Handles a signal on the loop's thread, as any other event, until it is let go.
 ///
 /// libevent keeps signals in one place: in a process only one loop may have signal watches at a time.
-package final class SignalWatch {
+package final class SignalHandler {
     private let loop: Loop
     private let handler: () -> Void
     private var event: EventHandle?
@@ -40,21 +40,21 @@ package final class SignalWatch {
         self.handler = handler
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         self.event = unsafe loop.base.makeEvent(
-            signal.number, EV_SIGNAL | EV_PERSIST, { _, _, context in unsafe SignalWatch.arrived(context) },
+            signal.number, EV_SIGNAL | EV_PERSIST, { _, _, context in unsafe SignalHandler.arrived(context) },
             context)
         self.event?.add()
     }
 
     @unsafe private static func arrived(_ context: UnsafeMutableRawPointer?) {
         guard let context = unsafe context else { return }
-        let watch = unsafe Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue()
+        let watch = unsafe Unmanaged<SignalHandler>.fromOpaque(context).takeUnretainedValue()
         withExtendedLifetime(watch) { watch.handler() }
     }
 }
 
 extension Loop {
-    package func onSignal(_ signal: Signal, handler: @escaping () -> Void) -> SignalWatch {
-        SignalWatch(loop: self, signal: signal, handler: handler)
+    package func onSignal(_ signal: Signal, handler: @escaping () -> Void) -> SignalHandler {
+        SignalHandler(loop: self, signal: signal, handler: handler)
     }
 }
 

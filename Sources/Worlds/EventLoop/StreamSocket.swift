@@ -73,7 +73,7 @@ package enum StreamSocket {
     package static func setReceiveBuffer(_ socket: Int32, bytes: Int32) { shim_receive_buffer(socket, bytes) }
 
     /// Closing the socket will send RST and throw away what is not sent yet: wait for `unsentBytes` to be 0 first
-    /// when the place of the reset matters.
+    /// when the position of the reset matters.
     package static func resetOnClose(_ socket: Int32) { shim_linger_zero(socket) }
 
     /// Sends FIN; reading goes on.

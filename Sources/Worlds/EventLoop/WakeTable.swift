@@ -1,6 +1,6 @@
 package import SimBase
 
-/// Wake-ups for thousands of keys (small integers, such as a phone's place in its shard), on one timer of the loop.
+/// Wake-ups for thousands of keys (small integers, such as a phone's index in its shard), on one timer of the loop.
 ///
 /// Each key has at most one moment; setting replaces, and pushing back costs next to nothing: see `WakeQueue`.
 package final class WakeTable {

@@ -198,21 +198,21 @@ extension Fleet: TransferDelegate {
             return
         }
         let id = self.phones[phone].requests.remove(at: index).id
-        if self.plan.observesNetwork { self.observe(NetworkSighting(end.stats), of: phone, at: moment) }
+        if self.plan.observesNetwork { self.observe(NetworkObservation(end.stats), of: phone, at: moment) }
         self.send(end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id), toAppOf: phone)
     }
 }
 
 extension Fleet {
-    private func observe(_ sighting: NetworkSighting, of phone: Int, at moment: Instant) {
-        guard sighting.connect != nil || sighting.firstByte != nil else { return }
+    private func observe(_ payload: NetworkObservation, of phone: Int, at moment: Instant) {
+        guard payload.connect != nil || payload.firstByte != nil else { return }
         self.observe(
             Observation(
-                at: moment, device: self.phones[phone].number, scan: .none, what: .network(sighting)))
+                at: moment, device: self.phones[phone].number, scan: .none, what: .network(payload)))
     }
 }
 
-extension NetworkSighting {
+extension NetworkObservation {
     fileprivate init(_ stats: TransferStats) {
         func step(from start: Interval, to end: Interval) -> Interval? {
             stats.isNewConnection && end > .zero ? max(.zero, end - start) : nil

@@ -51,10 +51,10 @@ final class Fleet {
     private var lateness = HDRHistogram()
     private var phase = Phase.running
     private var failure: FleetFailure?
-    private var farewellsCut = 0
+    private var shutdownsTimedOut = 0
     var captured = 0
     var photosRejected = 0
-    /// By the photo: what the desk made of it, for groups that have each photo prepared once.
+    /// By the photo: what the queue made of it, for groups that have each photo prepared once.
     var prepared: [PreparedPhoto?]
 
     /// What the fleet is about.
@@ -64,7 +64,7 @@ final class Fleet {
         /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group
         /// has settled one and thinks of the next.
         case draining(until: Instant)
-        /// Every phone says goodbye. Leaves to `over`.
+        /// Every phone shuts down. Leaves to `over`.
         case suspending(until: Instant)
         case over
     }
@@ -236,7 +236,7 @@ final class Fleet {
         case .suspending, .over: return
         }
         let now = self.loop.now()
-        self.phase = .suspending(until: now + PhoneLimits.farewellTime)
+        self.phase = .suspending(until: now + PhoneLimits.shutdownTime)
         for phone in self.phones.indices { self.send(.runEnded, to: phone) }
         self.checkEnd()
     }
@@ -259,7 +259,7 @@ final class Fleet {
         self.phones.indices.allSatisfy { self.phones[$0].machine.isQuiescent }
     }
 
-    /// Phones say goodbye, or have: nothing new happens to them.
+    /// Phones shut down, or have: nothing new happens to them.
     var isEnding: Bool {
         switch self.phase {
         case .running, .draining: false
@@ -275,7 +275,7 @@ final class Fleet {
 
     private func finish() {
         self.phase = .over
-        self.farewellsCut = self.phones.count { !$0.machine.isQuiescent }
+        self.shutdownsTimedOut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
         do throws(SystemError) { try self.journal.sync() } catch {
@@ -290,7 +290,7 @@ final class Fleet {
                     failure: self.failure, captured: self.captured,
                     capturesDeferred: self.phones.reduce(0) { $0 + $1.machine.deferred.count },
                     closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
-                    farewellsCut: self.farewellsCut,
+                    shutdownsTimedOut: self.shutdownsTimedOut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
                 observations: self.observationsMade))
         self.loop.stop()

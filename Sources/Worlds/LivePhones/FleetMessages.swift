@@ -107,8 +107,8 @@ package struct FleetOutcome: Sendable {
     package var closedDue: Int
     /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
     package var arrivalsLate: Int
-    /// Phones that were still saying goodbye when their time was over.
-    package var farewellsCut: Int
+    /// Phones whose shutdown was cut off by its time limit.
+    package var shutdownsTimedOut: Int
     /// How late timers ran.
     package var lateness: HDRHistogram
     package var curl: CurlPoolCounts
@@ -116,7 +116,7 @@ package struct FleetOutcome: Sendable {
 
     package init(
         failure: FleetFailure?, captured: Int, capturesDeferred: Int, closedDue: Int, arrivalsLate: Int,
-        farewellsCut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
+        shutdownsTimedOut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
@@ -124,7 +124,7 @@ package struct FleetOutcome: Sendable {
         self.capturesDeferred = capturesDeferred
         self.closedDue = closedDue
         self.arrivalsLate = arrivalsLate
-        self.farewellsCut = farewellsCut
+        self.shutdownsTimedOut = shutdownsTimedOut
         self.lateness = lateness
         self.curl = curl
         self.photosRejected = photosRejected
@@ -134,7 +134,7 @@ package struct FleetOutcome: Sendable {
     init(failure: FleetFailure?) {
         self.init(
             failure: failure, captured: 0, capturesDeferred: 0, closedDue: 0, arrivalsLate: 0,
-            farewellsCut: 0, lateness: HDRHistogram(),
+            shutdownsTimedOut: 0, lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
     }
 
@@ -144,7 +144,7 @@ package struct FleetOutcome: Sendable {
         self.capturesDeferred += other.capturesDeferred
         self.closedDue += other.closedDue
         self.arrivalsLate += other.arrivalsLate
-        self.farewellsCut += other.farewellsCut
+        self.shutdownsTimedOut += other.shutdownsTimedOut
         self.lateness.add(other.lateness)
         self.curl.add(other.curl)
         self.photosRejected += other.photosRejected
@@ -155,6 +155,6 @@ package struct FleetOutcome: Sendable {
 package enum FleetOrder: Sendable {
     /// No more captures; suspend every phone and end.
     case stop
-    /// From the photo desk.
+    /// From the preprocessing queue.
     case photo(PreprocessingQueue.Done)
 }

@@ -95,7 +95,7 @@ package final class FleetThreads {
 
     deinit { self.backlog.abandon() }
 
-    /// Ends captures; every phone says goodbye, bounded by `PhoneLimits.farewellTime`.
+    /// Ends captures; every phone shuts down, bounded by `PhoneLimits.shutdownTime`.
     package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true

@@ -7,22 +7,24 @@ import Talaria
 /// What the `refuse` faults of a scenario do to the requests of one thread's phones: such a request goes to a port
 /// that nobody listens on, whatever target the others go to.
 final class Refusals {
-    private var desk: FaultDesk
+    private var planner: FaultPlanner
     private var closed: Descriptor?
 
     /// Nil where the scenario refuses nothing.
     init?(_ faults: [FaultSpec], seed: UInt64) {
-        guard faults.contains(where: \.kind.isMetByPhone) else { return nil }
-        self.desk = FaultDesk(specs: faults, random: KeyedRandom(seed: seed), side: .phone)
+        guard faults.contains(where: \.kind.isHandledByPhone) else { return nil }
+        self.planner = FaultPlanner(specs: faults, random: KeyedRandom(seed: seed), side: .phone)
     }
 
     /// The closed port that this request is to be sent to; nil when none is.
     func port(
         for key: ExchangeKey, group: String, at now: Instant, into seen: inout [Observation]
     ) throws(SystemError) -> UInt16? {
-        guard let refusal = self.desk.open(key, group: group, at: now, into: &seen).first else { return nil }
+        guard let refusal = self.planner.open(key, group: group, at: now, into: &seen).first else {
+            return nil
+        }
         let port = try self.closedPort()
-        self.desk.fired(refusal.fault, key)
+        self.planner.fired(refusal.fault, key)
         seen.append(
             Observation(
                 at: now, device: key.device, scan: key.scan,

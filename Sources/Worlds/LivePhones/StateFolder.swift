@@ -124,7 +124,7 @@ package struct StateFolder: Sendable {
     // MARK: Reading
 
     /// The lines about each scan that is not settled.
-    private typealias ScanLines = [DeviceNumber: OrderedTable<UInt32, [[UInt8]]>]
+    private typealias ScanLines = [DeviceNumber: SlotMap<UInt32, [[UInt8]]>]
 
     private mutating func restore() throws(Failure) {
         let locations = StateJournal.Location.all(in: self.path)
@@ -150,7 +150,7 @@ package struct StateFolder: Sendable {
     }
 
     /// What was stored and is neither settled nor among the records. The library then tells their books.
-    private mutating func findLost(_ records: [DeviceNumber: OrderedTable<UInt32, DurableScan>]) {
+    private mutating func findLost(_ records: [DeviceNumber: SlotMap<UInt32, DurableScan>]) {
         for (device, stored) in self.stored {
             for scan in stored where records[device]?[scan] == nil {
                 self.booksOfLost[device, default: [:]][scan] = []
@@ -205,7 +205,7 @@ package struct StateFolder: Sendable {
                 folder.settled(subject.scan, by: subject.device)
                 return
             }
-            scanLines[subject.device, default: OrderedTable()].append(Array(bytes), to: subject.scan)
+            scanLines[subject.device, default: SlotMap()].append(Array(bytes), to: subject.scan)
         }
     }
 
@@ -214,9 +214,9 @@ package struct StateFolder: Sendable {
         guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
         let device = DeviceNumber(line.d)
         if let record = line.put {
-            scanLines[device, default: OrderedTable()].append(Array(bytes), to: record.scan)
+            scanLines[device, default: SlotMap()].append(Array(bytes), to: record.scan)
         } else if let scan = line.scan, line.id != nil {
-            scanLines[device, default: OrderedTable()].append(Array(bytes), to: scan)
+            scanLines[device, default: SlotMap()].append(Array(bytes), to: scan)
         } else if let scan = line.scan, line.settled != nil {
             scanLines[device]?[scan] = nil
             self.settled(scan, by: device)
@@ -225,15 +225,14 @@ package struct StateFolder: Sendable {
         }
     }
 
-    private mutating func replay(_ scanLines: ScanLines) -> [DeviceNumber: OrderedTable<UInt32, DurableScan>]
-    {
-        var records: [DeviceNumber: OrderedTable<UInt32, DurableScan>] = [:]
+    private mutating func replay(_ scanLines: ScanLines) -> [DeviceNumber: SlotMap<UInt32, DurableScan>] {
+        var records: [DeviceNumber: SlotMap<UInt32, DurableScan>] = [:]
         for (device, scans) in scanLines {
             for (scan, lines) in scans.entries {
                 var record: DurableScan?
                 for line in lines { self.replay(line[...], of: device, into: &record) }
                 guard let record, record.scan == scan else { continue }
-                records[device, default: OrderedTable()][scan] = record
+                records[device, default: SlotMap()][scan] = record
             }
         }
         return records
@@ -269,7 +268,7 @@ package struct StateFolder: Sendable {
     /// The library decides: a kill may have come between a book and its record.
     private mutating func restoreLibrary(
         _ location: StateJournal.Location,
-        into records: inout [DeviceNumber: OrderedTable<UInt32, DurableScan>]
+        into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]
     ) throws(Failure) {
         try self.eachLine(of: location.path(of: .library)) { folder, bytes in
             if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil,
@@ -317,7 +316,7 @@ package struct StateFolder: Sendable {
     }
 }
 
-extension OrderedTable where Value == [[UInt8]] {
+extension SlotMap where Value == [[UInt8]] {
     fileprivate mutating func append(_ line: [UInt8], to key: Key) {
         if self.update(key, { $0.append(line) }) == nil { self[key] = [line] }
     }

@@ -18,7 +18,7 @@ final class Connection {
     }
 
     let id: ConnectionID
-    private unowned let server: BackendServer
+    private unowned let server: SocketServer
     private let socket: Int32
     private var watch: Watch?
     private var timer: LoopTimer?
@@ -30,7 +30,7 @@ final class Connection {
     private var isRead = true
     private var isPeerDone = false
 
-    init(id: ConnectionID, socket: Int32, server: BackendServer) {
+    init(id: ConnectionID, socket: Int32, server: SocketServer) {
         self.id = id
         self.socket = socket
         self.server = server
@@ -40,7 +40,7 @@ final class Connection {
             if readiness.contains(.read) { self.readable() }
             if readiness.contains(.write) {
                 self.flush()
-                self.tellBacklog()
+                self.reportBacklog()
             }
             self.turn()
         }
@@ -61,7 +61,7 @@ final class Connection {
         self.unsent.append(contentsOf: bytes)
         self.flush()
         self.updateInterest()
-        self.tellBacklog()
+        self.reportBacklog()
     }
 
     func read(_ isRead: Bool) {
@@ -156,7 +156,7 @@ final class Connection {
         case .wouldBlock: break
         case .end:
             self.isPeerDone = true
-            self.server.tell(.ended(self.id))
+            self.server.handle(.ended(self.id))
         case .failed: self.close()
         }
     }
@@ -196,13 +196,13 @@ final class Connection {
     }
 
     /// Only when it is much, and when it is gone.
-    private func tellBacklog() {
+    private func reportBacklog() {
         guard self.server.wantsBacklogs, case .open = self.state else { return }
         let isMuch = self.unsentCount > ServerLimits.backlogToldMin
         guard isMuch || self.backlogTold > 0 && self.unsentCount == 0, self.unsentCount != self.backlogTold
         else { return }
         self.backlogTold = self.unsentCount
-        self.server.tell(.backlog(self.id, bytes: self.unsentCount))
+        self.server.handle(.backlog(self.id, bytes: self.unsentCount))
     }
 
     private func dropUnsent() {
@@ -223,7 +223,7 @@ final class Connection {
         }
         guard isOut || now - since >= ServerLimits.cutWaitMax else { return }
         self.dropUnsent()
-        self.server.tell(.cutDone(self.id))
+        self.server.handle(.cutDone(self.id))
         switch ending {
         case .reset:
             StreamSocket.resetOnClose(self.socket)

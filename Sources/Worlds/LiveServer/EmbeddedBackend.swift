@@ -26,7 +26,7 @@ package final class EmbeddedBackend {
     private var sent = 0
     private var gaugedAt = Instant.zero
     /// Asked for the gauge.
-    package weak var server: BackendServer?
+    package weak var server: SocketServer?
     private let failed: () -> Void
 
     /// Takes over the inherited pipe. `failed` is called when the parent cannot be told any more.
@@ -41,7 +41,7 @@ package final class EmbeddedBackend {
     }
 
     /// To be called for everything the server sees.
-    package func saw(_ observation: Observation) {
+    package func record(_ observation: Observation) {
         self.writer.write(.observation(observation), into: &self.bytes)
     }
 

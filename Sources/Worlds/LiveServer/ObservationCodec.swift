@@ -79,7 +79,7 @@ package struct BackendReportWriter: Sendable {
 /// Takes frames out of bytes that come in any pieces, and holds them against their numbers.
 package struct BackendReportReader: Sendable {
     /// The bytes are not what a `BackendReportWriter` wrote, or not all of it, or not in its order.
-    package enum OutOfStep: Error, Hashable, Sendable {
+    package enum SequenceError: Error, Hashable, Sendable {
         /// The frame that was due with this number cannot be read.
         case unreadable(due: UInt64)
         case misnumbered(UInt64, due: UInt64)
@@ -108,7 +108,7 @@ package struct BackendReportReader: Sendable {
 
     package mutating func receive(
         _ piece: ArraySlice<UInt8>, into reports: inout [BackendReport]
-    ) throws(OutOfStep) {
+    ) throws(SequenceError) {
         self.bytes.append(contentsOf: piece)
         var position = 0
         while self.bytes.count - position >= 4 {
@@ -130,7 +130,7 @@ package struct BackendReportReader: Sendable {
 
     private mutating func take(
         _ frame: Frame, into reports: inout [BackendReport]
-    ) throws(OutOfStep) {
+    ) throws(SequenceError) {
         switch frame {
         case .observation(let observation):
             self.digest.absorb(observation)
@@ -146,7 +146,7 @@ package struct BackendReportReader: Sendable {
     }
 
     /// To be called when the pipe has ended.
-    package func finish() throws(OutOfStep) {
+    package func finish() throws(SequenceError) {
         guard self.isEnded, self.bytes.isEmpty else { throw .unfinished(after: self.number) }
     }
 }

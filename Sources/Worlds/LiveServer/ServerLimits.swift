@@ -1,7 +1,7 @@
 package import SimBase
 
 /// The numbers that bound what a peer's socket can make the server hold or wait for. Those that need no socket are
-/// `ServingLimits`.
+/// `HTTPServerLimits`.
 package enum ServerLimits {
     /// What one read of a socket takes at most.
     package static let readBytesMax = 64 * 1_024

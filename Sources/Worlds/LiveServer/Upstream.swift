@@ -8,7 +8,7 @@ import Talaria
 import Wire
 
 /// Where a fault gateway forwards to.
-package struct UpstreamSetup: Sendable {
+package struct UpstreamConfiguration: Sendable {
     /// Scheme, host, port and base path, without a slash at the end.
     package var base: String
     package var target: CurlTarget
@@ -45,15 +45,15 @@ final class Upstream: TransferDelegate {
         var isPaused = false
     }
 
-    private let setup: UpstreamSetup
+    private let setup: UpstreamConfiguration
     private let pool: CurlPool
-    private let tell: (UpstreamEvent) -> Void
+    private let report: (UpstreamEvent) -> Void
     private var transfers: [ExchangeID: TransferID] = [:]
     private var exchanges: [TransferID: Exchange] = [:]
 
-    init(_ setup: UpstreamSetup, loop: Loop, tell: @escaping (UpstreamEvent) -> Void) {
+    init(_ setup: UpstreamConfiguration, loop: Loop, report: @escaping (UpstreamEvent) -> Void) {
         self.setup = setup
-        self.tell = tell
+        self.report = report
         self.pool = CurlPool(loop: loop, target: setup.target, phones: setup.connectionsMax)
         self.pool.delegate = self
     }
@@ -65,7 +65,7 @@ final class Upstream: TransferDelegate {
         case .forward(let id, let request): self.forward(id, request)
         case .feed(let id, let bytes):
             guard let transfer = self.transfers[id], self.exchanges[transfer]?.isRefused == false else {
-                self.tell(.bodyLeft(id, 0))  // Nobody takes the rest of the body.
+                self.report(.bodyLeft(id, 0))  // Nobody takes the rest of the body.
                 return
             }
             self.pool.feed(transfer, bytes)
@@ -91,7 +91,7 @@ final class Upstream: TransferDelegate {
             case .chunked: .streamed(length: nil)
             }
         guard let method = TransferRequest.Method(rawValue: head.method) else {
-            self.tell(.ended(id, .notForwarded))
+            self.report(.ended(id, .notForwarded))
             return
         }
         let isStream = head.headers["Accept"]?.contains("text/event-stream") ?? false
@@ -114,7 +114,7 @@ final class Upstream: TransferDelegate {
         self.exchanges[transfer]?.kept = []
         for event in exchange.kept {
             if case .ended = event { self.forget(transfer) }
-            self.tell(event)
+            self.report(event)
         }
         self.applyPause(transfer)
     }
@@ -202,51 +202,51 @@ final class Upstream: TransferDelegate {
         guard (200...999).contains(head.status) else {
             self.forget(transfer)
             self.pool.cancel(transfer)
-            self.tell(.ended(exchange.id, .notHTTP))
+            self.report(.ended(exchange.id, .notHTTP))
             return
         }
         if head.status >= 300 {
             self.exchanges[transfer]?.isRefused = true
-            self.tell(.bodyLeft(exchange.id, 0))
+            self.report(.bodyLeft(exchange.id, 0))
         }
         if !exchange.isReleased, exchange.isWorthDraining, head.status != 413 {
             self.exchanges[transfer]?.isHeld = true
             self.applyPause(transfer)
         }
-        self.hear(.replied(exchange.id, Self.head(head)), transfer)
+        self.handle(.replied(exchange.id, Self.head(head)), transfer)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
-        self.hear(.received(exchange.id, Array(bytes)), transfer)
+        self.handle(.received(exchange.id, Array(bytes)), transfer)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
-        self.tell(.bodyLeft(exchange.id, bytes))
+        self.report(.bodyLeft(exchange.id, bytes))
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
         let event = UpstreamEvent.ended(exchange.id, end.failure.map { UpstreamFailure($0.kind) })
         if !exchange.isHeld { self.forget(transfer) }
-        self.hear(event, exchange, transfer)
+        self.handle(event, exchange, transfer)
         // Nobody takes the rest of the body any more.
-        self.tell(.bodyLeft(exchange.id, 0))
+        self.report(.bodyLeft(exchange.id, 0))
     }
 
-    private func hear(_ event: UpstreamEvent, _ transfer: TransferID) {
+    private func handle(_ event: UpstreamEvent, _ transfer: TransferID) {
         guard let exchange = self.exchanges[transfer] else { return }
-        self.hear(event, exchange, transfer)
+        self.handle(event, exchange, transfer)
     }
 
-    private func hear(
+    private func handle(
         _ event: UpstreamEvent, _ exchange: Exchange, _ transfer: TransferID
     ) {
         if exchange.isHeld || self.exchanges[transfer]?.isHeld == true {
             self.exchanges[transfer]?.kept.append(event)
         } else {
-            self.tell(event)
+            self.report(event)
         }
     }
 }

@@ -83,11 +83,11 @@ extension RunPlan {
     /// A fault still misses a scan whose exchange ends before its trigger, and windows are held against the moment
     /// of the capture.
     package var expectedFirings: [Int] {
-        let desk = self.faultDesk
+        let planner = self.faultDesk
         var firings = Array(repeating: 0, count: self.scenario.faults.count)
         for group in self.groups {
             for device in group.devices {
-                for window in desk.phoneSchedule(device: DeviceNumber(device), group: group.spec.name) {
+                for window in planner.phoneSchedule(device: DeviceNumber(device), group: group.spec.name) {
                     firings[window.fault] += 1
                 }
             }
@@ -99,11 +99,11 @@ extension RunPlan {
             for (index, fault) in self.scenario.faults.enumerated() {
                 guard fault.kind.layer != .phone else { continue }
                 // What is on the link meets the upload first.
-                let operation = fault.place.operation ?? .upload
+                let operation = fault.target.operation ?? .upload
                 let key = ExchangeKey(
                     device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: operation,
                     attempt: 1)
-                guard fault.window.isAwake(from: arrival.scheduled), desk.decides(index, key, group: group)
+                guard fault.window.isAwake(from: arrival.scheduled), planner.decides(index, key, group: group)
                 else { continue }
                 guard case .rateLimit(let quota, _) = fault.kind else {
                     firings[index] += 1

@@ -114,5 +114,5 @@ package struct RunPlan: Sendable {
             booksMax: self.scenario.server.books.upperBound)
     }
 
-    package var faultDesk: FaultDesk { FaultDesk(specs: self.scenario.faults, random: self.random) }
+    package var faultDesk: FaultPlanner { FaultPlanner(specs: self.scenario.faults, random: self.random) }
 }

@@ -20,7 +20,7 @@ package struct Scenario: Hashable, Sendable {
     package var duration: Interval?
     /// What must break, and nothing else may: of a scenario whose point is a broken client.
     package var expectBroken: [ExpectedBreak]
-    /// Ids of the moments that a run must come to, or it has tried nothing (`sometimes`).
+    /// Ids of the coverage goals that a run must reach, or it has tried nothing (`sometimes`).
     package var moments: [String]
 
     package init(

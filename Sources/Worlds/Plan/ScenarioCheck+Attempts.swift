@@ -184,7 +184,7 @@ extension FaultSpec {
         switch self.kind {
         case .expireToken, .jobGone: true
         case .httpError(let fault):
-            self.place != .upload && self.place != .cleanup && (400...499).contains(fault.status)
+            self.target != .upload && self.target != .cleanup && (400...499).contains(fault.status)
                 && fault.status != 408 && fault.status != 429
         case .rateLimit, .stripBooks, .truncateResults, .retryableError, .finalError, .degraded, .slowStage,
             .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
@@ -196,18 +196,18 @@ extension FaultSpec {
 
     /// How long a server asks to wait after a failure that a phone tries again by backoff; nil where it does not.
     fileprivate func pause(_ profile: ClientProfile) -> Interval? {
-        guard self.place != .cleanup else { return nil }
+        guard self.target != .cleanup else { return nil }
         switch self.kind {
         case .httpError(let fault):
             switch fault.status {
-            case 429: return fault.retryAfter ?? (self.place == .upload ? profile.rateLimitDefault : .zero)
+            case 429: return fault.retryAfter ?? (self.target == .upload ? profile.rateLimitDefault : .zero)
             case 408, 500...599: return fault.retryAfter ?? .zero
-            case 401, 404, 410: return self.place == .upload ? fault.retryAfter ?? .zero : nil
+            case 401, 404, 410: return self.target == .upload ? fault.retryAfter ?? .zero : nil
             default: return nil
             }
         case .refuse, .reset(_, .request), .close(_, .request): return .zero
         case .reset(let cut, .reply), .close(let cut, .reply), .endCleanly(let cut):
-            return self.place == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
+            return self.target == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
         case .rateLimit, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError, .finalError,
             .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .silence, .slice, .delay, .bandwidth,

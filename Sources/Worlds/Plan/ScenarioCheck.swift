@@ -43,7 +43,7 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
-            + scenario.faults.indices.compactMap { self.outOfPlace(scenario.faults[$0], fault: $0) }
+            + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
     }
@@ -121,11 +121,11 @@ package enum ScenarioCheck {
     }
 
     /// Words that mean something on a stream only, or nothing on it.
-    private static func outOfPlace(_ fault: FaultSpec, fault index: Int) -> ScenarioFinding? {
+    private static func fieldConflict(_ fault: FaultSpec, fault index: Int) -> ScenarioFinding? {
         func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }
-        let isStream = fault.place == .stream
+        let isStream = fault.target == .stream
         if !isStream, case .afterEvents = fault.trigger {
             return finding("after", "only a stream has events", "use a time or a number of bytes")
         }
@@ -183,7 +183,7 @@ package enum ScenarioCheck {
                 "leave out `count` (default: once per scan), or give the stream time with `after: 1s`")
         case .httpError, .refuse, .truncateResults, .endWithoutTerminal,
             .reset(_, .request), .close(_, .request), .silence(_, .request):
-            guard isEndless, fault.place != .cleanup else { return nil }
+            guard isEndless, fault.target != .cleanup else { return nil }
             return finding(
                 "count", "every attempt fails, so the affected scans cannot complete",
                 "leave out `count` (default: once per scan), or use a number: `count: 3`")

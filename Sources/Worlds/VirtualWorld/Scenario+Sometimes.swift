@@ -16,7 +16,7 @@ extension Scenario {
         }
         let resumes = self.groups.contains { $0.profile.resume }
         for fault in self.faults where fault.chance >= .percent(5) {
-            switch (fault.kind, fault.place) {
+            switch (fault.kind, fault.target) {
             case (.rateLimit, _): expect(.limited, .uploadRepeated)
             case (.httpError, .upload), (.refuse, .upload): expect(.uploadRepeated)
             case (.reset, .upload), (.close, .upload), (.silence, .upload):

@@ -11,7 +11,7 @@ import Wire
 
 extension World {
     /// What was found since the last time.
-    package mutating func takeFindings() -> [WorldFinding] {
+    package mutating func takeFindings() -> [AuditFinding] {
         for leak in self.wires.takeLeaks() {
             self.find(.leak(leak.leg, leak.bytes), of: leak.phone)
         }
@@ -20,7 +20,7 @@ extension World {
     }
 
     /// Silences of open streams since the last time.
-    package mutating func takeSilences() -> [StreamSilence] {
+    package mutating func takeSilences() -> [SilentStream] {
         defer { if !self.silences.isEmpty { self.silences = [] } }
         return self.silences
     }
@@ -40,7 +40,7 @@ extension World {
     /// A stream is over for its phone, or goes on after a silence.
     mutating func fellSilent(_ phone: Int, _ stream: StreamOnWire, isGivenUp: Bool) {
         self.silences.append(
-            StreamSilence(
+            SilentStream(
                 device: self.phones[phone].machine.number, scan: stream.scan, from: stream.lastByteAt,
                 to: self.now, isGivenUp: isGivenUp, openedAt: stream.openedAt, bytes: stream.bytes))
     }
@@ -74,9 +74,9 @@ extension World {
     /// Bytes that did not arrive, by their causes.
     package var lostBytes: LostBytes { self.lost + self.server.lostBytes }
 
-    mutating func find(_ what: WorldFinding.What, of phone: Int?) {
+    mutating func find(_ what: AuditFinding.What, of phone: Int?) {
         self.findings.append(
-            WorldFinding(
+            AuditFinding(
                 device: phone.map { self.phones[$0].machine.number }, scan: .none, at: self.now,
                 what: what))
     }
@@ -111,11 +111,12 @@ extension World {
         guard let wire, let account = self.server.account(of: connection) else { return }
         self.judge(account.up, underway: account.upWaiting, .linkUp, of: wire.phone)
         self.judge(account.down, underway: account.downWaiting, .linkDown, of: wire.phone)
-        if account.downWaitingMost > ServingLimits.underwayMax {
+        if account.downWaitingMost > HTTPServerLimits.underwayMax {
             self.find(
                 .overLimit(
                     Bound(
-                        "ServingLimits.underwayMax", account.downWaitingMost, max: ServingLimits.underwayMax)),
+                        "HTTPServerLimits.underwayMax", account.downWaitingMost,
+                        max: HTTPServerLimits.underwayMax)),
                 of: wire.phone)
         }
         if account.up.sent != wire.up.delivered {
@@ -141,7 +142,7 @@ extension World {
     }
 
     /// At the end of a run: the wires that are still there, and what is on its way to the link, counted where it waits.
-    package mutating func closeBooks() {
+    package mutating func checkConservation() {
         for phone in self.phones.indices {
             for wire in self.phones[phone].wires { self.endStream(on: wire, isGivenUp: false) }
         }
@@ -184,7 +185,9 @@ extension World {
 
     mutating func lookAtToken(of request: AppRequest, of phone: Int) {
         for header in request.headers where header.name == HeaderName.authorization {
-            guard self.server.isMisplaced(authorization: header.value, target: request.target) else { return }
+            guard self.server.isTokenOfOtherJob(authorization: header.value, target: request.target) else {
+                return
+            }
             self.find(.strayToken(request.operation), of: phone)
         }
     }
@@ -201,7 +204,7 @@ extension World {
                 continue
             }
             let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7
-            let isForeign = self.server.isMisplaced(authorization: field.value, target: request.target)
+            let isForeign = self.server.isTokenOfOtherJob(authorization: field.value, target: request.target)
             tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
         }
         self.forms.append(
@@ -219,7 +222,7 @@ extension World {
             self.phones[phone].machine.holds(job: job, of: request.scan) == false
         else { return }
         self.findings.append(
-            WorldFinding(
+            AuditFinding(
                 device: self.phones[phone].machine.number, scan: request.scan, at: self.now,
                 what: .unrecordedJob))
     }
@@ -232,7 +235,7 @@ extension World {
         let took = self.now - asked.sentAt
         guard took < least else { return }
         self.findings.append(
-            WorldFinding(
+            AuditFinding(
                 device: self.phones[phone].machine.number, scan: asked.scan, at: self.now,
                 what: .tooSoon(asked.operation, took: took, least: least)))
     }

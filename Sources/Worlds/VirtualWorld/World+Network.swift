@@ -64,7 +64,7 @@ extension World {
         switch request.body {
         case .none:
             self.lookAtForm(of: request, headers, body: .none, of: phone)
-            let bytes = ByteDraft.bytes { bytes in
+            let bytes = ByteBuilder.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
                     bodyBytes: nil, into: &bytes)
@@ -80,7 +80,7 @@ extension World {
             self.lookAtForm(
                 of: request, headers, body: .photo(field: Self.uploadField, type: Self.photoType, of: scan),
                 of: phone)
-            let bytes = ByteDraft.bytes { bytes in
+            let bytes = ByteBuilder.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
                     bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)

@@ -37,7 +37,7 @@ struct RunProgress: Sendable {
     var thinkers = 0
     var captured = 0
     var closedDue = 0
-    var farewellsCut = 0
+    var shutdownsTimedOut = 0
     /// When the last phone was done.
     var phonesEnded = Instant.zero
     /// The schedule of the open groups: explicit, or as the plan makes it.
@@ -138,7 +138,7 @@ extension World {
             if let settle = self.plan.settle { self.endFaults(for: settle) } else { self.suspendPhones() }
         case .suspending(let until):
             guard until <= self.now || self.isQuiescent else { return }
-            self.progress.farewellsCut += self.phones.count { !$0.machine.isQuiescent }
+            self.progress.shutdownsTimedOut += self.phones.count { !$0.machine.isQuiescent }
             for phone in self.phones.indices {
                 for wire in self.phones[phone].wires { self.close(wire) }
                 self.hangUp(phone)
@@ -180,7 +180,7 @@ extension World {
         // First, so that the phase does not end before the phones are taken up again.
         self.enter(.quiescing(until: self.now + settle))
         for phone in self.phones.indices {
-            if self.staysBroken(phone) {
+            if self.staysOffline(phone) {
                 self.phones[phone].isBroken = true
                 self.send(.disturbed(.entersTunnel), to: phone)  // Which it never leaves.
             } else {
@@ -191,13 +191,13 @@ extension World {
 
     /// The phones that will be left without a path when all other trouble ends.
     package var phonesToStayBroken: Set<DeviceNumber> {
-        Set(self.phones.indices.filter(self.staysBroken).map { self.phones[$0].machine.number })
+        Set(self.phones.indices.filter(self.staysOffline).map { self.phones[$0].machine.number })
     }
 
-    private func staysBroken(_ phone: Int) -> Bool {
-        guard self.plan.staysBroken > .never else { return false }
-        return self.plan.staysBroken.happens(
-            self.random.draw(.staysBroken, UInt64(self.phones[phone].machine.number.raw)))
+    private func staysOffline(_ phone: Int) -> Bool {
+        guard self.plan.staysOffline > .never else { return false }
+        return self.plan.staysOffline.happens(
+            self.random.draw(.staysOffline, UInt64(self.phones[phone].machine.number.raw)))
     }
 
     /// No job outlives its last event by more.
@@ -214,7 +214,7 @@ extension World {
     }
 
     private mutating func suspendPhones() {
-        self.enter(.suspending(until: self.now + PhoneLimits.farewellTime))
+        self.enter(.suspending(until: self.now + PhoneLimits.shutdownTime))
         for phone in self.phones.indices { self.send(.runEnded, to: phone) }
     }
 
@@ -242,8 +242,8 @@ extension World {
 
 extension World {
     /// What no observation says, at the end of a run whose faults have ended.
-    package var remains: WorldRemains {
-        WorldRemains(
+    package var remains: FinalWorldState {
+        FinalWorldState(
             stuck: self.progress.stuck,
             restless: self.progress.faultsHaveEnded
                 ? self.phones.filter { $0.machine.nextWake != nil && !$0.isBroken }.map(\.machine.number)
@@ -262,7 +262,7 @@ extension World {
     /// Captures that were due while their phone was away, and that it did not come back to make.
     package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.machine.deferred.count } }
     /// Phones that were still cleaning up when their time was over.
-    package var farewellsCut: Int { self.progress.farewellsCut }
+    package var shutdownsTimedOut: Int { self.progress.shutdownsTimedOut }
     /// When the last phone was done.
     package var phonesEnded: Instant { self.progress.phonesEnded }
     package var phonesBusy: Int { self.progress.busy }

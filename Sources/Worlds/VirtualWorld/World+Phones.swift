@@ -37,7 +37,7 @@ struct ReadyPhoto: Sendable {
 
 extension World {
     /// Every phone starts with an empty storage.
-    mutating func switchOn(_ desk: FaultDesk?) {
+    mutating func switchOn(_ planner: FaultPlanner?) {
         let context = RunContext(
             random: self.random, run: Self.runID(self.plan.run.scenario.seed), clockZero: 0,
             wallClockAtZero: self.plan.wallClockAtZero)
@@ -52,7 +52,7 @@ extension World {
                             lastScan: .none, remembers: true, context: context),
                         group: index))
                 let phone = self.phones.count - 1
-                let windows = desk?.phoneSchedule(device: device, group: group.spec.name) ?? []
+                let windows = planner?.phoneSchedule(device: device, group: group.spec.name) ?? []
                 for window in windows { self.schedule(.begins(window), of: phone, at: window.from) }
                 for tunnel in group.spec.network.tunnels {
                     self.schedule(.entersTunnel, of: phone, at: tunnel.from)

@@ -23,7 +23,7 @@ package struct World: Sendable {
     var phones: [WorldPhone] = []
     var wires = WireTable()
     /// What the phones' side meets of the faults; nil without any.
-    var refusals: FaultDesk?
+    var refusals: FaultPlanner?
     /// The disturbances of phones, by the index in their events.
     var disturbances: [PhoneDisturbance] = []
     var progress: RunProgress
@@ -35,10 +35,10 @@ package struct World: Sendable {
     package internal(set) var streams = StreamGauge()
     var failure: WorldFailure?
     /// What the world found out about itself, and the bytes that did not arrive.
-    var findings: [WorldFinding] = []
+    var findings: [AuditFinding] = []
     var lost = LostBytes()
     /// Silences of open streams that somebody has to judge.
-    var silences: [StreamSilence] = []
+    var silences: [SilentStream] = []
     var forms: [RequestForm] = []
     var givenUp: [RequestGivenUp] = []
 
@@ -66,7 +66,7 @@ package struct World: Sendable {
         let faults = plan.bypassesFaults ? nil : scenario.faults
         self.wakes = WakeQueue(keys: plan.run.devices)
         self.server = Server(
-            ServingSetup(
+            HTTPServerConfiguration(
                 origin: .simulated(
                     scenario.server.configuration(wallClockAtZero: plan.wallClockAtZero), plan.run.shelf),
                 random: plan.run.random, faults: faults,
@@ -75,11 +75,11 @@ package struct World: Sendable {
                         .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)
                     }),
                 clockZero: 0, nonce: nil))
-        if let faults, faults.contains(where: \.kind.isMetByPhone) {
-            self.refusals = FaultDesk(specs: faults, random: plan.run.random, side: .phone)
+        if let faults, faults.contains(where: \.kind.isHandledByPhone) {
+            self.refusals = FaultPlanner(specs: faults, random: plan.run.random, side: .phone)
         }
         self.progress = RunProgress(plan)
-        self.switchOn(faults.map { FaultDesk(specs: $0, random: plan.run.random) })
+        self.switchOn(faults.map { FaultPlanner(specs: $0, random: plan.run.random) })
         self.beginSchedule()
     }
 

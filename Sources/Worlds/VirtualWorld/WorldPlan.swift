@@ -22,7 +22,7 @@ package struct WorldPlan: Sendable {
     package var bypassesFaults: Bool
     package var limits: WorldLimits
     /// How many of the phones are left without a path when all trouble is over, for good.
-    package var staysBroken: Odds
+    package var staysOffline: Odds
     /// Whether what is due at one moment happens in a drawn order, and not in that in which it was brought about.
     package var shufflesTies: Bool
 
@@ -36,7 +36,7 @@ package struct WorldPlan: Sendable {
         self.wallClockAtZero = Self.wallClockUsual
         self.splits = true
         self.bypassesFaults = false
-        self.staysBroken = .never
+        self.staysOffline = .never
         self.shufflesTies = false
         self.limits = WorldLimits(phones: run.devices)
         self.photoSizes = run.groups.indices.map { group in

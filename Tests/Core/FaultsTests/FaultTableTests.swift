@@ -45,7 +45,7 @@ struct FaultTableTests {
     @Test func `names are unique and every kind says what it does`() {
         #expect(Set(FaultTable.all.map(\.name)).count == FaultTable.all.count)
         #expect(FaultTable.all.allSatisfy { !$0.summary.isEmpty })
-        #expect(FaultTable.available.allSatisfy { !$0.places.isEmpty })
+        #expect(FaultTable.available.allSatisfy { !$0.targets.isEmpty })
     }
 
     @Test func `the keys of a kind are its own and the common ones that it takes`() {

@@ -10,21 +10,21 @@ struct MessageCutTests {
     }
 
     @Test func `at once is before the first byte`() {
-        #expect(cut(.reset(.betweenEvents, .reply))?.place == .byte(0))
-        #expect(cut(.close(.afterBytes(0), .reply))?.place == .byte(0))
+        #expect(cut(.reset(.betweenEvents, .reply))?.position == .byte(0))
+        #expect(cut(.close(.afterBytes(0), .reply))?.position == .byte(0))
         #expect(cut(.reset(.betweenEvents, .reply))?.fault == 2)
     }
 
     @Test func `bytes of the trigger and of the cut add`() {
-        #expect(cut(.close(.afterBytes(5), .reply))?.place == .byte(5))
-        #expect(cut(.close(.betweenEvents, .reply), .afterBytes(7))?.place == .byte(7))
-        #expect(cut(.close(.afterBytes(5), .reply), .afterBytes(7))?.place == .byte(12))
-        #expect(cut(.close(.afterBytes(.max), .reply), .afterBytes(7))?.place == .byte(.max))
+        #expect(cut(.close(.afterBytes(5), .reply))?.position == .byte(5))
+        #expect(cut(.close(.betweenEvents, .reply), .afterBytes(7))?.position == .byte(7))
+        #expect(cut(.close(.afterBytes(5), .reply), .afterBytes(7))?.position == .byte(12))
+        #expect(cut(.close(.afterBytes(.max), .reply), .afterBytes(7))?.position == .byte(.max))
     }
 
-    @Test func `a time is a place of its own`() {
+    @Test func `a time is a position of its own`() {
         #expect(
-            cut(.silence(.betweenEvents, .reply), .afterTime(.seconds(2)))?.place == .after(.seconds(2)))
+            cut(.silence(.betweenEvents, .reply), .afterTime(.seconds(2)))?.position == .after(.seconds(2)))
     }
 
     @Test func `each side has its own, and its ending is that of the kind`() {
@@ -37,8 +37,8 @@ struct MessageCutTests {
 
     @Test func `events and what is inside them are of streams only`() {
         #expect(cut(.reset(.betweenEvents, .reply), .afterEvents(1)) == nil)
-        for place in [Cut.insideEvent, .insideUTF8, .insideLineEnd] {
-            #expect(cut(.reset(place, .reply)) == nil)
+        for position in [Cut.insideEvent, .insideUTF8, .insideLineEnd] {
+            #expect(cut(.reset(position, .reply)) == nil)
         }
         #expect(cut(.expireToken) == nil)
     }
@@ -51,7 +51,7 @@ struct FirstEndTests {
 
     private let error = FaultKind.httpError(
         HTTPFault(
-            status: 503, code: nil, retryable: nil, retryAfter: nil, retryAfterPlace: .neither))
+            status: 503, code: nil, retryable: nil, retryAfter: nil, retryAfterLocation: .neither))
 
     @Test func `what ends an exchange as it begins leaves nothing to the ends after it`() {
         let reset = armed(1, .reset(.betweenEvents, .reply))

@@ -4,12 +4,12 @@ import SimBase
 import Talaria
 
 func spec(
-    _ id: String, _ kind: FaultKind = .reset(.betweenEvents, .reply), on place: FaultPlace = .stream,
+    _ id: String, _ kind: FaultKind = .reset(.betweenEvents, .reply), on target: FaultTarget = .stream,
     chance: Odds = .always, window: FaultWindow = .always, trigger: FaultTrigger = .atOnce,
     count: FaultCount = .oncePerScan, scope: FaultScope = .everyone
 ) -> FaultSpec {
     FaultSpec(
-        id: id, kind: kind, place: place, chance: chance, window: window, trigger: trigger, count: count,
+        id: id, kind: kind, target: target, chance: chance, window: window, trigger: trigger, count: count,
         scope: scope)
 }
 
@@ -20,11 +20,11 @@ func key(_ device: UInt32, _ scan: UInt32, _ operation: Talaria.Operation = .str
         device: DeviceNumber(device), scan: ScanNumber(scan), operation: operation, attempt: attempt)
 }
 
-func desk(_ specs: FaultSpec..., seed: UInt64 = 42) -> FaultDesk {
-    FaultDesk(specs: specs, random: KeyedRandom(seed: seed))
+func planner(_ specs: FaultSpec..., seed: UInt64 = 42) -> FaultPlanner {
+    FaultPlanner(specs: specs, random: KeyedRandom(seed: seed))
 }
 
-extension FaultDesk {
+extension FaultPlanner {
     /// Opens without looking at the observations.
     mutating func opened(_ key: ExchangeKey, group: String = "g", at: Instant = .zero) -> [ArmedFault] {
         var observations: [Observation] = []

@@ -46,14 +46,14 @@ struct StreamCutterTests {
 
     @Test func `inside an event is in the next one, after its stamp and before its last line end`() {
         let stamp = ": t=123\n".utf8.count
-        var places: Set<Int> = []
+        var offsets: Set<Int> = []
         for step in UInt64(0)..<400 {
             let verdicts = verdicts(.insideEvent, .afterEvents(1), draw: step &* (.max / 400))
-            guard case .cut(let place) = verdicts[5] else { Issue.record("not cut"); return }
+            guard case .cut(let offset) = verdicts[5] else { Issue.record("not cut"); return }
             #expect(verdicts.filter { $0 != .pass }.count == 1)
-            places.insert(place)
+            offsets.insert(offset)
         }
-        #expect(places == Set(stamp + 1...Self.event.count - 2))
+        #expect(offsets == Set(stamp + 1...Self.event.count - 2))
     }
 
     @Test func `an event that was lost before may be cut again while it is replayed`() {
@@ -62,28 +62,28 @@ struct StreamCutterTests {
     }
 
     @Test func `inside UTF-8 waits for a piece with multi-byte text`() {
-        var places: Set<Int> = []
+        var offsets: Set<Int> = []
         for step in UInt64(0)..<200 {
             let verdicts = verdicts(.insideUTF8, .afterEvents(1), draw: step &* (.max / 200))
             #expect(verdicts.dropLast() == Array(repeating: .pass, count: 6)[...])
-            guard case .cut(let place) = verdicts[6] else { Issue.record("not cut"); return }
-            let head = Self.books.prefix(place)
+            guard case .cut(let offset) = verdicts[6] else { Issue.record("not cut"); return }
+            let head = Self.books.prefix(offset)
             #expect(String(validating: head, as: UTF8.self) == nil, "the head ends inside a sequence")
-            places.insert(place)
+            offsets.insert(offset)
         }
         // Three characters of three bytes have two places each, one of four bytes has three.
-        #expect(places.count == 9)
+        #expect(offsets.count == 9)
     }
 
     @Test func `inside the line end is between the newlines`() {
         #expect(verdicts(.insideLineEnd, .afterEvents(1))[5] == .cut(bytes: Self.event.count - 1))
         let crlf = Array("data: x\r\n\r\n".utf8)
-        var places: Set<CutVerdict> = []
+        var offsets: Set<CutVerdict> = []
         for step in UInt64(0)..<30 {
             var cutter = cutter(.insideLineEnd, .atOnce, draw: step &* (.max / 30))
-            places.insert(cutter.admit(crlf, .event))
+            offsets.insert(cutter.admit(crlf, .event))
         }
-        #expect(places == [.cut(bytes: 8), .cut(bytes: 9), .cut(bytes: 10)])
+        #expect(offsets == [.cut(bytes: 8), .cut(bytes: 9), .cut(bytes: 10)])
     }
 
     @Test func `after bytes counts payload of every sort of piece`() {
@@ -143,8 +143,8 @@ struct StreamCutterTests {
             for draw in [0, UInt64.max / 2, .max] {
                 for piece in pieces {
                     var cutter = cutter(cut, .atOnce, draw: draw)
-                    guard case .cut(let place) = cutter.admit(piece, .event) else { continue }
-                    #expect((0...piece.count).contains(place))
+                    guard case .cut(let offset) = cutter.admit(piece, .event) else { continue }
+                    #expect((0...piece.count).contains(offset))
                 }
             }
         }

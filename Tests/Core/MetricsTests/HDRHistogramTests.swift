@@ -22,7 +22,7 @@ private func seededValues(_ count: UInt64, seed: UInt64) -> [Int64] {
 struct HDRHistogramTests {
     @Test func `an empty histogram knows no value`() {
         let empty = HDRHistogram()
-        #expect(empty.isEmpty && empty.placesHeld == 0 && empty.total == 0)
+        #expect(empty.isEmpty && empty.indexesInUse == 0 && empty.total == 0)
         #expect(empty.minimum == nil && empty.maximum == nil && empty.mean == nil && empty.occupied == nil)
         #expect(empty.value(at: .p50) == nil)
         #expect(empty.count(atOrBelow: .max) == 0)
@@ -100,7 +100,7 @@ struct HDRHistogramTests {
         let values = histogram([1_000_000, hour, hour + 1, .max])
         #expect(values.saturated == 2 && values.total == 4)
         #expect(values.maximum == .max)
-        #expect(values.placesHeld <= HDRLayout.countsLength)
+        #expect(values.indexesInUse <= HDRLayout.countsLength)
         #expect(values.value(at: .p50) == HDRLayout.highestValue(at: HDRLayout.index(of: hour)))
         #expect(values.value(at: .p90) == .max)
         #expect(values.count(atOrBelow: hour) == 2)
@@ -137,7 +137,7 @@ struct HDRHistogramTests {
         merged.add(histogram(right))
         #expect(merged == histogram(left + right))
         #expect(merged == histogram(right + left))
-        #expect(merged.countsByPlace.reduce(0, +) == Int64(left.count + right.count))
+        #expect(merged.countsByIndex.reduce(0, +) == Int64(left.count + right.count))
     }
 
     @Test func `merging an empty histogram keeps its negatives`() {
@@ -148,11 +148,11 @@ struct HDRHistogramTests {
 
     @Test func `a reset forgets every value and keeps the memory`() {
         var values = histogram([1, 5_000_000_000, hour + 1, -1])
-        let places = values.placesHeld
+        let indexes = values.indexesInUse
         values.reset()
         #expect(values == HDRHistogram())
         #expect(
-            values.placesHeld == places
+            values.indexesInUse == indexes
                 && (0..<HDRLayout.countsLength).allSatisfy { values.count(at: $0) == 0 })
         values.record(7_000)
         #expect(values == histogram([7_000]))
@@ -167,20 +167,20 @@ struct HDRHistogramTests {
     }
 
     @Test func `memory grows by what is recorded and not beyond the layout`() {
-        #expect(histogram([1]).placesHeld == 1_024)
-        #expect(histogram([1_000_000_000]).placesHeld == 1_024)
-        #expect(histogram([.max]).placesHeld == 1_024)
-        #expect(histogram([240_000_000_000, 360_000_000_000]).placesHeld == 2 * 1_024)
-        #expect(histogram([1, 1_000_000_000]).placesHeld == 12 * 1_024)
-        #expect(histogram([1_000_000_000, 1]).placesHeld == 12 * 1_024)
-        #expect(histogram([1, .max]).placesHeld == HDRLayout.countsLength)
+        #expect(histogram([1]).indexesInUse == 1_024)
+        #expect(histogram([1_000_000_000]).indexesInUse == 1_024)
+        #expect(histogram([.max]).indexesInUse == 1_024)
+        #expect(histogram([240_000_000_000, 360_000_000_000]).indexesInUse == 2 * 1_024)
+        #expect(histogram([1, 1_000_000_000]).indexesInUse == 12 * 1_024)
+        #expect(histogram([1_000_000_000, 1]).indexesInUse == 12 * 1_024)
+        #expect(histogram([1, .max]).indexesInUse == HDRLayout.countsLength)
     }
 }
 
 struct RestoredHistogramTests {
     @Test func `counts read back give the same percentiles`() throws {
         let values = histogram(seededValues(3_000, seed: 4))
-        let restored = try #require(HDRHistogram(counts: values.countsByPlace))
+        let restored = try #require(HDRHistogram(counts: values.countsByIndex))
         #expect(restored.total == values.total)
         #expect(restored.value(at: .p50) == values.value(at: .p50))
         #expect(restored.value(at: .p99) == values.value(at: .p99))

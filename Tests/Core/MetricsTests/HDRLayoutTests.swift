@@ -32,13 +32,13 @@ struct HDRLayoutTests {
             (1_000_000_000, 12_147, 999_817_216, 1_000_341_503),
             (3_600_000_000_000, 24_204, 3_599_182_594_048, 3_601_330_077_695),
         ] as [(Int64, Int, Int64, Int64)])
-    func `a value has its published place`(value: Int64, place: Int, lowest: Int64, highest: Int64) {
-        #expect(HDRLayout.index(of: value) == place)
-        #expect(HDRLayout.lowestValue(at: place) == lowest)
-        #expect(HDRLayout.highestValue(at: place) == highest)
+    func `a value has its published index`(value: Int64, index: Int, lowest: Int64, highest: Int64) {
+        #expect(HDRLayout.index(of: value) == index)
+        #expect(HDRLayout.lowestValue(at: index) == lowest)
+        #expect(HDRLayout.highestValue(at: index) == highest)
     }
 
-    @Test func `places follow one another without a gap or an overlap`() {
+    @Test func `indexes follow one another without a gap or an overlap`() {
         var expected: Int64 = 0
         for index in 0..<HDRLayout.countsLength {
             guard
@@ -54,7 +54,7 @@ struct HDRLayoutTests {
         }
     }
 
-    @Test func `a place is never wider than a thousandth of its values or one unit`() {
+    @Test func `a index is never wider than a thousandth of its values or one unit`() {
         for index in 0..<HDRLayout.countsLength {
             let width = HDRLayout.width(at: index)
             guard width == 512 || width * 1_000 <= HDRLayout.lowestValue(at: index) else {
@@ -68,17 +68,17 @@ struct HDRLayoutTests {
     @Test func `twenty thousand values lie where the published implementation puts them`() {
         var histogram = HDRHistogram()
         var state: UInt64 = 1
-        var places: UInt64 = 0
+        var indexes: UInt64 = 0
         for number in 0..<20_000 as Range<UInt64> {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let value = Int64(((state >> 20) >> (number % 44)) % 3_600_000_000_001)
             let index = HDRLayout.index(of: value)
             for word in [Int64(index), HDRLayout.lowestValue(at: index), HDRLayout.highestValue(at: index)] {
-                places = places &* 31 &+ UInt64(word)
+                indexes = indexes &* 31 &+ UInt64(word)
             }
             histogram.record(value)
         }
-        #expect(places == 6_088_596_188_549_205_368)
+        #expect(indexes == 6_088_596_188_549_205_368)
         let counts = (0..<HDRLayout.countsLength).reduce(UInt64(0)) {
             $0 &* 31 &+ UInt64(histogram.count(at: $1))
         }

@@ -2,7 +2,7 @@ import Metrics
 import Testing
 
 struct MetricNameTests {
-    @Test func `ordinals are the places of the cases`() {
+    @Test func `ordinals are the indexes of the cases`() {
         #expect(LatencyMetric.allCases.map(\.ordinal) == Array(LatencyMetric.allCases.indices))
         #expect(RateMetric.allCases.map(\.ordinal) == Array(RateMetric.allCases.indices))
         #expect(CountMetric.allCases.map(\.ordinal) == Array(CountMetric.allCases.indices))

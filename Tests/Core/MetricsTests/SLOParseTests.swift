@@ -242,7 +242,7 @@ struct SLOParseTests {
     }
 
     @Test(arguments: BadText.conditions)
-    func `a bad condition is refused with its place and a way out`(bad: BadText) throws {
+    func `a bad condition is refused with its offset and a way out`(bad: BadText) throws {
         let error = try #require(conditionError(bad.text, bad.kind))
         #expect(error.offset == bad.offset)
         #expect(error.message == bad.message)
@@ -250,7 +250,7 @@ struct SLOParseTests {
     }
 
     @Test(arguments: BadText.selectors)
-    func `a bad selector is refused with its place and a way out`(bad: BadText) throws {
+    func `a bad selector is refused with its offset and a way out`(bad: BadText) throws {
         let vocabulary = SLOVocabulary(groups: ["readers", "commuters"], faults: ["close-1", "reset-1"])
         let error = try #require(selectorError(bad.text, vocabulary))
         #expect(error.offset == bad.offset)

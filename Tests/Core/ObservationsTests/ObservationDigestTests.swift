@@ -11,24 +11,24 @@ import Testing
         operation: .upload, part: "202", path: "p", expected: "e", seen: "s", excerpt: "x", isDecisive: false,
         count: 1)
 
-    private static func book(_ change: (inout Book) -> Void) -> PhoneSighting {
+    private static func book(_ change: (inout Book) -> Void) -> PhoneObservation {
         var book = Self.book
         change(&book)
         return .bookAdded(ordinal: 1, book: book)
     }
 
-    private static func finding(_ change: (inout ContractFinding) -> Void) -> PhoneSighting {
+    private static func finding(_ change: (inout ContractFinding) -> Void) -> PhoneObservation {
         var finding = Self.finding
         change(&finding)
         return .found(finding)
     }
 
-    private static func refused(_ code: String, _ cause: RefusalCause?) -> PhoneSighting {
+    private static func refused(_ code: String, _ cause: RefusalCause?) -> PhoneObservation {
         .refused(code: code, cause: cause)
     }
 
     /// Each differs from the one before it in its kind, or in one field.
-    private static let ofPhone: [PhoneSighting] =
+    private static let ofPhone: [PhoneObservation] =
         [
             .launched(restored: 0), .launched(restored: 1), .killed, .reinstalled(discarded: 0),
             .reinstalled(discarded: 1), .suspended, .resumed, .pathLost, .pathReturned, .pathChanged,
@@ -131,7 +131,7 @@ import Testing
             .reconnectSuperseded(job: "k", .silence, attempts: 2),
         ] + WaitingCause.allCases.map { .queued($0) }
 
-    private static let ofBackend: [BackendSighting] = [
+    private static let ofBackend: [BackendObservation] = [
         .connected(connection: 1), .connected(connection: 2),
         .requested(.upload, attempt: 1, connection: 1), .requested(.stream, attempt: 1, connection: 1),
         .requested(.stream, attempt: 2, connection: 1), .requested(.stream, attempt: 2, connection: 2),
@@ -166,7 +166,7 @@ import Testing
         .failed(job: "k", code: "B", retryable: false), .failed(job: "k", code: "B", retryable: true),
     ]
 
-    private static let ofFaults: [FaultSighting] = [
+    private static let ofFaults: [FaultObservation] = [
         .decided(fault: 0, .upload, attempt: 1, fires: false),
         .decided(fault: 0, .upload, attempt: 1, fires: true),
         .decided(fault: 1, .upload, attempt: 1, fires: true),
@@ -177,12 +177,12 @@ import Testing
         .ended(fault: 1),
     ]
 
-    private static let ofNetwork: [NetworkSighting] = [
-        NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: nil),
-        NetworkSighting(lookup: .zero, connect: nil, tls: nil, firstByte: nil),
-        NetworkSighting(lookup: nil, connect: .zero, tls: nil, firstByte: nil),
-        NetworkSighting(lookup: nil, connect: nil, tls: .zero, firstByte: nil),
-        NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: .zero),
+    private static let ofNetwork: [NetworkObservation] = [
+        NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil),
+        NetworkObservation(lookup: .zero, connect: nil, tls: nil, firstByte: nil),
+        NetworkObservation(lookup: nil, connect: .zero, tls: nil, firstByte: nil),
+        NetworkObservation(lookup: nil, connect: nil, tls: .zero, firstByte: nil),
+        NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: .zero),
     ]
 
     private static func digest(_ observations: [Observation]) -> UInt64 {
@@ -192,24 +192,24 @@ import Testing
     }
 
     private static func seen(
-        _ what: Sighting, at: Int64 = 5, device: UInt32 = 3, scan: UInt32 = 4
+        _ what: ObservationPayload, at: Int64 = 5, device: UInt32 = 3, scan: UInt32 = 4
     ) -> Observation {
         Observation(
             at: Instant(nanoseconds: at), device: DeviceNumber(device), scan: ScanNumber(scan), what: what)
     }
 
     @Test func `every field of every observation counts`() {
-        var sightings = Self.ofPhone.map { Sighting.phone($0) }
-        sightings += Self.ofBackend.map { .backend($0) }
-        sightings += Self.ofFaults.map { .fault($0) }
-        sightings += Self.ofNetwork.map { .network($0) }
-        var known: [UInt64: Sighting] = [:]
-        for sighting in sightings {
-            let digest = Self.digest([Self.seen(sighting)])
-            #expect(known[digest] == nil, "the same as \(sighting)")
-            known[digest] = sighting
+        var payloads = Self.ofPhone.map { ObservationPayload.phone($0) }
+        payloads += Self.ofBackend.map { .backend($0) }
+        payloads += Self.ofFaults.map { .fault($0) }
+        payloads += Self.ofNetwork.map { .network($0) }
+        var known: [UInt64: ObservationPayload] = [:]
+        for payload in payloads {
+            let digest = Self.digest([Self.seen(payload)])
+            #expect(known[digest] == nil, "the same as \(payload)")
+            known[digest] = payload
         }
-        #expect(known.count == Set(sightings).count && known.count == sightings.count)
+        #expect(known.count == Set(payloads).count && known.count == payloads.count)
     }
 
     @Test func `time, phone and scan count, and so does the order`() {

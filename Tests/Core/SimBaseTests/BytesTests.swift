@@ -16,17 +16,17 @@ import Testing
         }
     }
 
-    @Test func `the first marked byte is found from every place of every slice`() {
+    @Test func `the first marked byte is found from every offset of every slice`() {
         for round in 0..<400 as Range<UInt64> {
             let bytes = Self.bytes(round)
             for start in 0...bytes.count {
-                let lines = bytes.place(from: start) { $0.equal(0x0A) | $0.equal(0x0D) }
+                let lines = bytes.offset(from: start) { $0.equal(0x0A) | $0.equal(0x0D) }
                 #expect(lines == bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count)
-                let json = bytes[start...].place(from: start) {
+                let json = bytes[start...].offset(from: start) {
                     $0.less(0x20) | $0.equal(0x22) | $0.equal(0x5C)
                 }
                 #expect(json == bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C })
-                let low = bytes[start...].place(from: start) { $0.less(128) }
+                let low = bytes[start...].offset(from: start) { $0.less(128) }
                 #expect(low == bytes[start...].firstIndex { $0 < 128 })
             }
         }
@@ -67,20 +67,20 @@ import Testing
     @Test(arguments: ["", "a", "short", "exactly fifteen", "längere Texte liegen auf dem Heap, 猫 🌲"])
     func `a text is found where it stands, and nowhere else`(text: String) {
         let bytes = [1, 2] + Array(text.utf8) + [3]
-        for place in 0...bytes.count {
-            #expect(bytes.holds(text, at: place) == bytes[place...].starts(with: text.utf8))
+        for offset in 0...bytes.count {
+            #expect(bytes.holds(text, at: offset) == bytes[offset...].starts(with: text.utf8))
         }
-        for place in 0..<text.utf8.count {
+        for offset in 0..<text.utf8.count {
             var other = bytes
-            other[2 + place] ^= 0x40
+            other[2 + offset] ^= 0x40
             #expect(!other.holds(text, at: 2))
         }
         #expect(bytes[2...].dropLast().contains(0x61) == text.contains(byte: { $0.equal(0x61) }))
         #expect(!text.contains(byte: { $0.equal(3) }))
-        for place in 0..<max(0, text.utf8.count - 7) {
+        for offset in 0..<max(0, text.utf8.count - 7) {
             var words: [UInt64] = []
-            _ = Array(text.utf8)[place..<(place + 8)].eachWord { words.append($0) }
-            #expect(words == [text.word(at: place)])
+            _ = Array(text.utf8)[offset..<(offset + 8)].eachWord { words.append($0) }
+            #expect(words == [text.word(at: offset)])
         }
     }
 

@@ -65,8 +65,8 @@ import Testing
         #expect(heap.isEmpty)
     }
 
-    @Test func `the table answers by key and iterates by place`() {
-        var table = OrderedTable<String, Int>()
+    @Test func `the table answers by key and iterates by slot`() {
+        var table = SlotMap<String, Int>()
         for (index, key) in ["x", "a", "m"].enumerated() { table[key] = index }
         table["a"] = nil
         table["z"] = 9
@@ -102,16 +102,16 @@ import Testing
 
     @Test func `every byte is a digit or none, wherever it stands`() {
         for byte in UInt8.min ... .max {
-            for place in 0..<8 {
-                let shift = UInt64(8 * place)
+            for slot in 0..<8 {
+                let shift = UInt64(8 * slot)
                 let word: UInt64 = 0x3030_3030_3030_3030 & ~(0xFF << shift) | UInt64(byte) << shift
-                let expected = Hexadecimal.nibble(byte).map { UInt32($0) << UInt32(4 * (7 - place)) }
+                let expected = Hexadecimal.nibble(byte).map { UInt32($0) << UInt32(4 * (7 - slot)) }
                 #expect(Hexadecimal.value(digits: word) == expected)
             }
         }
     }
 
-    @Test func `the digest depends on every byte and its place`() {
+    @Test func `the digest depends on every byte and its slot`() {
         #expect(Digest.of("ab") != Digest.of("ba"))
         #expect(Digest.of("") == Digest().value)
         var one = Digest()
@@ -125,7 +125,7 @@ import Testing
 /// A table remembers the place that was changed last: it must not take it for that of a key that is gone.
 @Suite struct OrderedTableMemoryTests {
     @Test func `a key that was changed and taken out is not found where the next one stands`() {
-        var table = OrderedTable<Int, String>()
+        var table = SlotMap<Int, String>()
         table[1] = "one"
         table.update(1) { $0 += "!" }
         table[1] = nil
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func `keys that are changed by turns keep their values`() {
-        var table = OrderedTable<Int, Int>()
+        var table = SlotMap<Int, Int>()
         for key in 0..<5 { table[key] = 0 }
         for round in 0..<50 { table.update(round * 7 % 5) { $0 += 1 } }
         #expect(table.values == [10, 10, 10, 10, 10])

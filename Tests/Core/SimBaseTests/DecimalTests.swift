@@ -6,7 +6,7 @@ import Testing
     private static func texts(_ value: Int64) -> [String] {
         var array: [UInt8] = []
         Decimal.append(value, to: &array)
-        return [String(decoding: array, as: UTF8.self), ByteDraft.text { Decimal.append(value, to: &$0) }]
+        return [String(decoding: array, as: UTF8.self), ByteBuilder.text { Decimal.append(value, to: &$0) }]
     }
 
     @Test func `every number of digits is written whole, next to each power of ten`() {
@@ -24,7 +24,7 @@ import Testing
         for value in 0..<10_000 as Range<UInt64> {
             let text = String(value)
             let padded = String(repeating: "0", count: 4 - text.count) + text
-            let written = ByteDraft.text { Decimal.append(value * 10_000 + value, digits: 8, to: &$0) }
+            let written = ByteBuilder.text { Decimal.append(value * 10_000 + value, digits: 8, to: &$0) }
             #expect(written == padded + padded)
         }
     }
@@ -35,10 +35,10 @@ import Testing
         for width in 0...16 {
             var array: [UInt8] = []
             Decimal.append(value, digits: width, to: &array)
-            let draft = ByteDraft.text { Decimal.append(value, digits: width, to: &$0) }
+            let draft = ByteBuilder.text { Decimal.append(value, digits: width, to: &$0) }
             #expect(String(decoding: array, as: UTF8.self) == whole.suffix(width))
             #expect(draft == whole.suffix(width))
         }
-        #expect(ByteDraft.text { Decimal.append(42, digits: 12, to: &$0) } == "000000000042")
+        #expect(ByteBuilder.text { Decimal.append(42, digits: 12, to: &$0) } == "000000000042")
     }
 }

@@ -44,12 +44,12 @@ import Testing
         for round in 0..<20_000 as Range<UInt64> {
             var bytes = Array(Self.plain[Int(round % UInt64(Self.plain.count))].utf8)
             for change in 0...random.below(3, .photo, round, 99) {
-                let place = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
+                let offset = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
                 let byte = UInt8(random.below(96, .photo, round, change * 2 + 1)) + 0x20
                 switch random.below(3, .photo, round, change + 50) {
-                case 0: bytes[place] = byte
-                case 1: bytes.insert(byte, at: place)
-                default: bytes.remove(at: place)
+                case 0: bytes[offset] = byte
+                case 1: bytes.insert(byte, at: offset)
+                default: bytes.remove(at: offset)
                 }
             }
             let data = String(decoding: bytes, as: UTF8.self)

@@ -125,8 +125,8 @@ import Testing
         for round in 0..<2_000 as Range<UInt64> {
             var bytes = Self.completed
             for change in 0...random.below(4, .photo, round, 99) {
-                let place = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
-                bytes[place] = 0x80 | UInt8(random.below(128, .photo, round, change * 2 + 1))
+                let offset = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
+                bytes[offset] = 0x80 | UInt8(random.below(128, .photo, round, change * 2 + 1))
             }
             let text = String(decoding: bytes, as: UTF8.self)
             #expect(JobEvent(name: name, bytes: bytes) == JobEvent(name: name, data: text))
@@ -138,12 +138,12 @@ import Testing
         for round in 0..<20_000 as Range<UInt64> {
             var bytes = round % 2 == 0 ? Self.completed : Self.accepted
             for change in 0...random.below(3, .photo, round, 99) {
-                let place = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
+                let offset = Int(random.below(UInt64(bytes.count), .photo, round, change * 2))
                 let byte = UInt8(random.below(96, .photo, round, change * 2 + 1)) + 0x20
                 switch random.below(3, .photo, round, change + 50) {
-                case 0: bytes[place] = byte
-                case 1: bytes.insert(byte, at: place)
-                default: bytes.remove(at: place)
+                case 0: bytes[offset] = byte
+                case 1: bytes.insert(byte, at: offset)
+                default: bytes.remove(at: offset)
                 }
             }
             if let plain = UploadAccepted(plain: bytes) {

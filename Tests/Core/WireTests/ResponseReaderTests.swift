@@ -130,7 +130,7 @@ import Wire
             status: 202, headers: ["X-Y": "z"], body: self.text("{}"), into: &reply)
         #expect(try self.read(reply) == [.head(202, "z"), .body(self.text("{}")), .end])
 
-        let bytes = ByteDraft.bytes { bytes in
+        let bytes = ByteBuilder.bytes { bytes in
             RequestWriter.head(
                 method: "POST", target: "/a?b=c", host: "x", headers: ["X-Y": "z"], bodyBytes: 3,
                 into: &bytes)
@@ -150,7 +150,7 @@ import Wire
     @Test(arguments: ["\r", "\n", "\0"]) func `a value of a request ends where it would leave its line`(
         flaw: String
     ) {
-        let bytes = ByteDraft.bytes { bytes in
+        let bytes = ByteBuilder.bytes { bytes in
             RequestWriter.head(
                 method: "GET", target: "/", host: "x\(flaw)y",
                 headers: ["X-Y": "z\(flaw)X-Evil: 1", "A": "b"],

@@ -21,10 +21,10 @@ import Wire
 
     @Test func `data of one line are written as any data are`() {
         let line = Array("{\"a\":1}".utf8)
-        let numbered = ByteDraft.bytes {
+        let numbered = ByteBuilder.bytes {
             SSEWriter.event(id: (17, "progress"), type: "progress", line: line, into: &$0)
         }
-        let bare = ByteDraft.bytes { SSEWriter.event(id: nil, type: "", line: line, into: &$0) }
+        let bare = ByteBuilder.bytes { SSEWriter.event(id: nil, type: "", line: line, into: &$0) }
         #expect(
             String(decoding: numbered, as: UTF8.self)
                 == self.text { SSEWriter.event(id: "17-progress", type: "progress", data: line, into: &$0) })

@@ -9,20 +9,20 @@ func wholeStreamItems(_ stream: [UInt8]) -> [SSEItem] {
 
     var lines: [[Unicode.Scalar]] = []
     var line: [Unicode.Scalar] = []
-    var place = 0
-    while place < scalars.count {
-        switch scalars[place] {
+    var offset = 0
+    while offset < scalars.count {
+        switch scalars[offset] {
         case "\r":
             lines.append(line)
             line = []
-            if place + 1 < scalars.count, scalars[place + 1] == "\n" { place += 1 }
+            if offset + 1 < scalars.count, scalars[offset + 1] == "\n" { offset += 1 }
         case "\n":
             lines.append(line)
             line = []
         case let scalar:
             line.append(scalar)
         }
-        place += 1
+        offset += 1
     }
     // What is left in `line` has no end and is discarded.
 

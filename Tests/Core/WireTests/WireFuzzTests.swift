@@ -38,10 +38,10 @@ import Wire
             for pieces in fuzz.cuts(of: bytes) {
                 var reader = SSEReader(limits: limits)
                 var found: [SSEItem] = []
-                for (place, piece) in pieces.enumerated() {
+                for (offset, piece) in pieces.enumerated() {
                     reader.receive(piece, into: &found)
                     // It takes its time to look.
-                    guard pieces.count < 10 || place % 61 == 0 else { continue }
+                    guard pieces.count < 10 || offset % 61 == 0 else { continue }
                     // A line, an event, a type and two ids; an invalid byte becomes three.
                     try #require(keptBytes(reader) <= 48 + 64 + 3 * (3 * 48))
                 }
@@ -140,9 +140,9 @@ import Wire
             for pieces in fuzz.cuts(of: Self.connections.input(fuzz)) {
                 var reader = RequestReader(limits: limits)
                 var events: [RequestEvent] = []
-                for (place, piece) in pieces.enumerated() {
+                for (offset, piece) in pieces.enumerated() {
                     try? reader.receive(piece, into: &events)
-                    guard pieces.count < 10 || place % 61 == 0 else { continue }
+                    guard pieces.count < 10 || offset % 61 == 0 else { continue }
                     // A line, a head and what came too early; an invalid byte becomes three.
                     try #require(
                         keptBytes(reader) <= limits.leftOverBytesMax + 3 * limits.headBytesMax
@@ -209,15 +209,15 @@ import Wire
             // A boundary must not occur in what it divides.
             let boundary = "other-boundary"
             var bytes: [UInt8] = []
-            for (place, content) in contents.enumerated() {
+            for (offset, content) in contents.enumerated() {
                 bytes += Array(
-                    "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(place)\"\r\n\r\n".utf8)
+                    "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(offset)\"\r\n\r\n".utf8)
                 bytes += content + Array("\r\n".utf8)
             }
             bytes += Array("--\(boundary)--\r\n".utf8)
-            let expected = contents.enumerated().map { place, content in
+            let expected = contents.enumerated().map { offset, content in
                 PartSummary(
-                    name: "\(place)", filename: nil, contentType: nil, byteCount: content.count,
+                    name: "\(offset)", filename: nil, contentType: nil, byteCount: content.count,
                     prefix: Array(content.prefix(limits.prefixBytesMax)))
             }
             for pieces in fuzz.cuts(of: bytes) {

@@ -27,18 +27,18 @@ import Testing
                 harness: HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet)),
             tally: MetricsCollector(fleet: fleet, faultIDs: ["f"], hasBackendView: true),
             objectives: SLOParts([], faults: []), faults: 1)
-        var sightings: [Sighting] = [
+        var payloads: [ObservationPayload] = [
             .phone(.launched(restored: 0)), .phone(.captured(scheduled: .zero)), .phone(.queued(.captured)),
             .backend(.answered(.upload, attempt: 1, status: status)),
         ]
-        if let fault { sightings.append(.fault(.fired(fault: fault, .upload, attempt: 1))) }
-        for what in sightings {
-            recorder.saw(
+        if let fault { payloads.append(.fault(.fired(fault: fault, .upload, attempt: 1))) }
+        for what in payloads {
+            recorder.record(
                 Observation(at: .zero, device: DeviceNumber(0), scan: ScanNumber(1), what: what),
                 in: directory)
         }
         recorder.finish(waiting: [], at: .zero + .seconds(9), driver: MetricSet(), in: directory)
-        #expect(recorder.observations == sightings.count)
+        #expect(recorder.observations == payloads.count)
         return recorder.harnessError
     }
 

@@ -158,7 +158,7 @@ import Testing
     // MARK: Floods
 
     /// What an event of a server's choice may come to, as often as the server likes.
-    private static let little: [PhoneSighting] = [
+    private static let little: [PhoneObservation] = [
         .eventIgnored(job: "j", id: nil, name: "message", malformed: false),
         .found(
             ContractFinding(
@@ -168,12 +168,12 @@ import Testing
     ]
 
     @Test(arguments: Self.little.indices)
-    func `a phone has so many lines for events that change little, and the rest is counted`(place: Int) throws
+    func `a phone has so many lines for events that change little, and the rest is counted`(index: Int) throws
     {
         func seen(_ device: UInt32) -> Observation {
             Observation(
                 at: .zero, device: DeviceNumber(device), scan: ScanNumber(1),
-                what: .phone(Self.little[place]))
+                what: .phone(Self.little[index]))
         }
         let directory = try RunDirectory.create(
             .exactly(self.scratch.at("flood")), log: ObservationLog(isTracing: false, faults: []))

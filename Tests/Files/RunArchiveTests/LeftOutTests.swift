@@ -33,11 +33,11 @@ import Testing
             tally: MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
             objectives: SLOParts(objectives, faults: []), faults: 0)
         if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
-        func see(_ phone: UInt32, _ second: Int64, _ sighting: PhoneSighting) {
-            recorder.saw(
+        func see(_ phone: UInt32, _ second: Int64, _ payload: PhoneObservation) {
+            recorder.record(
                 Observation(
                     at: .zero + .seconds(second), device: DeviceNumber(phone), scan: ScanNumber(1),
-                    what: .phone(sighting)),
+                    what: .phone(payload)),
                 in: directory)
         }
         for phone: UInt32 in 0...1 {
@@ -65,7 +65,7 @@ import Testing
             objectives: SLOParts([try Self.slo("scan.time", "max < 2s over 10s")], faults: []), faults: 0)
         if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
         for (phone, second) in [(UInt32(0), Int64(1)), (1, 5)] {
-            recorder.saw(
+            recorder.record(
                 Observation(
                     at: .zero + .seconds(second), device: DeviceNumber(phone), scan: ScanNumber(1),
                     what: .phone(.completed(took: .seconds(second)))),

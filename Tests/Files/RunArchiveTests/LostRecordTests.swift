@@ -26,9 +26,9 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(path), log: ObservationLog(isTracing: false, faults: []))
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
-        func log(_ scan: UInt32, _ sighting: PhoneSighting) {
+        func log(_ scan: UInt32, _ payload: PhoneObservation) {
             directory.log(
-                Observation(at: .zero, device: phone, scan: ScanNumber(scan), what: .phone(sighting)))
+                Observation(at: .zero, device: phone, scan: ScanNumber(scan), what: .phone(payload)))
         }
         if hasLost { log(2, .lostFromStorage(books: 1)) }
         log(0, .launched(restored: 0))

@@ -8,7 +8,7 @@ import Testing
 @testable import RunArchive
 
 @Suite struct ObservationLogTests {
-    private func line(_ what: Sighting, scan: UInt32, tracing: Bool) -> String? {
+    private func line(_ what: ObservationPayload, scan: UInt32, tracing: Bool) -> String? {
         var log = ObservationLog(isTracing: tracing, faults: ["rate-limit-1", "reset-1"])
         let observation = Observation(
             at: Instant(nanoseconds: 1_250_000_007), device: DeviceNumber(7), scan: ScanNumber(scan),
@@ -16,7 +16,7 @@ import Testing
         return log.line(observation).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func line(_ what: Sighting) -> String? { self.line(what, scan: 2, tracing: true) }
+    private func line(_ what: ObservationPayload) -> String? { self.line(what, scan: 2, tracing: true) }
 
     // MARK: Form
 
@@ -41,16 +41,16 @@ import Testing
                 == #"{"t":1250000007,"device":7,"scan":null,"side":"phone","what":"killed"}"# + "\n")
     }
 
-    @Test func `a fault that the scenario does not have is called by its place`() {
+    @Test func `a fault that the scenario does not have is called by its index`() {
         #expect(self.line(.fault(.began(fault: 9)))?.contains(##""fault":"#9""##) == true)
     }
 
-    // MARK: Every sighting
+    // MARK: Every observation
 
     private static let book = Book(
         title: "T", author: "A", isbn: nil, confidence: 0.5, enrichmentStatus: .pending, coverUrl: nil)
 
-    static let sightings: [Sighting] =
+    static let payloads: [ObservationPayload] =
         ([
             .launched(restored: 1), .killed, .suspended, .resumed, .pathLost, .pathReturned,
             .captured(scheduled: .zero), .photoPrepared(took: .zero, bytes: 1), .queued(.rateLimited),
@@ -78,7 +78,7 @@ import Testing
             .reconnectSuperseded(job: "j", .offline, attempts: 2), .reinstalled(discarded: 3), .pathChanged,
             .storageFilled, .storageFreed, .lostFromStorage(books: 2), .clockSet(ahead: .seconds(-90)),
             .recordKept(job: "j", lastEventID: "9", decided: true),
-        ] as [PhoneSighting]).map { .phone($0) }
+        ] as [PhoneObservation]).map { .phone($0) }
         + ([
             .connected(connection: .max), .requested(.cleanup, attempt: 1, connection: 1),
             .answered(.cleanup, attempt: 1, status: 204), .accepted(job: "j", books: 3),
@@ -90,16 +90,16 @@ import Testing
             .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"),
             .problem(.stream, attempt: 1, status: 429, job: "j", retryable: true, retryAfter: .zero),
             .failed(job: "j", code: "c", retryable: true),
-        ] as [BackendSighting]).map { .backend($0) }
+        ] as [BackendObservation]).map { .backend($0) }
         + ([
             .decided(fault: 0, .upload, attempt: 1, fires: true), .fired(fault: 0, .upload, attempt: 1),
             .began(fault: 0), .ended(fault: 0),
-        ] as [FaultSighting]).map { .fault($0) }
+        ] as [FaultObservation]).map { .fault($0) }
 
-    @Test func `every sighting is one line of JSON and says what it is`() throws {
+    @Test func `every payload is one line of JSON and says what it is`() throws {
         var seen = Set<String>()
-        for sighting in Self.sightings {
-            let line = try #require(self.line(sighting))
+        for payload in Self.payloads {
+            let line = try #require(self.line(payload))
             #expect(line.hasSuffix("}\n") && line.count { $0 == "\n" } == 1)
             let object = try #require(
                 try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
@@ -112,21 +112,21 @@ import Testing
     }
 
     @Test func `pings and progress are written only with a trace`() {
-        let often: [Sighting] = [
+        let often: [ObservationPayload] = [
             .phone(.ping(id: nil, gap: nil)), .backend(.pingWritten(job: "j")),
             .phone(.eventApplied(job: "j", id: "1", kind: .progress, latency: nil, replayed: false)),
             .backend(.eventWritten(job: "j", id: "1", position: 0, kind: .progress, replayed: false)),
         ]
-        for sighting in often {
-            #expect(self.line(sighting, scan: 1, tracing: false) == nil)
-            #expect(self.line(sighting, scan: 1, tracing: true) != nil)
+        for payload in often {
+            #expect(self.line(payload, scan: 1, tracing: false) == nil)
+            #expect(self.line(payload, scan: 1, tracing: true) != nil)
         }
-        let rare: [Sighting] = [
+        let rare: [ObservationPayload] = [
             .phone(.eventApplied(job: "j", id: "1", kind: .completed, latency: nil, replayed: false)),
             .backend(
                 .eventWritten(job: "j", id: "1", position: 0, kind: .enrichmentDegraded, replayed: false)),
         ]
-        for sighting in rare { #expect(self.line(sighting, scan: 1, tracing: false) != nil) }
+        for payload in rare { #expect(self.line(payload, scan: 1, tracing: false) != nil) }
     }
 
     // MARK: Hostile text

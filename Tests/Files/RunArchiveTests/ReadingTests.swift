@@ -15,14 +15,14 @@ import Testing
     @Test func `every line of the log is read back as what it was`() throws {
         var log = ObservationLog(isTracing: true, faults: ["rate-limit-1", "reset-1"])
         let reader = ObservationReader(faults: ["rate-limit-1", "reset-1"])
-        for sighting in ObservationLogTests.sightings {
+        for payload in ObservationLogTests.payloads {
             let observation = Observation(
                 at: Instant(nanoseconds: 1_250_000_007), device: DeviceNumber(7), scan: ScanNumber(2),
-                what: sighting)
+                what: payload)
             let written = log.line(observation)
             let line = try #require(written)
             let found = reader.observation(line.dropLast())
-            if case .phone(.bookAdded) = sighting {
+            if case .phone(.bookAdded) = payload {
                 let book = Book(
                     title: "T", author: "A", isbn: nil, confidence: nil, enrichmentStatus: .pending,
                     coverUrl: nil)
@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: Self.causes) func `what a scan was refused for is read back`(cause: RefusalCause?) throws
     {
         var log = ObservationLog(isTracing: false, faults: [])
-        let refused = Sighting.phone(.refused(code: "X", cause: cause))
+        let refused = ObservationPayload.phone(.refused(code: "X", cause: cause))
         let written = log.line(
             Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(1), what: refused))
         let line = try #require(written)
@@ -115,23 +115,23 @@ import Testing
         #expect(found.total == histogram.total)
         guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return }
         let exact = HDRHistogram(
-            counts: found.countsByPlace, minimum: minimum, maximum: maximum, sum: histogram.sum)
+            counts: found.countsByIndex, minimum: minimum, maximum: maximum, sum: histogram.sum)
         #expect(exact == histogram)
     }
 
     @Test func `a damaged histogram is none`() throws {
         let text = Array(try #require(HistogramCode.text(Self.histogram([5, 5_000_000]))).utf8)
-        for place in text.indices {
-            #expect(HistogramCode.histogram(text[..<place]) == nil)
+        for index in text.indices {
+            #expect(HistogramCode.histogram(text[..<index]) == nil)
             var damaged = text
-            damaged[place] = damaged[place] == 0x41 ? 0x42 : 0x41
+            damaged[index] = damaged[index] == 0x41 ? 0x42 : 0x41
             // One sign changed may still be a histogram of ours; it must not be a trap.
             _ = HistogramCode.histogram(damaged[...])
         }
     }
 
     @Test func `edges of another histogram are not believed`() {
-        let counts = Self.histogram([5_000_000]).countsByPlace
+        let counts = Self.histogram([5_000_000]).countsByIndex
         #expect(HDRHistogram(counts: counts, minimum: 1, maximum: 5_000_000, sum: 5_000_000) == nil)
         #expect(HDRHistogram(counts: counts, minimum: 5_000_000, maximum: 5_000_000, sum: 7_000_000) == nil)
         #expect(
@@ -150,9 +150,9 @@ import Testing
         var written: [MetricTable] = []
         for second in 0..<3 {
             var table = head.table
-            for place in 0...1 where place != second {
-                let group = MetricGroup(index: place)
-                table.record(.uploadTime, .microseconds(Int64(81_234 + 1_000 * second + place)), in: group)
+            for index in 0...1 where index != second {
+                let group = MetricGroup(index: index)
+                table.record(.uploadTime, .microseconds(Int64(81_234 + 1_000 * second + index)), in: group)
                 table.record(.uploadFailed, failed: second == 1, in: group)
                 table.add(7, to: .sseEvents, in: group)
                 table.replied(status: 429, in: group)
@@ -170,10 +170,10 @@ import Testing
         written.append(whole)
         let starts: [Int64] = [0, 1, 2, 0]
         var reader = IntervalReader(folder: scratch.at("run"), head: head)
-        for (place, table) in written.enumerated() {
+        for (index, table) in written.enumerated() {
             let next = reader.next()
             let moment = try #require(next)
-            #expect(moment.from == .zero + .seconds(starts[place]))
+            #expect(moment.from == .zero + .seconds(starts[index]))
             #expect(moment.table == table)
         }
         let end = reader.next()

@@ -154,7 +154,7 @@ struct ErrorTextTests {
                 """)
     }
 
-    @Test func `broken YAML is told with its place`() {
+    @Test func `broken YAML is told with its location`() {
         #expect(
             rendered("scenario: 1\nfleet:\n\tphones: 1\n") == """
                 test.scenario:3:1: invalid YAML: found character that cannot start any token while scanning for the next token
@@ -209,7 +209,7 @@ struct ErrorTextTests {
         #expect(errors("scenario: 1\n日本語: 1\n" + minimal.dropFirst(12)).map(\.caretLength) == [3])
     }
 
-    @Test func `of a very long line only the part around the place is shown`() {
+    @Test func `of a very long line only the part around the location is shown`() {
         let long = minimal + "name: " + String(repeating: "x", count: 5_000) + "!\n"
         guard let error = errors(long).first else { Issue.record("no error"); return }
         #expect(error.sourceLine.count <= 140)

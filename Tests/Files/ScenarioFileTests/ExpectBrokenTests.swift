@@ -31,7 +31,7 @@ import Testing
         #expect(scenario.expectBroken.count == 2)
     }
 
-    @Test func `what cannot break is a mistake with its place`() {
+    @Test func `what cannot break is a mistake with its location`() {
         #expect(
             self.complaint("[stream.no-gab]") == [
                 "17: unknown invariant or metric `stream.no-gab` (did you mean `stream.no-gap`?)"

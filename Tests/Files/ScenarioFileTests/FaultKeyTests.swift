@@ -25,17 +25,17 @@ struct FaultKeyTests {
         "{do: background, at: 1s..20s, for: 3s, scope: 40% of devices}",
     ]
 
-    private func desk(_ faults: [String]) throws -> FaultDesk {
+    private func planner(_ faults: [String]) throws -> FaultPlanner {
         let text = minimal + "faults:\n" + faults.map { "  - \($0)\n" }.joined()
-        return FaultDesk(specs: try load(text).faults, random: KeyedRandom(seed: 5))
+        return FaultPlanner(specs: try load(text).faults, random: KeyedRandom(seed: 5))
     }
 
     /// All that the fault at this place does to 3 phones of 40 scans.
-    private func decisions(_ desk: FaultDesk, _ fault: Int) -> [String] {
-        var desk = desk
+    private func decisions(_ planner: FaultPlanner, _ fault: Int) -> [String] {
+        var planner = planner
         var decisions: [String] = []
         for device in UInt32(0)..<3 {
-            for window in desk.phoneSchedule(device: DeviceNumber(device), group: "phones")
+            for window in planner.phoneSchedule(device: DeviceNumber(device), group: "phones")
             where window.fault == fault {
                 decisions.append("\(window.from) \(window.to)")
             }
@@ -45,7 +45,7 @@ struct FaultKeyTests {
                         device: DeviceNumber(device), scan: ScanNumber(scan), operation: operation, attempt: 1
                     )
                     var observations: [Observation] = []
-                    let armed = desk.open(
+                    let armed = planner.open(
                         key, group: "phones", at: .zero + .seconds(3), into: &observations)
                     decisions += armed.filter { $0.fault == fault }.map { "\(key) \($0.trigger) \($0.draw)" }
                 }
@@ -55,35 +55,35 @@ struct FaultKeyTests {
     }
 
     @Test func `removing any one fault leaves the decisions of every other`() throws {
-        let whole = try self.desk(Self.faults)
+        let whole = try self.planner(Self.faults)
         let before = Self.faults.indices.map { self.decisions(whole, $0) }
         #expect(Set(before).count == Self.faults.count, "no two faults decide alike")
         #expect(before.allSatisfy { !$0.isEmpty })
         for removed in Self.faults.indices {
             var rest = Self.faults
             rest.remove(at: removed)
-            let desk = try self.desk(rest)
+            let planner = try self.planner(rest)
             for (now, fault) in Self.faults.indices.filter({ $0 != removed }).enumerated() {
                 #expect(
-                    self.decisions(desk, now) == before[fault],
+                    self.decisions(planner, now) == before[fault],
                     "\(Self.faults[fault]) without \(Self.faults[removed])")
             }
         }
     }
 
     @Test func `adding a fault anywhere leaves the decisions of every other`() throws {
-        let before = self.decisions(try self.desk([Self.faults[0]]), 0)
+        let before = self.decisions(try self.planner([Self.faults[0]]), 0)
         for added in Self.faults.dropFirst() {
-            #expect(self.decisions(try self.desk([added, Self.faults[0]]), 1) == before)
-            #expect(self.decisions(try self.desk([Self.faults[0], added]), 0) == before)
+            #expect(self.decisions(try self.planner([added, Self.faults[0]]), 1) == before)
+            #expect(self.decisions(try self.planner([Self.faults[0], added]), 0) == before)
         }
     }
 
     @Test func `faults that say the same do not decide the same`() throws {
-        let desk = try self.desk([Self.faults[0], Self.faults[0]])
-        #expect(self.decisions(desk, 0) != self.decisions(desk, 1))
-        let alone = try self.desk([Self.faults[0]])
-        #expect(self.decisions(alone, 0) == self.decisions(desk, 0))
+        let planner = try self.planner([Self.faults[0], Self.faults[0]])
+        #expect(self.decisions(planner, 0) != self.decisions(planner, 1))
+        let alone = try self.planner([Self.faults[0]])
+        #expect(self.decisions(alone, 0) == self.decisions(planner, 0))
     }
 
     @Test func `a default that is spelled out changes nothing, and the printed id stays the ordinal`() throws

@@ -63,7 +63,7 @@ import Testing
         let usual = PlanWriter.text(plan)
         #expect(!usual.contains("ties") && !usual.contains("stays-broken"))
         plan.shufflesTies = true
-        plan.staysBroken = .percent(25)
+        plan.staysOffline = .percent(25)
         let text = PlanWriter.text(plan)
         let lines = text.split(separator: "\n").map(String.init)
         #expect(lines.contains("  \"ties\": \"shuffled\",") && lines.contains("  \"stays-broken\": \"25%\","))
@@ -97,7 +97,7 @@ import Testing
             "a digest must have 16 hexadecimal digits, not `x0000000deadbeef`"
         ),
     ])
-    func `what is wrong is told with its place`(from: String, to: String, message: String) throws {
+    func `what is wrong is told with its location`(from: String, to: String, message: String) throws {
         let text = PlanWriter.text(try self.plan())
         let start = try #require(text.firstRange(of: from)).lowerBound
         let changed = text[..<start] + to + text[start...].dropFirst(from.count)

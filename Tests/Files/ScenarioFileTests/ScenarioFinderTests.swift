@@ -35,7 +35,7 @@ struct ScenarioFinderTests {
         }
     }
 
-    @Test func `what is not found names the places and the nearest`() throws {
+    @Test func `what is not found names the locations and the nearest`() throws {
         try withFolders { (current, shared) throws -> Void in
             do throws(ScenarioFinder.NotFound) {
                 _ = try ScenarioFinder.find("flaky-netwrok", current: current, folders: [shared])

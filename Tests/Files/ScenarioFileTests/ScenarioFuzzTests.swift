@@ -25,7 +25,7 @@ struct ScenarioFuzzTests {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: packageFolder + "/Scenarios/" + name)))
     }
 
-    @Test func `a scenario of any bytes is read, or refused with places in the file`() throws {
+    @Test func `a scenario of any bytes is read, or refused with locations in the file`() throws {
         let mutator = Mutator(
             corpus: [try Self.scenario("flaky-network.scenario"), Array(minimal.utf8)], dictionary: Self.words
         )

@@ -279,7 +279,7 @@ struct ScenarioReaderTests {
         #expect(
             try fault(text)
                 == FaultSpec(
-                    id: "mine", kind: .reset(.betweenEvents, .reply), place: .stream,
+                    id: "mine", kind: .reset(.betweenEvents, .reply), target: .stream,
                     chance: Odds(perMillion: 125_000),
                     window: FaultWindow(at: .seconds(8), length: .seconds(4)), trigger: .atOnce,
                     count: .perScan(3),

@@ -57,7 +57,7 @@ struct SyntaxTests {
         #expect(messages(most + "x") == ["the scenario is larger than 1MiB"])
     }
 
-    @Test func `what is not UTF-8 is rejected at its place`() {
+    @Test func `what is not UTF-8 is rejected at its location`() {
         let bytes = Array(minimal.utf8) + Array("seed: é".utf8) + [0xFF, 0x0A]
         do throws(ScenarioErrors) {
             _ = try ScenarioLoader.load(path: "x", bytes: bytes, overrides: [], environment: [:])

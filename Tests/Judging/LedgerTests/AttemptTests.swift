@@ -10,7 +10,7 @@ import Testing
 @Suite struct AttemptTests {
     private func rate(_ metric: RateMetric, _ script: (inout History) -> Void) -> [Int64] {
         var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
-        for observation in History(script).observations { tally.saw(observation) }
+        for observation in History(script).observations { tally.record(observation) }
         tally.finish()
         guard case .measured(let rate) = tally.measured.table.rate(metric, of: .fleet) else { return [] }
         return [rate.failed, rate.total]
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `what a kill or the end of the run cuts short is in no rate`() {
-        for cut in [PhoneSighting.killed, .suspended] {
+        for cut in [PhoneObservation.killed, .suspended] {
             let rate = self.rate(.uploadAttemptsFailed) {
                 $0.send(.upload, job: nil)
                 $0.phone(cut)

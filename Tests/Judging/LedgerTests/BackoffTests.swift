@@ -12,13 +12,13 @@ import Testing
     private static let cap = Interval.seconds(30)
 
     private static func judge(_ history: History, retry: Interval? = nil) -> [Verdict] {
-        var sentinel = Sentinel(
-            SentinelSettings(
+        var invariants = SimulationInvariants(
+            SimulationInvariantSettings(
                 idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500), retryField: retry),
             ledger: .embedded)
-        for observation in history.observations { sentinel.saw(observation) }
-        sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
-        return sentinel.verdicts.filter { $0.violations > 0 }
+        for observation in history.observations { invariants.record(observation) }
+        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+        return invariants.verdicts.filter { $0.violations > 0 }
     }
 
     private static func broken(_ history: History) -> [Invariant] { Self.judge(history).map(\.invariant) }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `what else holds a phone back is no backoff`() {
         let long = Interval.seconds(90)
-        let absences: [(PhoneSighting, PhoneSighting)] = [
+        let absences: [(PhoneObservation, PhoneObservation)] = [
             (.pathLost, .pathReturned), (.suspended, .resumed), (.killed, .launched(restored: 1)),
         ]
         for (leaves, returns) in absences {
@@ -539,13 +539,13 @@ import Testing
 
     @Test
     func `after a second error event a path that returns, or somebody who opens the app, lets a scan go`() {
-        let releases: [[PhoneSighting]] = [
+        let releases: [[PhoneObservation]] = [
             [.pathLost, .pathReturned], [.pathChanged], [.suspended, .resumed],
             [.killed, .launched(restored: 1)],
         ]
         for release in releases {
             let verdicts = Self.erring(times: 2, pause: .seconds(3)) { history in
-                for sighting in release { history.phone(sighting) }
+                for payload in release { history.phone(payload) }
             }
             #expect(verdicts == [], "\(release)")
         }
@@ -590,7 +590,7 @@ import Testing
     }
 
     @Test func `a path lets no scan go whose jobs were turned away`() {
-        func history(_ release: [PhoneSighting]) -> [Invariant] {
+        func history(_ release: [PhoneObservation]) -> [Invariant] {
             Self.broken(
                 History {
                     $0.launch()
@@ -602,7 +602,7 @@ import Testing
                         $0.phone(.replied(.stream, attempt: UInt32(time), status: 401, took: .zero))
                         $0.phone(.queued(.tokenExpired))
                     }
-                    for sighting in release { $0.phone(sighting) }
+                    for payload in release { $0.phone(payload) }
                     Self.accept(&$0, attempt: 5)
                 })
         }
@@ -612,8 +612,8 @@ import Testing
 
     @Test func `a phone that is given fewer slots waits for those`() {
         func upload(slots: Int) -> [Verdict] {
-            var sentinel = Sentinel(
-                SentinelSettings(
+            var invariants = SimulationInvariants(
+                SimulationInvariantSettings(
                     idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500),
                     streamsMax: [slots]),
                 ledger: LedgerSettings(
@@ -631,9 +631,9 @@ import Testing
                 $0.pass(.seconds(20))
                 $0.send(.upload, attempt: 2, job: nil)
             }
-            for observation in history.observations { sentinel.saw(observation) }
-            sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
-            return sentinel.verdicts.filter { $0.violations > 0 }
+            for observation in history.observations { invariants.record(observation) }
+            invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+            return invariants.verdicts.filter { $0.violations > 0 }
         }
         #expect(upload(slots: 1) == [])
         #expect(upload(slots: 2).map(\.invariant) == [.retryBudget])
@@ -643,9 +643,9 @@ import Testing
 
     /// So many phones fail at one moment and come again after their waits.
     private static func returns(_ phones: UInt32, wait: (UInt32) -> Interval) -> [Invariant] {
-        var watch = RetryHerdWatch()
+        var watch = RetryStormDetector()
         let failed = Instant.zero + .seconds(60)
-        var herds: [RetryHerdWatch.Herd?] = []
+        var herds: [RetryStormDetector.Herd?] = []
         for _ in 0..<phones { herds.append(watch.began(ceiling: Self.base, at: failed)) }
         for moment in (0..<phones).map({ failed + wait($0) }).sorted() {
             herds.append(watch.ended(at: moment))

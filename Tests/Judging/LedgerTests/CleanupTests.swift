@@ -295,7 +295,8 @@ import Testing
         #expect(uploadedAgain(keeping: "job-1") == [.jobCleaned])
     }
 
-    @Test func `a kill ends the debt of a job that was to be discarded, unless it was due before`() {
+    @Test func `a kill ends the pendingCleanup of a job that was to be discarded, unless it was due before`()
+    {
         func discarded(after wait: Interval) -> [Invariant] {
             History {
                 $0.streaming()

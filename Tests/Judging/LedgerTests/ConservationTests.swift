@@ -83,7 +83,7 @@ import Testing
         _ settings: LedgerSettings, booksInLibrary: Int, waiting: [WaitingRecord] = []
     ) -> Ledger {
         var ledger = Ledger(shelf: History.shelf, settings: settings)
-        ledger.saw(
+        ledger.record(
             Observation(
                 at: .zero, device: DeviceNumber(3), scan: ScanNumber(2),
                 what: .phone(.lostFromStorage(books: booksInLibrary))))
@@ -285,7 +285,7 @@ import Testing
             history.wholeScan()
         }
         var ledger = Ledger(shelf: History.shelf, settings: .embedded)
-        for observation in history.observations { ledger.saw(observation) }
+        for observation in history.observations { ledger.record(observation) }
         #expect(ledger.followed == (scans: 0, jobs: 0))
         #expect(ledger.totals.scans.completed == 50)
         #expect(ledger.totals.scans.isConserved)

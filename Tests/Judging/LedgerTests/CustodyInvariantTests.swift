@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 3, Int.max, Int.min])
-    func `a book that has no place on the shelf is not faithful`(ordinal: Int) {
+    func `a book that has no index on the shelf is not faithful`(ordinal: Int) {
         let history = History {
             $0.streaming()
             $0.terminal(2)

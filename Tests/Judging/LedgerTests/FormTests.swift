@@ -10,20 +10,20 @@ import Testing
     private static func judge(
         _ history: History, formats: [String] = [], _ change: (inout RequestForm) -> Void
     ) -> [Violation] {
-        var settings = SentinelSettings(
+        var settings = SimulationInvariantSettings(
             idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
         settings.resultsFormats = formats
         var ledger = LedgerSettings.embedded
         ledger.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
         ledger.examplesMax = 50
-        var sentinel = Sentinel(settings, ledger: ledger)
+        var invariants = SimulationInvariants(settings, ledger: ledger)
         for var form in history.forms {
             change(&form)
-            sentinel.heard(form)
+            invariants.record(form)
         }
-        for observation in history.observations { sentinel.saw(observation) }
-        sentinel.finish(WorldRemains(stuck: [], restless: [], broken: []))
-        return sentinel.verdicts.flatMap(\.examples)
+        for observation in history.observations { invariants.record(observation) }
+        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+        return invariants.verdicts.flatMap(\.examples)
     }
 
     /// One request of each kind.

@@ -35,9 +35,9 @@ import Testing
             let fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
             var server = HarnessStory.server
             server.quota = AdmissionQuota(requests: 5, window: .seconds(30))
-            var witness = HarnessWitness(
+            var witness = HarnessChecks(
                 HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet))
-            for observation in story.observations { witness.saw(observation) }
+            for observation in story.observations { witness.record(observation) }
             #expect(witness.errors.count == 0)
             return witness.remembered
         }

@@ -65,7 +65,7 @@ import Testing
     // MARK: Faults
 
     @Test(arguments: [
-        (FaultEffect.tokenRevoked, BackendSighting.tokenRevoked(job: "job-1"), "a token was revoked"),
+        (FaultEffect.tokenRevoked, BackendObservation.tokenRevoked(job: "job-1"), "a token was revoked"),
         (.jobGone(status: 410), .vanished(job: "job-1"), "a job vanished"),
         (.jobFailed, .finished(job: "job-1", kind: .error, books: 0), "a job failed"),
         (
@@ -75,9 +75,9 @@ import Testing
         ),
     ])
     func `what happens to a job by a fault has its fault`(
-        fault: FaultEffect, effect: BackendSighting, text: String
+        fault: FaultEffect, effect: BackendObservation, text: String
     ) {
-        func story(effect: BackendSighting?, isFired: Bool) -> HarnessStory {
+        func story(effect: BackendObservation?, isFired: Bool) -> HarnessStory {
             HarnessStory {
                 $0.begin()
                 $0.pass()

@@ -9,49 +9,50 @@ import Testing
 @Suite struct HarnessLifeTests {
     /// A phone that is on, and to which this happens at one instant.
     private static func errors(
-        _ act: PhoneAct, begins: Bool, _ sightings: PhoneSighting..., before: [PhoneSighting] = [],
+        _ act: PhoneLifecycleEvent, begins: Bool, _ payloads: PhoneObservation...,
+        before: [PhoneObservation] = [],
         hasTunnels: Bool = false
     ) -> [String] {
         HarnessStory { story in
             story.phone(.launched(restored: 0))
-            for sighting in before {
+            for payload in before {
                 story.pass()
-                story.phone(sighting)
+                story.phone(payload)
             }
             story.pass()
             if begins { story.fault(.began(fault: 0)) }
-            for sighting in sightings { story.phone(sighting) }
+            for payload in payloads { story.phone(payload) }
             story.pass()
             story.phone(.captured(scheduled: story.now))
         }.errors([.ofPhone(act)], hasTunnels: hasTunnels)
     }
 
-    private static func unnoticed(_ act: PhoneAct) -> [String] {
+    private static func unnoticed(_ act: PhoneLifecycleEvent) -> [String] {
         ["a fault of the phone began (\(act)), and the phone did not notice"]
     }
 
     @Test(arguments: [
-        (PhoneAct.kill, PhoneSighting.killed), (.offline, .pathLost), (.handover, .pathChanged),
+        (PhoneLifecycleEvent.kill, PhoneObservation.killed), (.offline, .pathLost), (.handover, .pathChanged),
         (.background, .suspended), (.clockSkew, .clockSet(ahead: .seconds(1))),
         (.storageFull, .storageFilled), (.reinstall, .reinstalled(discarded: 0)),
     ])
-    func `what begins happens`(act: PhoneAct, sighting: PhoneSighting) {
-        #expect(Self.errors(act, begins: true, sighting) == [])
+    func `what begins happens`(act: PhoneLifecycleEvent, payload: PhoneObservation) {
+        #expect(Self.errors(act, begins: true, payload) == [])
         #expect(Self.errors(act, begins: true) == Self.unnoticed(act))
     }
 
     @Test(arguments: [
-        (PhoneAct.kill, PhoneSighting.killed, "an app was killed by no fault"),
+        (PhoneLifecycleEvent.kill, PhoneObservation.killed, "an app was killed by no fault"),
         (.handover, .pathChanged, "a path was changed by no fault"),
         (.storageFull, .storageFilled, "a storage ran full by no fault"),
         (.reinstall, .reinstalled(discarded: 0), "an app was installed anew by no fault"),
     ])
-    func `what happens has begun`(act: PhoneAct, sighting: PhoneSighting, text: String) {
-        #expect(Self.errors(act, begins: false, sighting) == [text])
+    func `what happens has begun`(act: PhoneLifecycleEvent, payload: PhoneObservation, text: String) {
+        #expect(Self.errors(act, begins: false, payload) == [text])
     }
 
     @Test func `a dead app does not notice`() {
-        for act in [PhoneAct.offline, .handover, .background, .clockSkew] {
+        for act in [PhoneLifecycleEvent.offline, .handover, .background, .clockSkew] {
             let story = HarnessStory { story in
                 story.phone(.launched(restored: 0))
                 story.pass()

@@ -22,15 +22,15 @@ struct HarnessStory {
     /// What is seen next is seen later.
     mutating func pass(_ time: Interval = .milliseconds(1)) { self.now = self.now + time }
 
-    mutating func phone(_ sightings: PhoneSighting...) { self.see(sightings.map { .phone($0) }) }
+    mutating func phone(_ payloads: PhoneObservation...) { self.see(payloads.map { .phone($0) }) }
 
-    mutating func backend(_ sightings: BackendSighting...) { self.see(sightings.map { .backend($0) }) }
+    mutating func backend(_ payloads: BackendObservation...) { self.see(payloads.map { .backend($0) }) }
 
-    mutating func fault(_ sightings: FaultSighting...) { self.see(sightings.map { .fault($0) }) }
+    mutating func fault(_ payloads: FaultObservation...) { self.see(payloads.map { .fault($0) }) }
 
     /// At this instant, in this order.
-    private mutating func see(_ sightings: [Sighting]) {
-        for what in sightings {
+    private mutating func see(_ payloads: [ObservationPayload]) {
+        for what in payloads {
             self.observations.append(
                 Observation(at: self.now, device: self.device, scan: self.scan, what: what))
         }
@@ -58,7 +58,7 @@ struct HarnessStory {
     /// A request with its answer.
     mutating func exchange(
         _ operation: Talaria.Operation, attempt: UInt32 = 1, _ status: Int,
-        seen: BackendSighting..., by fault: Int? = nil
+        seen: BackendObservation..., by fault: Int? = nil
     ) {
         self.ask(operation, attempt: attempt)
         self.see(seen.map { .backend($0) })
@@ -159,7 +159,7 @@ struct HarnessStory {
                 ledger.lostBackend(after: lostAfter)
                 isLost = true
             }
-            ledger.saw(observation)
+            ledger.record(observation)
         }
         ledger.finish(waitingOnDisk: [], at: self.now)
         return ledger.harnessErrors.texts.map { text in

@@ -9,10 +9,10 @@ extension History {
     /// In their order.
     var forms: [RequestForm] {
         self.observations.compactMap { seen in
-            guard case .phone(.requestSent(let operation, let attempt, let job, let place)) = seen.what else {
+            guard case .phone(.requestSent(let operation, let attempt, let job, let index)) = seen.what else {
                 return nil
             }
-            return Self.form(seen, operation, attempt, job ?? "none", after: place)
+            return Self.form(seen, operation, attempt, job ?? "none", after: index)
         }
     }
 
@@ -23,7 +23,7 @@ extension History {
 
     private static func form(
         _ seen: Observation, _ operation: Talaria.Operation, _ attempt: UInt32, _ job: String,
-        after place: String?
+        after index: String?
     ) -> RequestForm {
         let trace = TraceContext(
             run: 1, device: seen.device, scan: seen.scan, operation: operation, attempt: attempt)
@@ -34,7 +34,7 @@ extension History {
                 HeaderLine(HeaderName.deviceID, Self.identity(of: seen.device)),
                 HeaderLine(TraceContext.headerName, trace.headerValue),
             ], tokens: [.own], body: .none)
-        if let place { form.headers.append(HeaderLine(HeaderName.lastEventID, place)) }
+        if let index { form.headers.append(HeaderLine(HeaderName.lastEventID, index)) }
         switch operation {
         case .upload:
             form.method = "POST"

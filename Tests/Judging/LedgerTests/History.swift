@@ -20,23 +20,23 @@ struct History {
 
     // MARK: Single steps
 
-    mutating func phone(_ sighting: PhoneSighting) {
-        self.see(.phone(sighting))
+    mutating func phone(_ payload: PhoneObservation) {
+        self.see(.phone(payload))
     }
 
-    mutating func backend(_ sighting: BackendSighting) {
-        self.see(.backend(sighting))
+    mutating func backend(_ payload: BackendObservation) {
+        self.see(.backend(payload))
     }
 
-    mutating func network(_ sighting: NetworkSighting) {
-        self.see(.network(sighting))
+    mutating func network(_ payload: NetworkObservation) {
+        self.see(.network(payload))
     }
 
-    mutating func fault(_ sighting: FaultSighting) {
-        self.see(.fault(sighting))
+    mutating func fault(_ payload: FaultObservation) {
+        self.see(.fault(payload))
     }
 
-    private mutating func see(_ what: Sighting) {
+    private mutating func see(_ what: ObservationPayload) {
         self.observations.append(Observation(at: self.now, device: self.device, scan: self.scan, what: what))
         self.pass(.milliseconds(1))
     }
@@ -204,7 +204,7 @@ struct History {
         var whole = earlier
         let start = Interval.seconds(earlier.now.nanoseconds / 1_000_000_000 + 10)
         let launch = self.observations.firstIndex { $0.what == .phone(.launched(restored: 0)) }
-        for (place, observation) in self.observations.enumerated() where place != launch {
+        for (index, observation) in self.observations.enumerated() where index != launch {
             var later = observation
             later.at = observation.at + start
             whole.observations.append(later)
@@ -221,7 +221,7 @@ struct History {
         var settings = LedgerSettings.embedded
         change(&settings)
         var ledger = Ledger(shelf: Self.shelf, settings: settings)
-        for observation in self.observations { ledger.saw(observation) }
+        for observation in self.observations { ledger.record(observation) }
         ledger.finish(waitingOnDisk: self.waiting, at: self.now)
         return ledger
     }

@@ -29,8 +29,8 @@ struct Example: Sendable {
     let name: String
     private let script: @Sendable (inout History) -> Void
     private let tokenLifetime: Interval
-    private let remains: WorldRemains
-    private let finding: WorldFinding.What?
+    private let remains: FinalWorldState
+    private let finding: AuditFinding.What?
     private let silence: Silence?
     private let form: FormChange?
 
@@ -48,7 +48,7 @@ struct Example: Sendable {
 
     init(
         _ name: String, tokenLifetime: Interval = .hours(2),
-        remains: WorldRemains = .none, finding: WorldFinding.What? = nil, silence: Silence? = nil,
+        remains: FinalWorldState = .none, finding: AuditFinding.What? = nil, silence: Silence? = nil,
         form: FormChange? = nil,
         _ script: @escaping @Sendable (inout History) -> Void = { _ in }
     ) {
@@ -72,36 +72,36 @@ struct Example: Sendable {
                 $0.faultsThatCut = [Fault.cuts]
             }
         }
-        return self.sentinel(history).verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        return self.invariants(history).verdicts.filter { $0.violations > 0 }.map(\.invariant)
     }
 
-    private func sentinel(_ history: History) -> Sentinel {
+    private func invariants(_ history: History) -> SimulationInvariants {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
         settings.faultsThatGarble = [Fault.garbles]
-        var rules = SentinelSettings(
+        var rules = SimulationInvariantSettings(
             idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500))
         rules.faultsThatRound = [Fault.rounds]
-        var sentinel = Sentinel(rules, ledger: settings)
+        var invariants = SimulationInvariants(rules, ledger: settings)
         if let silence, let end = history.observations.last?.at {
-            sentinel.heard(
-                StreamSilence(
+            invariants.record(
+                SilentStream(
                     device: history.device, scan: history.scan, from: end - silence.length, to: end,
                     isGivenUp: silence.isGivenUp, bytes: silence.bytes))
         }
         if let form = self.form {
             for var request in history.forms {
                 form.change(&request)
-                sentinel.heard(request)
+                invariants.record(request)
             }
         }
-        for observation in history.observations { sentinel.saw(observation) }
+        for observation in history.observations { invariants.record(observation) }
         if let finding {
-            sentinel.heard(
-                WorldFinding(device: history.device, scan: .none, at: history.now, what: finding))
+            invariants.record(
+                AuditFinding(device: history.device, scan: .none, at: history.now, what: finding))
         }
-        sentinel.finish(self.remains)
-        return sentinel
+        invariants.finish(self.remains)
+        return invariants
     }
 }
 
@@ -117,8 +117,8 @@ enum Fault {
     static let rounds = 3
 }
 
-extension WorldRemains {
-    static let none = WorldRemains(stuck: [], restless: [], broken: [])
+extension FinalWorldState {
+    static let none = FinalWorldState(stuck: [], restless: [], broken: [])
 }
 
 /// What may befall a phone and be over: Docs/design.md section 11.4.

@@ -21,10 +21,10 @@ struct InvariantSubjects {
         for invariant in invariants { self.counts[invariant, default: 0] += 1 }
     }
 
-    mutating func saw(_ observation: Observation) {
+    mutating func record(_ observation: Observation) {
         switch observation.what {
-        case .phone(let sighting): self.phone(sighting, observation)
-        case .backend(let sighting): self.backend(sighting)
+        case .phone(let payload): self.phone(payload, observation)
+        case .backend(let payload): self.backend(payload)
         case .fault, .network: break
         }
     }
@@ -36,10 +36,10 @@ struct InvariantSubjects {
         if broken > 0 { self.counts[.othersUnharmed, default: 0] += phones - broken }
     }
 
-    private mutating func phone(_ sighting: PhoneSighting, _ seen: Observation) {
+    private mutating func phone(_ payload: PhoneObservation, _ seen: Observation) {
         var phone = self.phones[seen.device] ?? Phone()
         defer { self.phones[seen.device] = phone }
-        switch sighting {
+        switch payload {
         case .launched(let restored): if restored > 0 { self.count(.scanCustody) }
         case .killed, .reinstalled: phone = Phone()
         case .storageFilled: phone.isFull = true
@@ -78,8 +78,8 @@ struct InvariantSubjects {
         }
     }
 
-    private mutating func backend(_ sighting: BackendSighting) {
-        switch sighting {
+    private mutating func backend(_ payload: BackendObservation) {
+        switch payload {
         case .connected: self.count(.linkConserves)
         case .finished(_, .completed, let books): if books > 0 { self.count(.bookNeverLost) }
         case .cleaned(_, effective: false): self.count(.jobCleanedOnce)

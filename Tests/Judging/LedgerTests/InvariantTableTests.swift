@@ -116,11 +116,11 @@ enum InvariantPage {
     }
 
     private static func when(_ invariant: Invariant) -> String {
-        let place = Invariant.everywhere.contains(invariant) ? "in every run" : "in the virtual world"
+        let index = Invariant.everywhere.contains(invariant) ? "in every run" : "in the virtual world"
         switch invariant.kind {
-        case .always: return "Judged \(place), after each observation."
-        case .eventually: return "Judged \(place), within a bounded time."
-        case .finally: return "Judged \(place), at its end."
+        case .always: return "Judged \(index), after each observation."
+        case .eventually: return "Judged \(index), within a bounded time."
+        case .finally: return "Judged \(index), at its end."
         }
     }
 

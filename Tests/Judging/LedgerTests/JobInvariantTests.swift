@@ -20,7 +20,7 @@ import Testing
 
     private func findings(_ history: History) -> [String] {
         var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: false)
-        for observation in history.observations { tally.saw(observation) }
+        for observation in history.observations { tally.record(observation) }
         return tally.measured.findings.rows.map { "\($0.finding.path): \($0.finding.seen)" }
     }
 

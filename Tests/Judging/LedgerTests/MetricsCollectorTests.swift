@@ -11,7 +11,7 @@ import Testing
         faults: [String] = [], hasView: Bool = true, finish: Bool = true, _ script: (inout History) -> Void
     ) -> Measurements {
         var tally = MetricsCollector(fleet: .ungrouped, faultIDs: faults, hasBackendView: hasView)
-        for observation in History(script).observations { tally.saw(observation) }
+        for observation in History(script).observations { tally.record(observation) }
         if finish { tally.finish() }
         return tally.measured
     }
@@ -54,7 +54,7 @@ import Testing
         }
         var followed: [Int] = []
         for observation in history.observations {
-            tally.saw(observation)
+            tally.record(observation)
             followed.append(tally.followed)
         }
         #expect(followed == [1, 1, 1, 1, 1, 0, 1, 1, 0])
@@ -81,10 +81,10 @@ import Testing
             $0.phone(.cleanupAnswered(job: "j", status: 204, took: .milliseconds(12)))
             $0.phone(.completed(took: .milliseconds(13)))
             $0.network(
-                NetworkSighting(
+                NetworkObservation(
                     lookup: .milliseconds(14), connect: .milliseconds(15), tls: .milliseconds(16),
                     firstByte: .milliseconds(17)))
-            $0.network(NetworkSighting(lookup: nil, connect: nil, tls: nil, firstByte: nil))
+            $0.network(NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil))
         }
         let expected: [(LatencyMetric, Int64)] = [
             (.preprocessTime, 1), (.uploadTime, 2), (.uploadServiceTime, 3), (.sseConnectTime, 4),
@@ -176,7 +176,7 @@ import Testing
         history.wholeScan()
         history.device = DeviceNumber(9)
         history.wholeScan()
-        for observation in history.observations { tally.saw(observation) }
+        for observation in history.observations { tally.record(observation) }
         #expect(tally.measured.table.count(.sseEvents, of: .group("riders")) == .measured(3))
         #expect(tally.measured.table.count(.sseEvents, of: .group("walkers")) == .measured(0))
         #expect(tally.measured.table.count(.sseEvents, of: .fleet) == .measured(6))
@@ -262,14 +262,14 @@ import Testing
     }
 
     private func givenUp(
-        attempts: Int, before: [PhoneSighting] = [], after: [PhoneSighting] = []
+        attempts: Int, before: [PhoneObservation] = [], after: [PhoneObservation] = []
     ) -> Measurements {
         self.measured {
             $0.streaming()
             $0.phone(.streamLost(job: $0.job, attempt: 1, .offline, silence: nil))
-            for sighting in before { $0.phone(sighting) }
+            for payload in before { $0.phone(payload) }
             $0.phone(.reconnectGivenUp(job: $0.job, .offline, attempts: attempts))
-            for sighting in after { $0.phone(sighting) }
+            for payload in after { $0.phone(payload) }
         }
     }
 
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test func `a loss episode that the background, a kill or a reinstallation ends counts neither way`() {
-        let endings: [[PhoneSighting]] = [
+        let endings: [[PhoneObservation]] = [
             [.resumed], [.launched(restored: 1)], [.killed], [.reinstalled(discarded: 1)],
         ]
         for after in endings {
@@ -450,17 +450,17 @@ import Testing
             MetricsCollector(fleet: .ungrouped, faultIDs: ["a"], hasBackendView: true)
         }
         var whole = tally()
-        for observation in first.observations + second.observations { whole.saw(observation) }
+        for observation in first.observations + second.observations { whole.record(observation) }
         whole.finish(at: first.now)
 
         var shard = tally()
         var other = tally()
         var sum = tally()
         for observation in first.observations {
-            shard.saw(observation)
+            shard.record(observation)
             sum.add(shard.drain())
         }
-        for observation in second.observations { other.saw(observation) }
+        for observation in second.observations { other.record(observation) }
         other.finish(at: first.now)
         sum.add(other.drain())
         #expect(sum.measured == whole.measured)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    private func phone(_ dice: inout Dice, book: Book) -> PhoneSighting {
+    private func phone(_ dice: inout Dice, book: Book) -> PhoneObservation {
         let job = "job-\(dice.below(2))"
         let id = dice.below(5) == 0 ? nil : "event-\(dice.below(6))"
         let kind = dice.pick(EventKind.allCases)
@@ -66,16 +66,16 @@ import Testing
         }
     }
 
-    private func backend(_ dice: inout Dice) -> BackendSighting {
+    private func backend(_ dice: inout Dice) -> BackendObservation {
         let job = "job-\(dice.below(2))"
         let kind = dice.pick(EventKind.allCases)
         switch dice.below(9) {
         case 0: return .accepted(job: job, books: dice.number())
         case 1: return .streamOpened(job: job, attempt: UInt32(dice.below(3)), after: dice.number())
         case 2, 3:
-            let place = dice.below(6)
+            let index = dice.below(6)
             return .eventWritten(
-                job: job, id: "event-\(place)", position: dice.below(4) == 0 ? dice.number() : place,
+                job: job, id: "event-\(index)", position: dice.below(4) == 0 ? dice.number() : index,
                 kind: kind, replayed: false)
         case 4: return .finished(job: job, kind: kind, books: dice.number())
         case 5: return .cleaned(job: job, effective: dice.below(2) == 0)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    private func fault(_ dice: inout Dice) -> FaultSighting {
+    private func fault(_ dice: inout Dice) -> FaultObservation {
         switch dice.below(3) {
         case 0: .began(fault: dice.number())
         case 1: .ended(fault: dice.number())
@@ -105,7 +105,7 @@ import Testing
             }
             let device = DeviceNumber(dice.pick([0, 0, 0, 1, .max]))
             let scan = ScanNumber(dice.pick([0, 1, 2, 3, 4, .max]))
-            let what: Sighting =
+            let what: ObservationPayload =
                 switch dice.below(10) {
                 case 0...5:
                     .phone(
@@ -133,7 +133,7 @@ import Testing
             settings.clockTolerance = seed.isMultiple(of: 2) ? .zero : .milliseconds(2)
             var ledger = Ledger(shelf: History.shelf, settings: settings)
             for observation in self.observations(seed: seed, count: 300) {
-                ledger.saw(observation)
+                ledger.record(observation)
                 #expect(ledger.totals.scans.isConserved, "seed \(seed)")
             }
             ledger.finish(waitingOnDisk: self.records(seed: seed), at: .distantFuture)
@@ -149,7 +149,7 @@ import Testing
         for seed: UInt64 in 0..<20 {
             func judged() -> Ledger {
                 var ledger = Ledger(shelf: History.shelf, settings: .embedded)
-                for observation in self.observations(seed: seed, count: 400) { ledger.saw(observation) }
+                for observation in self.observations(seed: seed, count: 400) { ledger.record(observation) }
                 ledger.finish(waitingOnDisk: self.records(seed: seed), at: .zero)
                 return ledger
             }
@@ -164,7 +164,7 @@ import Testing
         var broken = Set<Invariant>()
         for seed: UInt64 in 0..<100 {
             var ledger = Ledger(shelf: History.shelf, settings: .embedded)
-            for observation in self.observations(seed: seed, count: 300) { ledger.saw(observation) }
+            for observation in self.observations(seed: seed, count: 300) { ledger.record(observation) }
             ledger.finish(waitingOnDisk: self.records(seed: seed), at: .zero)
             broken.formUnion(ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant))
         }

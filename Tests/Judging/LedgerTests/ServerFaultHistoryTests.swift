@@ -42,7 +42,7 @@ import Testing
         #expect(totals.jobs.accepted == 2 && totals.jobs.cleaned == 1 && totals.jobs.abandoned == 1)
         #expect(totals.jobs.abandonedByCause["job-gone"] == 1)
         var open = Ledger(shelf: History.shelf, settings: .embedded)
-        for observation in history.observations { open.saw(observation) }
+        for observation in history.observations { open.record(observation) }
         #expect(open.followed.jobs <= 1)
     }
 

@@ -31,17 +31,17 @@ struct ShippedScenario: Hashable, Sendable {
             environment: [:])
         var plan = WorldPlan(RunPlan(scenario, target: .embedded))
         plan.settle = self.isSettled ? .minutes(10) : nil
-        plan.staysBroken = self.leavesPhonesBroken ? .percent(25) : .never
+        plan.staysOffline = self.leavesPhonesBroken ? .percent(25) : .never
         var world = World(plan)
         var subjects = InvariantSubjects()
         var batch: [Observation] = []
         while try world.steps(1_024) {
             world.take(&batch)
-            for observation in batch { subjects.saw(observation) }
+            for observation in batch { subjects.record(observation) }
             if !self.isSettled, invariants.allSatisfy({ subjects.count(of: $0) > 0 }) { return subjects }
         }
         world.take(&batch)
-        for observation in batch { subjects.saw(observation) }
+        for observation in batch { subjects.record(observation) }
         if self.isSettled {
             subjects.ended(settled: plan.run.devices, broken: world.phonesToStayBroken.count)
         }

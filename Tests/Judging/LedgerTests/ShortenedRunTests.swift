@@ -18,10 +18,10 @@ import Testing
             whole.pass(.seconds(1))
             self.after(&whole)
             var ledger = Ledger(shelf: History.shelf, settings: .embedded)
-            for observation in first.observations { ledger.saw(observation) }
+            for observation in first.observations { ledger.record(observation) }
             end(&ledger, moment)
             for observation in whole.observations.dropFirst(first.observations.count) {
-                ledger.saw(observation)
+                ledger.record(observation)
             }
             ledger.finish(waitingOnDisk: whole.waiting, at: whole.now)
             return ledger

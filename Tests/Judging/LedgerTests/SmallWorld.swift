@@ -32,7 +32,7 @@ struct SmallWorld {
         case capture(ScanNumber)
         case kill, relaunch, pathLost, pathReturned, suspend, resume, handover, reinstall, wake
         case prepared(ScanNumber, process: Int)
-        case stored(StoreTicket, process: Int)
+        case stored(WriteID, process: Int)
         case asked(AppRequest, process: Int)
         case uploadRead(ExchangeID)
         case answer(ExchangeID, DeviceAnswer)
@@ -67,7 +67,7 @@ struct SmallWorld {
     private var hasPath = true
     private var store = DurableState()
     /// Written, and not acknowledged yet.
-    private var unacknowledged: [(change: StoreChange, ticket: StoreTicket)] = []
+    private var unacknowledged: [(change: StoreChange, writeID: WriteID)] = []
     private var exchanges: [Exchange] = []
     private var agenda = EventHeap<Happening>()
     private var now = Instant.zero
@@ -152,36 +152,36 @@ struct SmallWorld {
         switch happening {
         case .capture(let scan):
             guard self.isAlive else { return }
-            self.tell(.captured(scan: scan, photo: PhotoReference(0), scheduled: self.now))
+            self.handle(.captured(scan: scan, photo: PhotoReference(0), scheduled: self.now))
         case .kill: self.kill()
         case .relaunch: if !self.isAlive { self.launch() }
         case .pathLost:
             self.hasPath = false
             self.observe(.fault(.began(fault: 0)))
-            if self.isAlive { self.tell(.pathLost) }
+            if self.isAlive { self.handle(.pathLost) }
         case .pathReturned:
             self.hasPath = true
             self.observe(.fault(.ended(fault: 0)))
-            if self.isAlive { self.tell(.pathReturned) }
-        case .suspend: if self.isAlive { self.tell(.suspended) }
-        case .resume: if self.isAlive { self.tell(.resumed) }
+            if self.isAlive { self.handle(.pathReturned) }
+        case .suspend: if self.isAlive { self.handle(.suspended) }
+        case .resume: if self.isAlive { self.handle(.resumed) }
         case .handover:
             guard self.isAlive else { return }
             for index in self.exchanges.indices { self.cut(index, tellsPhone: false) }
-            self.tell(.pathChanged(isAvailable: true))
+            self.handle(.pathChanged(isAvailable: true))
         case .reinstall:
             self.kill()
             let discarded = self.store.scans.count { !$0.completed && $0.refusal == nil }
             self.observe(.phone(.reinstalled(discarded: discarded)))
             self.store = DurableState()
-        case .wake: if self.isAlive { self.tell(.woke) }
+        case .wake: if self.isAlive { self.handle(.woke) }
         case .prepared(let scan, let process):
             guard process == self.process else { return }
-            self.tell(.photoPrepared(scan: scan, bytes: 1_000, took: .milliseconds(30)))
-        case .stored(let ticket, let process):
+            self.handle(.photoPrepared(scan: scan, bytes: 1_000, took: .milliseconds(30)))
+        case .stored(let writeID, let process):
             guard process == self.process else { return }
-            self.acknowledge(upTo: ticket)
-            self.tell(.stored(ticket))
+            self.acknowledge(upTo: writeID)
+            self.handle(.stored(writeID))
         case .asked(let request, let process): self.ask(request, process)
         case .uploadRead(let exchange):
             let photo = UploadPart(
@@ -200,7 +200,7 @@ struct SmallWorld {
         self.process += 1
         self.isAlive = true
         self.phone = Self.fresh(self.random)
-        self.tell(.launched(restored: self.store.scans, pathAvailable: self.hasPath))
+        self.handle(.launched(restored: self.store.scans, pathAvailable: self.hasPath))
     }
 
     /// What was not acknowledged is lost from some point on, but nothing that the ledger was told of.
@@ -208,7 +208,7 @@ struct SmallWorld {
         guard self.isAlive else { return }
         self.observe(.phone(.killed))
         for record in self.store.scans {
-            let kept = PhoneSighting.recordKept(
+            let kept = PhoneObservation.recordKept(
                 job: record.job?.jobId, lastEventID: record.job?.lastEventID,
                 decided: record.completed || record.refusal != nil)
             self.see(
@@ -221,13 +221,13 @@ struct SmallWorld {
         for index in self.exchanges.indices { self.cut(index, tellsPhone: false) }
     }
 
-    private mutating func acknowledge(upTo ticket: StoreTicket) {
-        let count = self.unacknowledged.prefix { $0.ticket <= ticket }.count
+    private mutating func acknowledge(upTo writeID: WriteID) {
+        let count = self.unacknowledged.prefix { $0.writeID <= writeID }.count
         for write in self.unacknowledged.prefix(count) { self.store.apply(write.change) }
         self.unacknowledged.removeFirst(count)
     }
 
-    private mutating func tell(_ event: AppEvent) {
+    private mutating func handle(_ event: AppEvent) {
         var effects: [PhoneEffect] = []
         self.phone.handle(event, at: self.now, into: &effects)
         for case .app(let effect) in effects {
@@ -245,10 +245,10 @@ struct SmallWorld {
                 }) {
                     self.cut(index, tellsPhone: false)
                 }
-            case .store(let change, let ticket):
-                self.unacknowledged.append((change, ticket))
+            case .store(let change, let writeID):
+                self.unacknowledged.append((change, writeID))
                 self.agenda.insert(
-                    .stored(ticket, process: self.process), at: self.now + .milliseconds(4))
+                    .stored(writeID, process: self.process), at: self.now + .milliseconds(4))
             case .observe(let observation):
                 self.see(observation)
             }
@@ -267,9 +267,9 @@ struct SmallWorld {
             return
         }
         let target = request.target.split(separator: "?", maxSplits: 1)
-        let armed = self.weather.faults.enumerated().compactMap { (place, kind) -> ArmedFault? in
+        let armed = self.weather.faults.enumerated().compactMap { (index, kind) -> ArmedFault? in
             let draw = self.random.draw(
-                .test, UInt64(trace.scan.raw), UInt64(trace.attempt), UInt64(place))
+                .test, UInt64(trace.scan.raw), UInt64(trace.attempt), UInt64(index))
             guard draw % 3 == 0 else { return nil }
             let trigger: ArmedTrigger =
                 switch draw >> 32 % 3 {
@@ -277,7 +277,7 @@ struct SmallWorld {
                 case 1: .afterEvents(Int(draw >> 40 % 4))
                 default: .afterTime(.milliseconds(Int64(draw % 900)))
                 }
-            return ArmedFault(fault: place, kind: kind, trigger: trigger, draw: draw)
+            return ArmedFault(fault: index, kind: kind, trigger: trigger, draw: draw)
         }
         self.tellBackend(
             .requested(
@@ -305,11 +305,11 @@ struct SmallWorld {
         }
         let id = self.exchanges[index].request.id
         switch answer {
-        case .head(let head): self.tell(.replyHead(id, head))
-        case .bytes(let bytes): self.tell(.replyBytes(id, bytes[...]))
+        case .head(let head): self.handle(.replyHead(id, head))
+        case .bytes(let bytes): self.handle(.replyBytes(id, bytes[...]))
         case .ended:
             self.exchanges[index].isAlive = false
-            self.tell(.replyEnded(id))
+            self.handle(.replyEnded(id))
         }
     }
 
@@ -317,7 +317,7 @@ struct SmallWorld {
         guard self.exchanges[index].isAlive else { return }
         self.exchanges[index].isAlive = false
         self.agenda.insert(.givenUp(ExchangeID(UInt64(index))), at: self.now + Self.latency)
-        if tellsPhone { self.tell(.replyFailed(self.exchanges[index].request.id, .reset)) }
+        if tellsPhone { self.handle(.replyFailed(self.exchanges[index].request.id, .reset)) }
     }
 
     // MARK: The backend
@@ -357,14 +357,14 @@ struct SmallWorld {
 
     // MARK: The ledger
 
-    private mutating func observe(_ what: Sighting) {
+    private mutating func observe(_ what: ObservationPayload) {
         self.see(Observation(at: self.now, device: Self.number, scan: .none, what: what))
     }
 
     private mutating func see(_ observation: Observation) {
         guard let observation = self.weather.plant(observation) else { return }
         self.observations.append(observation)
-        self.ledger.saw(observation)
-        self.tally.saw(observation)
+        self.ledger.record(observation)
+        self.tally.record(observation)
     }
 }

@@ -115,12 +115,13 @@ import Testing
     private static let serverFaults: [FaultKind] = [
         .httpError(
             HTTPFault(
-                status: 503, code: nil, retryable: nil, retryAfter: .milliseconds(700), retryAfterPlace: .both
+                status: 503, code: nil, retryable: nil, retryAfter: .milliseconds(700),
+                retryAfterLocation: .both
             )
         ),
         .httpError(
             HTTPFault(
-                status: 404, code: nil, retryable: nil, retryAfter: nil, retryAfterPlace: .neither)),
+                status: 404, code: nil, retryable: nil, retryAfter: nil, retryAfterLocation: .neither)),
         .stripBooks(.empty), .truncateResults, .jobGone(status: 404), .jobGone(status: 410),
         .retryableError(code: "PROVIDER_TIMEOUT"), .finalError(code: "INVALID_FILE"),
         .degraded(books: .percent(50)), .slowStage(.identifying, by: .zero...(.seconds(4))), .unknownEvent,

@@ -26,7 +26,7 @@ import Testing
         #expect(reconnect(after: "made-up", server: nil).broken() == [.streamIDMonotone])
     }
 
-    @Test func `an empty id takes the place to resume from away`() {
+    @Test func `an empty id takes the index to resume from away`() {
         func reconnect(after id: String?, server: Int?) -> History {
             History {
                 $0.streaming()

@@ -11,7 +11,7 @@ import Testing
     /// Those of the metrics that have any: how many, and the age of the oldest in milliseconds.
     private func unfinished(_ script: (inout History) -> Void) -> [LatencyMetric: [Int64]] {
         var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
-        for observation in History(script).observations { tally.saw(observation) }
+        for observation in History(script).observations { tally.record(observation) }
         tally.finish()
         var found: [LatencyMetric: [Int64]] = [:]
         for metric in LatencyMetric.allCases {
@@ -78,14 +78,14 @@ import Testing
         #expect(lost[.sseReconnectTime] == [1, 4_001])
     }
 
-    private func suspended(_ after: [PhoneSighting]) -> [LatencyMetric: [Int64]] {
+    private func suspended(_ after: [PhoneObservation]) -> [LatencyMetric: [Int64]] {
         self.unfinished {
             $0.streaming()
             $0.phone(.streamLost(job: $0.job, attempt: 1, .offline, silence: nil))
             $0.pass(.seconds(1))
             $0.phone(.suspended)
             $0.phone(.reconnectGivenUp(job: $0.job, .offline, attempts: 1))
-            for sighting in after { $0.phone(sighting) }
+            for payload in after { $0.phone(payload) }
         }
     }
 
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `what the background cut short is over when the app returns, and the scan is not`() {
-        for after: PhoneSighting in [.resumed, .launched(restored: 1)] {
+        for after: PhoneObservation in [.resumed, .launched(restored: 1)] {
             let found = self.suspended([after])
             #expect(found[.sseReconnectTime] == nil)
             #expect(found[.scanTime]?.first == 1)

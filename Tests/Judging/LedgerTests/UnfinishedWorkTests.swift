@@ -19,7 +19,7 @@ import Testing
 
     // MARK: scans.refused.unexplained
 
-    private func uploadRefused(faultAt attempt: UInt32?, place: Int = 1) -> History {
+    private func uploadRefused(faultAt attempt: UInt32?, index: Int = 1) -> History {
         History {
             $0.launch()
             $0.capture()
@@ -27,7 +27,7 @@ import Testing
             $0.phone(.replied(.upload, attempt: 1, status: 503, took: .milliseconds(1)))
             $0.phone(.queued(.serverError))
             $0.send(.upload, attempt: 2, job: nil)
-            if let attempt { $0.fault(.fired(fault: place, .upload, attempt: attempt)) }
+            if let attempt { $0.fault(.fired(fault: index, .upload, attempt: attempt)) }
             $0.phone(.replied(.upload, attempt: 2, status: 422, took: .milliseconds(1)))
             self.refusal(&$0)
         }
@@ -40,7 +40,7 @@ import Testing
     @Test func `neither no fault nor one of another attempt or of another kind explains a refusal`() {
         #expect(self.unexplained(self.uploadRefused(faultAt: nil)) == 1)
         #expect(self.unexplained(self.uploadRefused(faultAt: 1)) == 1)
-        #expect(self.unexplained(self.uploadRefused(faultAt: 2, place: 0)) == 1)
+        #expect(self.unexplained(self.uploadRefused(faultAt: 2, index: 0)) == 1)
     }
 
     @Test func `an error event that a fault wrote explains a refusal, also behind a reconnect`() {

@@ -78,7 +78,7 @@ import Testing
     @Test func `the tally counts them and keeps them`() {
         var tally = MetricsCollector(
             fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: false)
-        tally.saw(
+        tally.record(
             Observation(
                 at: self.at(1), device: DeviceNumber(0), scan: ScanNumber(4),
                 what: .phone(.found(self.finding(count: 3)))))

@@ -6,21 +6,21 @@ import Testing
 
 @Suite struct ChronicleTests {
     private static func phone(
-        _ what: PhoneSighting, at milliseconds: Int64, device: UInt32 = 1, scan: UInt32 = 1
+        _ what: PhoneObservation, at milliseconds: Int64, device: UInt32 = 1, scan: UInt32 = 1
     ) -> Observation {
         Observation(
             at: .zero + .milliseconds(milliseconds), device: DeviceNumber(device), scan: ScanNumber(scan),
             what: .phone(what))
     }
 
-    private static func told(_ observations: [Observation], faults: Int = 0) -> RunTimeline {
-        var chronicle = RunTimeline(faults: faults)
-        for observation in observations { chronicle.saw(observation) }
-        return chronicle
+    private static func timeline(_ observations: [Observation], faults: Int = 0) -> RunTimeline {
+        var timeline = RunTimeline(faults: faults)
+        for observation in observations { timeline.record(observation) }
+        return timeline
     }
 
     @Test func `phones are connected from their first stream to their last`() {
-        let chronicle = Self.told([
+        let timeline = Self.timeline([
             Self.phone(.streamOpened(job: "a", attempt: 1, after: nil, took: .zero), at: 100),
             Self.phone(.streamOpened(job: "b", attempt: 1, after: nil, took: .zero), at: 200, device: 2),
             Self.phone(.streamLost(job: "a", attempt: 1, .reset, silence: nil), at: 1_500),
@@ -31,50 +31,50 @@ import Testing
             Self.phone(.completed(took: .seconds(2)), at: 4_400, device: 2),
             Self.phone(.captured(scheduled: .zero + .milliseconds(4_900)), at: 5_010),
         ])
-        #expect(chronicle.windows.map(\.connectedMost) == [2, 2, 2, 2, 2, 0])
-        #expect(chronicle.windows.map(\.reconnectingMost) == [0, 1, 1, 0, 0, 0])
-        #expect(chronicle.windows.map(\.reconnectAttempts) == [0, 1, 0, 0, 0, 0])
-        #expect(chronicle.windows.map(\.planned) == [0, 0, 0, 0, 1, 0])
-        #expect(chronicle.windows.map(\.captured) == [0, 0, 0, 0, 0, 1])
-        #expect(chronicle.windows.map(\.completed) == [0, 0, 0, 0, 2, 0])
+        #expect(timeline.windows.map(\.connectedMost) == [2, 2, 2, 2, 2, 0])
+        #expect(timeline.windows.map(\.reconnectingMost) == [0, 1, 1, 0, 0, 0])
+        #expect(timeline.windows.map(\.reconnectAttempts) == [0, 1, 0, 0, 0, 0])
+        #expect(timeline.windows.map(\.planned) == [0, 0, 0, 0, 1, 0])
+        #expect(timeline.windows.map(\.captured) == [0, 0, 0, 0, 0, 1])
+        #expect(timeline.windows.map(\.completed) == [0, 0, 0, 0, 2, 0])
     }
 
     @Test func `who looks on sees windows that are over, quiet ones too, and no more than asked for`() {
-        let chronicle = Self.told([
+        let timeline = Self.timeline([
             Self.phone(.streamOpened(job: "a", attempt: 1, after: nil, took: .zero), at: 100),
             Self.phone(.captured(scheduled: .zero + .milliseconds(1_100)), at: 1_100),
             Self.phone(.captured(scheduled: .zero + .milliseconds(2_100)), at: 2_100),
         ])
-        let early = chronicle.shown(at: .zero + .milliseconds(2_900), windowsMax: 10)
+        let early = timeline.shown(at: .zero + .milliseconds(2_900), windowsMax: 10)
         #expect(early.windows.map(\.captured) == [0, 1], "the third second is not over")
-        let quiet = chronicle.shown(at: .zero + .milliseconds(6_200), windowsMax: 10)
+        let quiet = timeline.shown(at: .zero + .milliseconds(6_200), windowsMax: 10)
         #expect(quiet.windows.map(\.captured) == [0, 1, 1, 0, 0, 0])
         #expect(quiet.windows.map(\.connectedMost) == [1, 1, 1, 1, 1, 1])
-        let few = chronicle.shown(at: .zero + .milliseconds(6_200), windowsMax: 3)
+        let few = timeline.shown(at: .zero + .milliseconds(6_200), windowsMax: 3)
         #expect(few.width == .seconds(4))
         #expect(few.windows.map(\.captured) == [2], "the second window of four seconds is not over")
-        #expect(chronicle.shown(at: .zero, windowsMax: 3).windows == [])
-        #expect(chronicle.shown(windowsMax: 2).windows.map(\.captured) == [1, 1])
+        #expect(timeline.shown(at: .zero, windowsMax: 3).windows == [])
+        #expect(timeline.shown(windowsMax: 2).windows.map(\.captured) == [1, 1])
         #expect(
-            chronicle.withoutPhones.phones.isEmpty && chronicle.withoutPhones.windows == chronicle.windows)
+            timeline.withoutPhones.phones.isEmpty && timeline.withoutPhones.windows == timeline.windows)
     }
 
     @Test func `a run of any length has a bounded number of windows, and nothing falls out of them`() {
-        var chronicle = RunTimeline(faults: 1)
+        var timeline = RunTimeline(faults: 1)
         for second in 0..<100_000 {
-            chronicle.saw(
+            timeline.record(
                 Self.phone(.captured(scheduled: .zero + .seconds(Int64(second))), at: Int64(second) * 1_000))
-            chronicle.saw(
+            timeline.record(
                 Observation(
                     at: .zero + .seconds(Int64(second)), device: DeviceNumber(1), scan: .none,
                     what: .fault(.fired(fault: 0, .stream, attempt: 1))))
         }
-        #expect(chronicle.windows.count <= RunTimeline.windowsMax)
-        #expect(chronicle.windows.reduce(0) { $0 + $1.captured } == 100_000)
-        #expect(chronicle.windows.reduce(0) { $0 + $1.planned } == 100_000)
-        #expect(chronicle.windows.reduce(0) { $0 + $1.fired(0) } == 100_000)
-        #expect(chronicle.faults[0].count == 100_000)
-        #expect(chronicle.width == .seconds(256))
+        #expect(timeline.windows.count <= RunTimeline.windowsMax)
+        #expect(timeline.windows.reduce(0) { $0 + $1.captured } == 100_000)
+        #expect(timeline.windows.reduce(0) { $0 + $1.planned } == 100_000)
+        #expect(timeline.windows.reduce(0) { $0 + $1.fired(0) } == 100_000)
+        #expect(timeline.faults[0].count == 100_000)
+        #expect(timeline.width == .seconds(256))
     }
 
     @Test func `errors have a first, a last and somebody who had them`() {
@@ -85,39 +85,39 @@ import Testing
                     .refused(code: "C\(number)", cause: nil), at: Int64(number), device: UInt32(number)))
         }
         observations.append(Self.phone(.refused(code: "C3", cause: nil), at: 9_000, device: 77))
-        let chronicle = Self.told(observations)
-        let third = chronicle.troubles.rows[3]
+        let timeline = Self.timeline(observations)
+        let third = timeline.impairments.rows[3]
         #expect(third.trouble.name == "scan refused: C3")
         #expect(third.count == 2)
         #expect(third.first == .zero + .milliseconds(3))
         #expect(third.last == .zero + .seconds(9))
         #expect(third.device == DeviceNumber(3))
-        #expect(chronicle.troubles.rows.count <= ErrorSummary.namesMax + ErrorFamily.allCases.count)
-        #expect(chronicle.troubles.rows.reduce(0) { $0 + $1.count } == 201)
+        #expect(timeline.impairments.rows.count <= ErrorSummary.namesMax + ErrorFamily.allCases.count)
+        #expect(timeline.impairments.rows.reduce(0) { $0 + $1.count } == 201)
     }
 
     @Test func `a fault that comes and goes has spans while any phone is under it`() {
-        func fault(_ what: FaultSighting, _ second: Int64, _ device: UInt32) -> Observation {
+        func fault(_ what: FaultObservation, _ second: Int64, _ device: UInt32) -> Observation {
             Observation(
                 at: .zero + .seconds(second), device: DeviceNumber(device), scan: .none, what: .fault(what))
         }
-        let chronicle = Self.told(
+        let timeline = Self.timeline(
             [
                 fault(.began(fault: 0), 1, 1), fault(.began(fault: 0), 2, 2), fault(.ended(fault: 0), 3, 1),
                 fault(.ended(fault: 0), 5, 2), fault(.began(fault: 0), 8, 1),
             ], faults: 1)
-        #expect(chronicle.faults[0].spans.map(\.from) == [.zero + .seconds(1), .zero + .seconds(8)])
-        #expect(chronicle.faults[0].spans.map(\.to) == [.zero + .seconds(5), nil])
-        #expect(chronicle.faults[0].count == 3)
+        #expect(timeline.faults[0].spans.map(\.from) == [.zero + .seconds(1), .zero + .seconds(8)])
+        #expect(timeline.faults[0].spans.map(\.to) == [.zero + .seconds(5), nil])
+        #expect(timeline.faults[0].count == 3)
     }
 
     @Test func `the phone that lost most comes first, and one without trouble not at all`() {
-        let chronicle = Self.told([
+        let timeline = Self.timeline([
             Self.phone(.captured(scheduled: .zero), at: 0, device: 1),
             Self.phone(.completed(took: .seconds(1)), at: 1_000, device: 1),
             Self.phone(.streamLost(job: "a", attempt: 1, .reset, silence: nil), at: 1_500, device: 2),
             Self.phone(.refused(code: "X", cause: nil), at: 2_000, device: 3),
         ])
-        #expect(chronicle.worstPhones(9).map(\.device) == [DeviceNumber(3), DeviceNumber(2)])
+        #expect(timeline.worstPhones(9).map(\.device) == [DeviceNumber(3), DeviceNumber(2)])
     }
 }

@@ -11,15 +11,15 @@ import Testing
 @Suite struct AnswerFaultTests {
     private static func error(
         _ status: Int, code: String? = nil, retryable: Bool? = nil, retryAfter: Interval? = nil,
-        in place: RetryAfterPlace = .both
+        in location: RetryAfterLocation = .both
     ) -> FaultKind {
         .httpError(
             HTTPFault(
                 status: status, code: code, retryable: retryable, retryAfter: retryAfter,
-                retryAfterPlace: place))
+                retryAfterLocation: location))
     }
 
-    private static func seen(_ what: Sighting) -> OriginEffect {
+    private static func seen(_ what: ObservationPayload) -> OriginEffect {
         .observe(Observation(at: .zero, device: DeviceNumber(4), scan: ScanNumber(1), what: what))
     }
 
@@ -74,14 +74,14 @@ import Testing
         #expect(bench.cleanup(job).status == 204)
     }
 
-    @Test(arguments: RetryAfterPlace.allCases)
-    func `how long to wait is told where the scenario says`(place: RetryAfterPlace) throws {
+    @Test(arguments: RetryAfterLocation.allCases)
+    func `how long to wait is told where the scenario says`(location: RetryAfterLocation) throws {
         var bench = Bench()
-        let kind = Self.error(503, retryAfter: .milliseconds(1_500), in: place)
+        let kind = Self.error(503, retryAfter: .milliseconds(1_500), in: location)
         let effects = bench.upload(faults: [.armed(kind)])
         let problem = try #require(JSON.decode(Problem.self, from: effects.reply?.body ?? []))
-        let inHeader = place == .header || place == .both
-        let inBody = place == .body || place == .both
+        let inHeader = location == .header || location == .both
+        let inBody = location == .body || location == .both
         #expect(effects.header("Retry-After") == (inHeader ? "2" : nil))
         #expect(problem.retryAfterMs == (inBody ? 1_500 : nil))
     }
@@ -202,7 +202,7 @@ import Testing
             let operation: Talaria.Operation = asksForResults ? .results : .stream
             #expect(asked.verdict == verdict)
             #expect(
-                asked.sightings == [
+                asked.payloads == [
                     .backend(.requested(operation, attempt: 2, connection: 1)),
                     .fault(.fired(fault: 2, operation, attempt: 2)), .backend(.vanished(job: job.id)),
                     .backend(.streamEnded(job: job.id, attempt: 1, byPeer: false)),
@@ -230,7 +230,7 @@ import Testing
             job, faults: [.armed(.jobGone(status: 410), .afterTime(.seconds(3)))])
         let effects = bench.run(seconds: 3)
         #expect(
-            effects.sightings.suffix(3) == [
+            effects.payloads.suffix(3) == [
                 .fault(.fired(fault: 2, .stream, attempt: 1)), .backend(.vanished(job: job.id)),
                 .backend(.streamEnded(job: job.id, attempt: 1, byPeer: false)),
             ])

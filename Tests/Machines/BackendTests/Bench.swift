@@ -162,7 +162,7 @@ struct Bench {
         }
     }
 
-    func marks(_ exchange: ExchangeID) -> [StreamMark] {
+    func marks(_ exchange: ExchangeID) -> [StreamPieceKind] {
         self.effects.compactMap { effect in
             if case .stream(exchange, _, let mark) = effect { mark } else { nil }
         }
@@ -202,21 +202,21 @@ extension [OriginEffect] {
 
     func header(_ name: String) -> String? { self.reply?.headers.first { $0.name == name }?.value }
 
-    var sightings: [Sighting] {
+    var payloads: [ObservationPayload] {
         self.compactMap { effect in
             if case .observe(let observation) = effect { observation.what } else { nil }
         }
     }
 
-    var backendSightings: [BackendSighting] {
-        self.sightings.compactMap { sighting in
-            if case .backend(let sighting) = sighting { sighting } else { nil }
+    var backendSightings: [BackendObservation] {
+        self.payloads.compactMap { payload in
+            if case .backend(let payload) = payload { payload } else { nil }
         }
     }
 
-    var faultSightings: [FaultSighting] {
-        self.sightings.compactMap { sighting in
-            if case .fault(let sighting) = sighting { sighting } else { nil }
+    var faultSightings: [FaultObservation] {
+        self.payloads.compactMap { payload in
+            if case .fault(let payload) = payload { payload } else { nil }
         }
     }
 }

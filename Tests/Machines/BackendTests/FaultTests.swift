@@ -88,7 +88,7 @@ import Testing
         #expect(bench.backend.jobsAlive == 1)
     }
 
-    private func seen(_ what: Sighting, at: Instant) -> Observation {
+    private func seen(_ what: ObservationPayload, at: Instant) -> Observation {
         Observation(at: at, device: DeviceNumber(4), scan: ScanNumber(1), what: what)
     }
 

@@ -9,7 +9,7 @@ import Wire
 
 /// Faults that change what becomes of a job.
 @Suite struct JobFaultTests {
-    private static let firing = FaultSighting.fired(fault: 2, .stream, attempt: 1)
+    private static let firing = FaultObservation.fired(fault: 2, .stream, attempt: 1)
 
     // MARK: Errors
 
@@ -36,7 +36,7 @@ import Wire
             #expect(bench.hasEnded(stream))
         }
         #expect(
-            effects.sightings.suffix(7) == [
+            effects.payloads.suffix(7) == [
                 .fault(Self.firing),
                 .backend(.failed(job: job.id, code: data.code ?? "", retryable: data.retryable ?? false)),
                 .backend(
@@ -130,7 +130,7 @@ import Wire
         #expect(bench.status(job).bodyText.contains("\"processedCount\":3"))
     }
 
-    @Test func `a share of the books is degraded, drawn by their places`() {
+    @Test func `a share of the books is degraded, drawn by their indexes`() {
         var counts: [Int] = []
         for draw in 0..<200 as Range<UInt64> {
             var bench = Bench(books: 8)
@@ -172,7 +172,7 @@ import Wire
 
     /// When each event was emitted, in milliseconds.
     private func times(_ stage: ScanPhase, _ by: ClosedRange<Interval>, draw: UInt64, at open: Interval)
-        -> (times: [Int64], firings: [FaultSighting])
+        -> (times: [Int64], firings: [FaultObservation])
     {
         var bench = Bench()
         let job = bench.job()

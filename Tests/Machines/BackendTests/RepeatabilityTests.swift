@@ -77,8 +77,8 @@ import Testing
         var accepted: [String] = []
         var ended: [String] = []
         var open = 0
-        for sighting in bench.effects.backendSightings {
-            switch sighting {
+        for payload in bench.effects.backendSightings {
+            switch payload {
             case .accepted(let job, _): accepted.append(job)
             case .cleaned(let job, effective: true), .expired(let job): ended.append(job)
             case .streamOpened: open += 1

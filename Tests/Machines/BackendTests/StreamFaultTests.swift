@@ -27,12 +27,12 @@ import Wire
             self.bench.run(to: .zero + end)
         }
 
-        var firings: [FaultSighting] { self.bench.effects.faultSightings }
+        var firings: [FaultObservation] { self.bench.effects.faultSightings }
         var good: [SSEEvent] { self.bench.read(self.plain) }
         var bad: [SSEEvent] { self.bench.read(self.faulty) }
     }
 
-    private static let firing = FaultSighting.fired(fault: 2, .stream, attempt: 2)
+    private static let firing = FaultObservation.fired(fault: 2, .stream, attempt: 2)
 
     // MARK: Events that are none
 
@@ -73,10 +73,10 @@ import Wire
     }
 
     @Test func `one event has data that are no JSON under its own id`() {
-        for (place, index) in [(BadJSONPlace.progress, 2), (.completed, 6)] {
-            let run = Run([.armed(.badJSON(place), .afterEvents(1))])
+        for (target, index) in [(BadJSONTarget.progress, 2), (.completed, 6)] {
+            let run = Run([.armed(.badJSON(target), .afterEvents(1))])
             #expect(run.bad.count == run.good.count)
-            let kind: EventKind = place == .completed ? .completed : .progress
+            let kind: EventKind = target == .completed ? .completed : .progress
             let bad = run.bad[index]
             #expect(JobEvent(name: bad.type, data: bad.data) == .malformed(kind))
             #expect(bad.data == "{\"jobId\":\"\(run.job.id)\",\"type\":\"\(kind.rawValue)\",")
@@ -222,7 +222,7 @@ import Wire
         let (again, effects) = bench.stream(job, after: last, attempt: 2, faults: faults)
         #expect(bench.positions(again) == [-1, -2, -3])
         #expect(
-            effects.sightings.prefix(4) == [
+            effects.payloads.prefix(4) == [
                 .backend(.requested(.stream, attempt: 2, connection: 1)),
                 .backend(.answered(.stream, attempt: 2, status: 200)),
                 .fault(.fired(fault: 2, .stream, attempt: 2)),

@@ -250,10 +250,10 @@ import Wire
             #expect(bench.backend.streamsOpen == (linger > .zero && !aborts ? 1 : 0))
             bench.run(to: .zero + .seconds(20))
             #expect(bench.backend.streamsOpen == 0)
-            let sightings = bench.effects.compactMap { effect in
+            let payloads = bench.effects.compactMap { effect in
                 if case .observe(let observation) = effect { observation } else { nil }
             }
-            return sightings.compactMap { observation in
+            return payloads.compactMap { observation in
                 guard case .backend(.streamEnded(_, _, aborts)) = observation.what else { return nil }
                 return observation.at.nanoseconds / 1_000_000
             }

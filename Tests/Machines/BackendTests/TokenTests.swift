@@ -13,16 +13,16 @@ import Testing
 
     @Test func `a secret is shown by nothing else`() {
         let text = Self.secret.text
-        for place in 0..<64 {
+        for index in 0..<64 {
             var other = Array(text)
-            other[place] = other[place] == "0" ? "1" : "0"
+            other[index] = other[index] == "0" ? "1" : "0"
             guard case .secret(let shown) = Bearer(authorization: "Bearer \(String(other))") else {
-                Issue.record("digit \(place) makes it no secret")
+                Issue.record("digit \(index) makes it no secret")
                 continue
             }
             #expect(shown != Self.secret)
             for foreign in ["g", "G", "A", " ", "/", ":", "é", "\u{10}"] {
-                other[place] = Character(foreign)
+                other[index] = Character(foreign)
                 #expect(Bearer(authorization: "Bearer \(String(other))") == .foreign)
             }
         }
@@ -45,13 +45,13 @@ import Testing
         #expect(bits.isVersion4)
     }
 
-    @Test func `every place must have what belongs there`() {
+    @Test func `every index must have what belongs there`() {
         let text = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
-        for place in 0..<36 {
-            for wrong in ["g", "-", "0", "\u{0}", "é"] where Array(text)[place] != Character(wrong) {
+        for index in 0..<36 {
+            for wrong in ["g", "-", "0", "\u{0}", "é"] where Array(text)[index] != Character(wrong) {
                 var other = Array(text)
-                other[place] = Character(wrong)
-                let isDigit = wrong == "0" && Array(text)[place] != "-"
+                other[index] = Character(wrong)
+                let isDigit = wrong == "0" && Array(text)[index] != "-"
                 #expect((UUIDBits(String(other)) != nil) == isDigit, "\(String(other))")
             }
         }

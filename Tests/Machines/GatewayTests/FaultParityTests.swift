@@ -174,12 +174,12 @@ import Testing
 
 extension HTTPFault {
     static let unavailable = HTTPFault(
-        status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterPlace: .both)
+        status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterLocation: .both)
 }
 
 extension TwoWays {
-    var firings: [FaultSighting] {
-        self.observed.compactMap { if case .fault(let sighting) = $0.what { sighting } else { nil } }
+    var firings: [FaultObservation] {
+        self.observed.compactMap { if case .fault(let payload) = $0.what { payload } else { nil } }
     }
 
     /// The observations that both ways can make, with their moments. The gateway does not look into jobs: single events, pings,
@@ -189,8 +189,8 @@ extension TwoWays {
         var hasFinished = false
         var lines: [(at: Instant, text: String)] = []
         for observation in self.observed {
-            guard case .backend(let sighting) = observation.what else { continue }
-            switch sighting {
+            guard case .backend(let payload) = observation.what else { continue }
+            switch payload {
             case .eventWritten, .pingWritten, .resultsServed: continue
             case .accepted: lines.append((observation.at, "accepted"))
             case .finished(_, let kind, _):
@@ -215,7 +215,7 @@ extension TwoWays {
             case .cleaned(_, let effective): lines.append((observation.at, "cleaned \(effective)"))
             case .tokenRevoked: lines.append((observation.at, "tokenRevoked"))
             case .vanished: lines.append((observation.at, "vanished"))
-            case .connected, .canceled, .expired: lines.append((observation.at, "\(sighting)"))
+            case .connected, .canceled, .expired: lines.append((observation.at, "\(payload)"))
             }
         }
         return lines.sorted { ($0.at, $0.text) < ($1.at, $1.text) }

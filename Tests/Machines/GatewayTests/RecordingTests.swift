@@ -128,7 +128,7 @@ import Testing
             self.player = RecordingPlayer(try Recording(text), wallClockAtZero: 1_700_000_000_000)
         }
 
-        mutating func tell(_ event: OriginEvent, since start: Instant) {
+        mutating func handle(_ event: OriginEvent, since start: Instant) {
             var effects: [OriginEffect] = []
             self.player.handle(event, at: self.now, into: &effects)
             self.effects += effects.map { (self.now - start, $0) }
@@ -144,11 +144,11 @@ import Testing
                 method: method, path: path, query: nil, deviceID: nil, authorization: nil, accept: nil,
                 contentType: nil, contentLength: nil, lastEventID: nil, authority: nil)
             let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
-            self.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
-            if method == "POST" { self.tell(.uploaded(id, []), since: start) }
+            self.handle(.requested(id, request, caller, connection: 1, faults: []), since: start)
+            if method == "POST" { self.handle(.uploaded(id, []), since: start) }
             while let next = self.player.nextWake {
                 self.now = max(self.now, next)
-                self.tell(.woke, since: start)
+                self.handle(.woke, since: start)
             }
             return self.effects.map { after, effect in
                 let what =
@@ -221,11 +221,11 @@ import Testing
             authorization: nil, accept: nil, contentType: nil, contentLength: nil, lastEventID: nil,
             authority: nil)
         let caller = Caller(device: DeviceNumber(1), scan: ScanNumber(1), attempt: 1)
-        deck.tell(.requested(id, request, caller, connection: 1, faults: []), since: start)
-        deck.tell(.aborted(id), since: start)
+        deck.handle(.requested(id, request, caller, connection: 1, faults: []), since: start)
+        deck.handle(.aborted(id), since: start)
         while let next = deck.player.nextWake {
             deck.now = max(deck.now, next)
-            deck.tell(.woke, since: start)
+            deck.handle(.woke, since: start)
         }
         #expect(deck.effects.isEmpty)
     }

@@ -41,7 +41,7 @@ struct Bench {
         configuration.lineEnds = lineEnds
         configuration.jobTime = jobTime...jobTime
         configuration.ping = ping
-        var setup = ServingSetup(
+        var setup = HTTPServerConfiguration(
             origin: .simulated(configuration, Shelf(seed: 7, booksMin: 3, booksMax: 3)),
             random: KeyedRandom(seed: 7), faults: faults,
             links: FleetLinks(groups: [
@@ -56,7 +56,7 @@ struct Bench {
 
     /// A gateway whose upstream nobody is.
     init(gatewayFor crossSite: CrossSiteGuard?) {
-        var setup = ServingSetup(
+        var setup = HTTPServerConfiguration(
             origin: .upstream(
                 GatewayConfiguration(basePath: "", replyTime: .seconds(60), wallClockAtZero: 0)),
             random: KeyedRandom(seed: 7), faults: [], links: FleetLinks(groups: []), clockZero: 0, nonce: nil)
@@ -68,7 +68,7 @@ struct Bench {
     /// Plays a recording.
     init(recording: Recording) {
         self.server = Server(
-            ServingSetup(
+            HTTPServerConfiguration(
                 origin: .recorded(recording, wallClockAtZero: 0), random: KeyedRandom(seed: 7), faults: [],
                 links: FleetLinks(groups: []), clockZero: 0, nonce: nil))
     }
@@ -79,7 +79,7 @@ struct Bench {
         return id
     }
 
-    mutating func tell(_ event: ServerEvent) {
+    mutating func handle(_ event: ServerEvent) {
         var effects: [ServerEffect] = []
         if case .received(let id, let bytes) = event {
             self.recorder?.received(bytes, on: id, at: self.now, into: &self.recorded)
@@ -99,7 +99,7 @@ struct Bench {
             case .finish(let id): self.peers[id]?.isFinished = true
             case .cut(let id, let ending):
                 self.peers[id]?.cut = ending
-                if self.cutsAtOnce { self.tell(.cutDone(id)) }
+                if self.cutsAtOnce { self.handle(.cutDone(id)) }
             case .read(let id, let isRead): self.peers[id]?.isRead = isRead
             case .observe(let observation): self.observations.append(observation)
             case .upstream(.forward): self.forwarded += 1
@@ -108,13 +108,13 @@ struct Bench {
         }
     }
 
-    mutating func send(_ bytes: [UInt8], on id: ConnectionID) { self.tell(.received(id, bytes[...])) }
+    mutating func send(_ bytes: [UInt8], on id: ConnectionID) { self.handle(.received(id, bytes[...])) }
 
     /// Lets time pass until nothing is due before `end`.
     mutating func run(until end: Instant) {
         while let next = self.server.nextWake, next <= end {
             self.now = max(self.now, next)
-            self.tell(.woke)
+            self.handle(.woke)
         }
         self.now = max(self.now, end)
     }
@@ -123,7 +123,7 @@ struct Bench {
 
     subscript(id: ConnectionID) -> Peer { self.peers[id] ?? Peer() }
 
-    var seen: [Sighting] { self.observations.map(\.what) }
+    var seen: [ObservationPayload] { self.observations.map(\.what) }
 
     var firings: [Instant] {
         self.observations.filter { if case .fault(.fired) = $0.what { true } else { false } }.map(\.at)
@@ -191,10 +191,10 @@ enum Script {
 
 extension FaultSpec {
     static func cut(
-        _ kind: FaultKind, on place: FaultPlace, after trigger: FaultTrigger = .atOnce
+        _ kind: FaultKind, on target: FaultTarget, after trigger: FaultTrigger = .atOnce
     ) -> FaultSpec {
         FaultSpec(
-            id: "cut", kind: kind, place: place, chance: .always, window: .always, trigger: trigger,
+            id: "cut", kind: kind, target: target, chance: .always, window: .always, trigger: trigger,
             count: .oncePerScan, scope: .everyone)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 /// The books of one connection about its bytes.
 @Suite struct LinkAccountTests {
     private func connection() -> (ServedConnection, ServerContext) {
-        let setup = ServingSetup(
+        let setup = HTTPServerConfiguration(
             origin: .upstream(GatewayConfiguration(basePath: "", replyTime: .seconds(1), wallClockAtZero: 0)),
             random: KeyedRandom(seed: 1),
             faults: nil, links: FleetLinks(groups: []), clockZero: 0, nonce: nil)

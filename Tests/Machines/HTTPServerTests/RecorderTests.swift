@@ -175,8 +175,8 @@ import Testing
     @Test func `what is kept of all connections has a bound, and room is given back`() {
         var tape = Tape()
         let piece = String(repeating: "x", count: 4 << 20)
-        func open(_ place: Int, at ms: Int64) -> ConnectionID {
-            let id = ConnectionID(serial: UInt64(place), slot: UInt32(place))
+        func open(_ index: Int, at ms: Int64) -> ConnectionID {
+            let id = ConnectionID(serial: UInt64(index), slot: UInt32(index))
             tape.received(Self.get, on: id, at: ms)
             tape.sent(Self.head, on: id, at: ms)
             tape.sent(piece, on: id, at: ms)
@@ -185,7 +185,7 @@ import Testing
         let ids = (1...9).map { open($0, at: 1) }
         #expect(tape.text.filter { $0.hasSuffix("unrecorded") } == ["1 9 unrecorded"])
         tape.ended(.left, ids[0], at: 2)
-        for place in 10...11 { _ = open(place, at: 3) }
+        for index in 10...11 { _ = open(index, at: 3) }
         #expect(
             tape.text.filter { $0.hasSuffix("unrecorded") } == ["1 9 unrecorded", "3 11 unrecorded"])
     }

@@ -20,7 +20,7 @@ import Wire
         var sized = Bench(link: Self.lte)
         let size = sized.connect()
         sized.send(parts.start, on: size)
-        sized.tell(.receivedFiller(size, bytes: parts.filler))
+        sized.handle(.receivedFiller(size, bytes: parts.filler))
         sized.send(parts.end, on: size)
         sized.run(for: .seconds(1))
         #expect(whole[bytes].text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
@@ -61,7 +61,7 @@ import Wire
         #expect(bench[id] == Bench.Peer(bytes: Array("HTTP/1.1 202 Acce".utf8), cut: .reset))
         #expect(bench.firings == [])
         bench.now = bench.now + .milliseconds(3)
-        bench.tell(.cutDone(id))
+        bench.handle(.cutDone(id))
         #expect(bench.firings == [.zero + .milliseconds(3)])
         #expect(bench.server.connectionsOpen == 0)
     }
@@ -72,12 +72,12 @@ import Wire
         let first = bench.connect()
         bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: first)
         #expect(bench[first].cut == .reset)
-        bench.tell(.gone(first))
+        bench.handle(.gone(first))
         #expect(bench.firings == [])
         let second = bench.connect()
         bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: second)
         #expect(bench[second].cut == .reset)
-        bench.tell(.cutDone(second))
+        bench.handle(.cutDone(second))
         #expect(bench.firings.count == 1)
         let third = bench.connect()
         bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: third)
@@ -87,15 +87,15 @@ import Wire
     @Test func `a request is cut off at the very byte, in a photo that is only a size, too`() {
         let parts = Script.upload(scan: 1, photoBytes: 100_000)
         let size = parts.start.count + parts.filler + parts.end.count
-        func accepted(_ place: Int) -> Bool {
+        func accepted(_ index: Int) -> Bool {
             var bench = Bench(faults: [
-                .cut(.close(.betweenEvents, .request), on: .upload, after: .afterBytes(place...place))
+                .cut(.close(.betweenEvents, .request), on: .upload, after: .afterBytes(index...index))
             ])
             let id = bench.connect()
             bench.send(parts.start, on: id)
-            bench.tell(.receivedFiller(id, bytes: parts.filler))
+            bench.handle(.receivedFiller(id, bytes: parts.filler))
             bench.send(parts.end, on: id)
-            #expect(bench.firings.isEmpty == (place == size))
+            #expect(bench.firings.isEmpty == (index == size))
             return bench[id].text.hasPrefix("HTTP/1.1 202")
         }
         #expect([parts.start.count, 50_000, size - 1].map(accepted) == [false, false, false])
@@ -104,17 +104,17 @@ import Wire
 
     @Test func `a request may be cut off at any byte of its heads while the rest is on its way`() {
         let parts = Script.upload(scan: 1, photoBytes: 20_000)
-        for place in 0...parts.start.count + 2 {
+        for index in 0...parts.start.count + 2 {
             var bench = Bench(
                 faults: [
-                    .cut(.close(.betweenEvents, .request), on: .upload, after: .afterBytes(place...place))
+                    .cut(.close(.betweenEvents, .request), on: .upload, after: .afterBytes(index...index))
                 ], link: Self.lte)
             let id = bench.connect()
             bench.send(parts.start, on: id)
-            bench.tell(.receivedFiller(id, bytes: parts.filler))
+            bench.handle(.receivedFiller(id, bytes: parts.filler))
             bench.send(parts.end, on: id)
             bench.run(for: .seconds(1))
-            #expect(bench.firings.count == 1 && bench[id].bytes.isEmpty, "at \(place)")
+            #expect(bench.firings.count == 1 && bench[id].bytes.isEmpty, "at \(index)")
         }
     }
 
@@ -213,20 +213,20 @@ import Wire
         #expect(bench[stream].cut == .silence)
         #expect(bench[stream].text.components(separatedBy: "id: ").count == 4)
         #expect(bench.server.connectionsOpen == 2)
-        bench.tell(.gone(stream))
+        bench.handle(.gone(stream))
         #expect(bench.server.connectionsOpen == 1)
     }
 
     @Test func `what comes of a connection that is over changes nothing`() {
         var bench = Bench()
         let first = bench.connect()
-        bench.tell(.ended(first))
+        bench.handle(.ended(first))
         #expect(bench[first] == Bench.Peer(isFinished: true))
         let second = bench.connect()
         #expect(second != first)
         bench.send(Script.wholeUpload(scan: 1, photoBytes: 1_000), on: first)
-        bench.tell(.gone(first))
-        bench.tell(.cutDone(first))
+        bench.handle(.gone(first))
+        bench.handle(.cutDone(first))
         #expect(bench.seen == [])
         #expect(bench.server.connectionsOpen == 1)
     }
@@ -264,7 +264,7 @@ import Wire
     @Test func `a connection without a request is closed after its time`() {
         var bench = Bench()
         let id = bench.connect()
-        bench.run(until: .zero + ServingLimits.keepAliveTime - .nanoseconds(1))
+        bench.run(until: .zero + HTTPServerLimits.keepAliveTime - .nanoseconds(1))
         #expect(!bench[id].isFinished)
         bench.run(for: .nanoseconds(1))
         #expect(bench[id].isFinished)

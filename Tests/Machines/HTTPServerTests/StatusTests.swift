@@ -50,7 +50,7 @@ import Testing
     }
 
     private static let reset = FaultSpec(
-        id: "reset-1", kind: .reset(.insideEvent, .reply), place: .stream, chance: .always,
+        id: "reset-1", kind: .reset(.insideEvent, .reply), target: .stream, chance: .always,
         window: FaultWindow(at: .zero, length: .seconds(90)),
         trigger: .afterTime(.seconds(1)...(.seconds(1))),
         count: .oncePerScan, scope: .everyone)

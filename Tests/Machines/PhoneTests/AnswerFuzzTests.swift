@@ -54,14 +54,15 @@ import Testing
             let type =
                 request.operation == .stream && draw(8, 2) > 0 ? "text/event-stream" : "application/json"
             let wait = draw(3, 3) > 0 ? nil : String(decoding: Self.results.input(drawn), as: UTF8.self)
-            phone.tell(.replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: wait)))
+            phone.handle(
+                .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: wait)))
             for piece in Self.pieces(mutator.input(drawn), way, drawn)
             where phone.open.contains(where: { $0.id == request.id }) {
-                phone.tell(.replyBytes(request.id, piece[...]))
+                phone.handle(.replyBytes(request.id, piece[...]))
             }
             guard phone.open.contains(where: { $0.id == request.id }) else { continue }
             phone.open.removeAll { $0.id == request.id }
-            phone.tell(draw(4, 4) > 0 ? .replyEnded(request.id) : .replyFailed(request.id, .reset))
+            phone.handle(draw(4, 4) > 0 ? .replyEnded(request.id) : .replyFailed(request.id, .reset))
         }
         return phone
     }
@@ -71,11 +72,11 @@ import Testing
         return drawn.cuts(of: bytes)[2].filter { !$0.isEmpty }
     }
 
-    @Test func `any answers leave the scan in one place, and a good server settles it`() {
+    @Test func `any answers leave the scan in one index, and a good server settles it`() {
         Fuzz.run("answers", quick: 700, report: { Issue.record("\($0)") }) { fuzz in
             var phone = Self.battered(fuzz, cutting: 0)
             let cut = Self.battered(fuzz, cutting: 1)
-            try #require(phone.sightings == cut.sightings)
+            try #require(phone.payloads == cut.payloads)
             try #require(phone.store.scans == cut.store.scans)
 
             let store = phone.store
@@ -89,7 +90,7 @@ import Testing
             try #require(TestPhone(restored: store.scans).app.unsettledCount == open.count)
 
             // A fresh process and a server that keeps to the contract: the scan is completed or was refused.
-            phone.tell(.suspended)
+            phone.handle(.suspended)
             for request in phone.open { phone.fail(request.operation, .reset, scan: request.scan.raw) }
             phone.pass(.hours(1))
             var fresh = TestPhone(restored: phone.store.scans)
@@ -102,7 +103,7 @@ import Testing
                         case .replyEnded, .replyFailed: fresh.open.removeAll { $0.id == request.id }
                         default: break
                         }
-                        fresh.tell(step)
+                        fresh.handle(step)
                     }
                 } else {
                     fresh.pass(.hours(1))

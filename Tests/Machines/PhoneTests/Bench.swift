@@ -22,22 +22,22 @@ struct Bench {
             remembers: remembers,
             context: RunContext(
                 random: KeyedRandom(seed: seed), run: 9, clockZero: 0, wallClockAtZero: Self.zero))
-        self.tell(.switchedOn(restored: []))
+        self.handle(.switchedOn(restored: []))
     }
 
     /// What something led to that the present process asked for.
-    mutating func tell(app event: AppEvent) { self.tell(.app(event, process: self.phone.process)) }
+    mutating func handle(app event: AppEvent) { self.handle(.app(event, process: self.phone.process)) }
 
-    mutating func tell(_ event: PhoneEvent) {
+    mutating func handle(_ event: PhoneEvent) {
         let told = self.effects.count
         self.phone.handle(event, at: self.now, into: &self.effects)
         for case .app(.send(let request)) in self.effects[told...] { self.sent.append(request) }
     }
 
-    mutating func act(_ disturbance: PhoneDisturbance) { self.tell(.disturbed(disturbance)) }
+    mutating func act(_ disturbance: PhoneDisturbance) { self.handle(.disturbed(disturbance)) }
 
     mutating func capture() {
-        self.tell(
+        self.handle(
             .captureDue(
                 Arrival(scheduled: self.now, device: DeviceNumber(3), ordinal: 1, photoDraw: 0),
                 PhotoReference(0)))
@@ -45,8 +45,8 @@ struct Bench {
 
     /// What was written becomes durable.
     mutating func flush() {
-        self.tell(.flushing)
-        self.tell(.flushed)
+        self.handle(.flushing)
+        self.handle(.flushed)
     }
 
     // MARK: Answers
@@ -58,27 +58,27 @@ struct Bench {
 
     /// The photo is ready, it is uploaded, and the answer is a 202.
     mutating func accept() {
-        self.tell(app: .photoPrepared(scan: self.phone.lastScan, bytes: 9, took: nil))
+        self.handle(app: .photoPrepared(scan: self.phone.lastScan, bytes: 9, took: nil))
         guard let id = self.request(.upload) else { return }
         let job = #"{"jobId":"job-1","authToken":"t0ken","sseUrl":"/s","statusUrl":"/j"}"#
         let link = #"{"href":"/j"}"#
         let body =
             #"{"success":true,"data":\#(job),"_links":{"self":\#(link),"stream":\#(link),"cancel":\#(link)},"metadata":{"timestamp":"2026-01-01T00:00:00.000Z","requestId":"r"}}"#
-        self.tell(
+        self.handle(
             app: .replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
-        self.tell(app: .replyBytes(id, Array(body.utf8)[...]))
-        self.tell(app: .replyEnded(id))
+        self.handle(app: .replyBytes(id, Array(body.utf8)[...]))
+        self.handle(app: .replyEnded(id))
     }
 
     /// The stream opens and brings the end of the job with so many books.
     mutating func complete(books: Int) {
         guard let id = self.request(.stream) else { return }
-        self.tell(
+        self.handle(
             app: .replyHead(id, ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)))
         let list = (0..<books).map { #"{"title":"T\#($0)","author":"A"}"# }.joined(separator: ",")
         let data =
             #"{"type":"completed","jobId":"job-1","resultsUrl":"/r","summary":{"totalDetected":\#(books)},"books":[\#(list)]}"#
-        self.tell(
+        self.handle(
             app: .replyBytes(id, Array("id: 9-completed\nevent: completed\ndata: \(data)\n\n".utf8)[...]))
     }
 
@@ -88,11 +88,11 @@ struct Bench {
     }
 
     /// What was seen since the last `take`.
-    var seen: [PhoneSighting] {
+    var seen: [PhoneObservation] {
         self.effects.compactMap {
             switch $0 {
             case .observe(let observation), .app(.observe(let observation)):
-                if case .phone(let sighting) = observation.what { sighting } else { nil }
+                if case .phone(let payload) = observation.what { payload } else { nil }
             default: nil
             }
         }

@@ -31,7 +31,7 @@ struct CleanupTests {
     func `a job that is not ours to delete is abandoned and not tried again`(status: Int, cause: String) {
         var phone = filed()
         phone.answer(.cleanup, status)
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: cause)))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: cause)))
         #expect(phone.store.settled.map(\.outcome) == [.completed])
         phone.pass(.hours(1))
         #expect(phone.open == [])
@@ -59,14 +59,14 @@ struct CleanupTests {
             phone.pass(.seconds(30))
         }
         #expect(phone.open == [])
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "server-error")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "server-error")))
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 
     @Test func `a time that the server names is waited out`() {
         var phone = filed()
         phone.answer(.cleanup, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 40_000))
-        #expect(phone.sightings.contains(.rateLimited(.cleanup, retryAfter: .seconds(40))))
+        #expect(phone.payloads.contains(.rateLimited(.cleanup, retryAfter: .seconds(40))))
         phone.capture(2)
         #expect(phone.request(.upload, 2) != nil, "the gate before uploads is another")
         phone.pass(.milliseconds(39_999))
@@ -86,8 +86,8 @@ struct CleanupTests {
         #expect(phone.app.slotsTaken == 1 && !phone.app.isQuiescent)
         phone.pass(.milliseconds(1))
         #expect(phone.app.slotsTaken == 0 && phone.app.isQuiescent)
-        #expect(phone.sightings.last == .slotGiven)
-        #expect(phone.sightings.count { $0 == .slotGiven } == 1)
+        #expect(phone.payloads.last == .slotGiven)
+        #expect(phone.payloads.count { $0 == .slotGiven } == 1)
     }
 
     @Test func `a scan that has its slot again does not wait for its last stream`() {
@@ -114,8 +114,8 @@ struct CleanupTests {
             #expect(phone.app.slotsTaken == 0)
             if scan.isMultiple(of: 2) { phone.answer(.cleanup, 503, scan: scan, retryAfter: "600") }
         }
-        #expect(phone.sightings.count { if case .completed = $0 { true } else { false } } == 18)
-        #expect(phone.sightings.count { $0 == .slotGiven } == 18)
+        #expect(phone.payloads.count { if case .completed = $0 { true } else { false } } == 18)
+        #expect(phone.payloads.count { $0 == .slotGiven } == 18)
         phone.capture(19)
         #expect(phone.request(.upload, 19) != nil)
     }
@@ -138,10 +138,10 @@ struct CleanupTests {
     @Test func `without a path it waits, and that is no failure`() {
         var phone = filed()
         for _ in 0..<(2 * AppLimits.cleanupRequestsMax) {
-            phone.tell(.pathLost)
+            phone.handle(.pathLost)
             phone.pass(.seconds(60))
             #expect(phone.request(.cleanup) == nil)
-            phone.tell(.pathReturned)
+            phone.handle(.pathReturned)
             phone.pass(.milliseconds(500))
             #expect(phone.request(.cleanup) != nil)
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// `error` on the stream.
 struct ErrorEventTests {
-    private static let refused = PhoneSighting.refused(
+    private static let refused = PhoneObservation.refused(
         code: "NO_TEXT_DETECTED", cause: .event(job: "job-1", retryable: false))
 
     @Test(arguments: [false, nil])
@@ -41,7 +41,7 @@ struct ErrorEventTests {
             ])
         #expect(phone.record?.refusal == nil && phone.request(.cleanup) == nil)
         phone.stream(Wording.error(retryable: false, job: "job-1"))
-        #expect(phone.sightings.contains(Self.refused))
+        #expect(phone.payloads.contains(Self.refused))
     }
 
     @Test func `it is shown only once that is durable`() {
@@ -49,10 +49,10 @@ struct ErrorEventTests {
         phone.captureToStream()
         phone.storesByItself = false
         phone.stream(Wording.error(retryable: false))
-        #expect(!phone.sightings.contains(Self.refused))
+        #expect(!phone.payloads.contains(Self.refused))
         #expect(phone.request(.cleanup) == nil)
-        phone.tell(.stored(phone.lastTicket))
-        #expect(phone.sightings.contains(Self.refused))
+        phone.handle(.stored(phone.lastWriteID))
+        #expect(phone.payloads.contains(Self.refused))
     }
 
     @Test func `a code that cannot be shown is not shown`() {
@@ -60,7 +60,7 @@ struct ErrorEventTests {
         phone.captureToStream()
         phone.stream(Wording.error(retryable: false, code: "<b>"))
         #expect(
-            phone.sightings.contains(
+            phone.payloads.contains(
                 .refused(code: "UNKNOWN_ERROR", cause: .event(job: "job-1", retryable: false))))
     }
 
@@ -109,8 +109,8 @@ struct ErrorEventTests {
         #expect(phone.app.isQuiescent)
         phone.pass(.hours(1))
         #expect(phone.open == [])
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.upload)?.attempt == 3)
         #expect(phone.store.settled.isEmpty)
@@ -130,7 +130,7 @@ struct ErrorEventTests {
     @Test func `an error that cannot be read refuses nothing`() {
         let phone = twice(Wording.event("error", id: "9", "{"))
         #expect(phone.waiting == ["1 retryable-error"])
-        #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .undecodable)))
+        #expect(phone.payloads.contains(.badAnswer(.stream, attempt: 1, .undecodable)))
     }
 
     @Test func `the old job's DELETE may take longer than the new job`() {
@@ -146,11 +146,11 @@ struct ErrorEventTests {
         #expect(old?.target == "/v3/jobs/scans/job-1/cleanup" && old?.attempt == 1)
         #expect(new?.target == "/v3/jobs/scans/job-2/cleanup" && new?.attempt == 2)
         guard let old, let new else { return }
-        phone.tell(.replyHead(new.id, ReplyHead(status: 204, contentType: "", retryAfter: nil)))
-        phone.tell(.replyEnded(new.id))
+        phone.handle(.replyHead(new.id, ReplyHead(status: 204, contentType: "", retryAfter: nil)))
+        phone.handle(.replyEnded(new.id))
         #expect(phone.store.settled.isEmpty, "a job of the scan is still to be cleaned up")
-        phone.tell(.replyHead(old.id, ReplyHead(status: 404, contentType: "", retryAfter: nil)))
-        phone.tell(.replyEnded(old.id))
+        phone.handle(.replyHead(old.id, ReplyHead(status: 404, contentType: "", retryAfter: nil)))
+        phone.handle(.replyEnded(old.id))
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 }

@@ -17,7 +17,7 @@ struct EventTests {
 
     private func applied(
         _ id: String?, latency: Interval? = nil, replayed: Bool = false, kind: EventKind = .progress
-    ) -> PhoneSighting {
+    ) -> PhoneObservation {
         .eventApplied(job: "job-1", id: id, kind: kind, latency: latency, replayed: replayed)
     }
 
@@ -37,7 +37,7 @@ struct EventTests {
         phone.pass(.seconds(1))
         phone.openStream()
         phone.stream(Wording.event("ping", id: nil, "{}"))
-        #expect(phone.sightings.last == .ping(id: nil, gap: nil))
+        #expect(phone.payloads.last == .ping(id: nil, gap: nil))
     }
 
     @Test func `the id of a ping is remembered, where it has one`() {
@@ -71,7 +71,7 @@ struct EventTests {
         var phone = streaming()
         phone.stream(Wording.event("<script>alert(1)</script>", id: "1", "{}"))
         #expect(
-            phone.sightings.last
+            phone.payloads.last
                 == .eventIgnored(job: "job-1", id: "1", name: "unreadable", malformed: false))
     }
 
@@ -81,14 +81,14 @@ struct EventTests {
             DegradedData(
                 jobId: "job-1", isbn: nil, title: "T", reason: "isbndb_circuit_open", timestamp: "now"))
         phone.stream(Wording.event("enrichment_degraded", id: "4", String(decoding: data, as: UTF8.self)))
-        #expect(phone.sightings.last == applied("4", kind: .enrichmentDegraded))
+        #expect(phone.payloads.last == applied("4", kind: .enrichmentDegraded))
     }
 
     @Test func `progress without text or with an unknown status is progress`() {
         var phone = streaming()
         phone.stream(
             Wording.event("progress", id: "1", #"{"type":"progress","jobId":"job-1","status":"surprise"}"#))
-        #expect(phone.sightings.last == applied("1"))
+        #expect(phone.payloads.last == applied("1"))
     }
 
     @Test func `an event that a server sends again is applied once`() {
@@ -101,7 +101,7 @@ struct EventTests {
         _ = phone.take()
         phone.stream(Wording.progress("1") + Wording.progress("2") + Wording.progress("3"))
         #expect(phone.takeSightings() == [applied("3")])
-        #expect(phone.take().contains(.store(.lastEventID(ScanNumber(1), "3"), phone.lastTicket)))
+        #expect(phone.take().contains(.store(.lastEventID(ScanNumber(1), "3"), phone.lastWriteID)))
     }
 
     @Test func `events without an id, or with the id of another, are not taken for repetitions`() {
@@ -133,7 +133,7 @@ struct EventTests {
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
     }
 
-    @Test func `a block with nothing but an id moves the place to resume from, in the record too`() {
+    @Test func `a block with nothing but an id moves the index to resume from, in the record too`() {
         var phone = streaming()
         phone.stream(Wording.progress("1") + "id: 2\n\n")
         #expect(phone.record?.job?.lastEventID == "2")
@@ -172,7 +172,7 @@ struct EventTests {
         #expect(phone.record?.job?.lastEventID == "new")
     }
 
-    @Test func `an empty id takes the place to resume from away`() {
+    @Test func `an empty id takes the index to resume from away`() {
         var phone = streaming()
         phone.stream(Wording.progress("1") + "id\n" + Wording.progress(nil))
         phone.fail(.stream, .reset)
@@ -206,27 +206,27 @@ struct EventTests {
         var phone = streaming(clockZero: 5_000_000)
         phone.now = .zero + .milliseconds(20)
         phone.stream(": t=23000000\n" + Wording.progress("1"))
-        #expect(phone.sightings.last == applied("1", latency: .milliseconds(2)))
+        #expect(phone.payloads.last == applied("1", latency: .milliseconds(2)))
         phone.stream(": t=15000000 replayed\n" + Wording.progress("2"))
-        #expect(phone.sightings.last == applied("2", latency: .milliseconds(10), replayed: true))
+        #expect(phone.payloads.last == applied("2", latency: .milliseconds(10), replayed: true))
         phone.stream(Wording.progress("3"))
-        #expect(phone.sightings.last == applied("3"), "a stamp speaks of one event")
+        #expect(phone.payloads.last == applied("3"), "a stamp speaks of one event")
     }
 
     @Test func `the stamp of a ping or of an ignored event is not the next event's`() {
         var phone = streaming()
         phone.stream(": t=1\n" + Wording.event("ping", id: nil, "{}") + Wording.progress("1"))
-        #expect(phone.sightings.last == applied("1"))
+        #expect(phone.payloads.last == applied("1"))
         phone.stream(": t=1\n" + Wording.event("odd", id: nil, "{}") + Wording.progress("2"))
-        #expect(phone.sightings.last == applied("2"))
+        #expect(phone.payloads.last == applied("2"))
         phone.stream(": t=1\n" + Wording.progress("2") + Wording.progress("3"))
-        #expect(phone.sightings.last == applied("3"))
+        #expect(phone.payloads.last == applied("3"))
     }
 
     @Test func `a stamp a little ahead is no latency at all`() {
         var phone = streaming()
         phone.stream(": t=100000000\n" + Wording.progress("1"))
-        #expect(phone.sightings.last == applied("1", latency: .zero))
+        #expect(phone.payloads.last == applied("1", latency: .zero))
     }
 
     @Test(arguments: [
@@ -237,15 +237,15 @@ struct EventTests {
     func `any other comment says nothing`(comment: String) {
         var phone = streaming(clockZero: 0)
         phone.stream(":\(comment)\n" + Wording.progress("1"))
-        #expect(phone.sightings.last == applied("1"))
+        #expect(phone.payloads.last == applied("1"))
         var early = streaming(clockZero: .min)
         early.stream(": \(comment)\n" + Wording.progress("1"))
-        #expect(early.sightings.last == applied("1"))
+        #expect(early.payloads.last == applied("1"))
     }
 
     @Test func `a latency beyond a day is not ours`() {
         var phone = streaming(clockZero: 100 * 3_600 * 1_000_000_000)
         phone.stream(": t=1\n" + Wording.progress("1"))
-        #expect(phone.sightings.last == applied("1"))
+        #expect(phone.payloads.last == applied("1"))
     }
 }

@@ -18,11 +18,11 @@ struct HostileTests {
         let piece = [UInt8](repeating: UInt8(ascii: "["), count: 65_536)
         var pieces = 0
         while phone.request(.results) != nil, pieces < 160 {
-            phone.tell(.replyBytes(request.id, piece[...]))
+            phone.handle(.replyBytes(request.id, piece[...]))
             pieces += 1
         }
         #expect(pieces == 65, "4 MiB and the piece that was too much")
-        #expect(phone.sightings.filter { $0 == .badAnswer(.results, attempt: 1, .tooLarge) }.count == 1)
+        #expect(phone.payloads.filter { $0 == .badAnswer(.results, attempt: 1, .tooLarge) }.count == 1)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.results)?.attempt == 2)
     }
@@ -47,7 +47,7 @@ struct HostileTests {
         let long = "id: 2\ndata: " + String(repeating: "x", count: AppLimits.streamLineBytesMax) + "\n\n"
         phone.stream(long)
         phone.stream(Wording.completed(books: 2))
-        #expect(phone.sightings.first == .badAnswer(.stream, attempt: 1, .overlongStream))
+        #expect(phone.payloads.first == .badAnswer(.stream, attempt: 1, .overlongStream))
         #expect(phone.store.books.count == 2)
     }
 
@@ -57,7 +57,7 @@ struct HostileTests {
         phone.captureToStream()
         let line = String(repeating: "x", count: AppLimits.streamLineBytesMax - 6)
         phone.stream("id: 9\nevent: completed\ndata: \(line)" + (inOneLine ? "x" : "\ndata: xxxxxx\n\n"))
-        #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .overlongStream)))
+        #expect(phone.payloads.contains(.badAnswer(.stream, attempt: 1, .overlongStream)))
         phone.answer(.results, 200, Wording.results(books: 700))
         #expect(phone.store.books.count == 700)
         phone.answer(.cleanup, 204)
@@ -105,10 +105,10 @@ struct HostileTests {
         let alphabet = Array("id:event:data:retry: \n\n\r\n{}[]\",progresscompleted\u{0}é9".utf8)
         for piece: UInt64 in 0..<400 {
             guard let request = phone.request(.stream) else { break }
-            let bytes = (0..<random.below(200, .test, piece, 1)).map { place in
-                alphabet[Int(random.below(UInt64(alphabet.count), .test, piece, 2, place))]
+            let bytes = (0..<random.below(200, .test, piece, 1)).map { index in
+                alphabet[Int(random.below(UInt64(alphabet.count), .test, piece, 2, index))]
             }
-            phone.tell(.replyBytes(request.id, bytes[...]))
+            phone.handle(.replyBytes(request.id, bytes[...]))
         }
         #expect(phone.store.books.isEmpty)
         #expect(phone.store.settled.isEmpty)

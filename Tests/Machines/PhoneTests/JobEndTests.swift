@@ -66,7 +66,7 @@ struct JobEndTests {
         phone.answer(.upload, 202, Wording.accepted(job: "job-1", sseUrl: "http://evil.example/s"))
         phone.fail(.stream, .foreignURL)
         #expect(phone.waiting == ["1 foreign-url"])
-        #expect(phone.sightings.contains(.streamLost(job: "job-1", attempt: 1, .foreignURL, silence: nil)))
+        #expect(phone.payloads.contains(.streamLost(job: "job-1", attempt: 1, .foreignURL, silence: nil)))
         #expect(phone.app.isQuiescent)
         var next = TestPhone(restored: phone.store.scans)
         next.fail(.stream, .foreignURL)
@@ -81,7 +81,7 @@ struct JobEndTests {
         phone.pass(.milliseconds(500))
         phone.answer(.stream, 401)
         #expect(
-            phone.sightings.contains(.reconnectSuperseded(job: "job-1", .reset, attempts: 1)))
+            phone.payloads.contains(.reconnectSuperseded(job: "job-1", .reset, attempts: 1)))
         #expect(phone.request(.cleanup) == nil, "a DELETE would be turned away as well")
     }
 
@@ -98,8 +98,8 @@ struct JobEndTests {
         #expect(phone.app.isQuiescent)
         #expect(phone.store.settled.isEmpty)
         #expect(phone.record?.attempts.upload == 4)
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.hours(1))
         #expect(phone.open == [])
 
@@ -124,7 +124,7 @@ struct JobEndTests {
         phone.stream(Wording.completed(rawBooks: nil, job: "job-3"))
         phone.answer(.results, 404)
         #expect(phone.waiting == ["1 job-gone"])
-        #expect(phone.sightings.contains(.resultsGivenUp(job: "job-3")))
+        #expect(phone.payloads.contains(.resultsGivenUp(job: "job-3")))
     }
 
     @Test func `results that the token does not open lead to a new upload`() {
@@ -132,8 +132,8 @@ struct JobEndTests {
         phone.captureToStream()
         phone.stream(Wording.completed(rawBooks: nil))
         phone.answer(.results, 401, Wording.problem(.tokenExpired))
-        #expect(phone.sightings.contains(.resultsGivenUp(job: "job-1")))
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "token-expired")))
+        #expect(phone.payloads.contains(.resultsGivenUp(job: "job-1")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "token-expired")))
         #expect(phone.request(.upload)?.attempt == 2)
     }
 
@@ -141,9 +141,9 @@ struct JobEndTests {
         var phone = TestPhone()
         phone.storesByItself = false
         phone.capture(1)
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         phone.accept()
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         // A store that was killed between books: two are there, the outcome is not.
         var record = phone.store.scans[0]
         record.booksApplied = [0, 1]
@@ -153,7 +153,7 @@ struct JobEndTests {
         next.openStream()
         next.stream(Wording.completed(job: "job-2", books: 3))
         #expect(
-            next.sightings.filter {
+            next.payloads.filter {
                 switch $0 {
                 case .bookRepeated, .bookAdded: true
                 default: false

@@ -9,7 +9,7 @@ struct JourneyTests {
     private let scan = ScanNumber(1)
     private var identity: String { TestPhone.app().identity.text }
 
-    private func observe(_ what: PhoneSighting, at milliseconds: Int64 = 0) -> AppEffect {
+    private func observe(_ what: PhoneObservation, at milliseconds: Int64 = 0) -> AppEffect {
         .observe(
             Observation(
                 at: Instant.zero + .milliseconds(milliseconds), device: DeviceNumber(7), scan: scan,
@@ -56,19 +56,19 @@ struct JourneyTests {
         #expect(
             phone.take() == [
                 observe(.captured(scheduled: .zero)),
-                .store(.put(record(cause: .captured)), StoreTicket(1)),
+                .store(.put(record(cause: .captured)), WriteID(1)),
                 .preparePhoto(scan, PhotoReference(3)),
             ])
 
-        phone.tell(.photoPrepared(scan: scan, bytes: 1_000, took: .milliseconds(5)))
+        phone.handle(.photoPrepared(scan: scan, bytes: 1_000, took: .milliseconds(5)))
         #expect(phone.take() == [observe(.photoPrepared(took: .milliseconds(5), bytes: 1_000))])
 
-        phone.tell(.stored(StoreTicket(1)))
+        phone.handle(.stored(WriteID(1)))
         #expect(
             phone.take() == [
                 observe(.queued(.captured)),
                 observe(.slotTaken),
-                .store(.put(record(upload: 1)), StoreTicket(2)),
+                .store(.put(record(upload: 1)), WriteID(2)),
                 observe(.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)),
                 .send(
                     AppRequest(
@@ -88,10 +88,10 @@ struct JourneyTests {
                 observe(
                     .uploadAccepted(job: "job-1", took: .milliseconds(40), service: .milliseconds(40)), at: 40
                 ),
-                .store(.put(record(upload: 1, stream: 1, job: job())), StoreTicket(3)),
+                .store(.put(record(upload: 1, stream: 1, job: job())), WriteID(3)),
             ])
 
-        phone.tell(.stored(StoreTicket(3)))
+        phone.handle(.stored(WriteID(3)))
         #expect(
             phone.take() == [
                 observe(.requestSent(.stream, attempt: 1, job: "job-1", lastEventID: nil), at: 40),
@@ -117,7 +117,7 @@ struct JourneyTests {
                     .eventApplied(
                         job: "job-1", id: "1-progress", kind: .progress, latency: nil, replayed: false),
                     at: 50),
-                .store(.lastEventID(scan, "1-progress"), StoreTicket(4)),
+                .store(.lastEventID(scan, "1-progress"), WriteID(4)),
             ])
 
         phone.stream(Wording.completed(books: 2))
@@ -130,15 +130,15 @@ struct JourneyTests {
                         job: "job-1", id: "9-completed", kind: .completed, latency: nil, replayed: false),
                     at: 50),
                 observe(.terminalApplied(job: "job-1", kind: .completed, inline: "books"), at: 50),
-                .store(.book(ResultKey(scan: scan, ordinal: 0), Wording.book(0)), StoreTicket(5)),
-                .store(.book(ResultKey(scan: scan, ordinal: 1), Wording.book(1)), StoreTicket(6)),
-                .store(.put(outcome), StoreTicket(7)),
+                .store(.book(ResultKey(scan: scan, ordinal: 0), Wording.book(0)), WriteID(5)),
+                .store(.book(ResultKey(scan: scan, ordinal: 1), Wording.book(1)), WriteID(6)),
+                .store(.put(outcome), WriteID(7)),
             ])
 
-        phone.tell(.stored(StoreTicket(5)))
+        phone.handle(.stored(WriteID(5)))
         #expect(phone.take() == [observe(.bookAdded(ordinal: 0, book: Wording.book(0)), at: 50)])
 
-        phone.tell(.stored(StoreTicket(7)))
+        phone.handle(.stored(WriteID(7)))
         #expect(
             phone.take() == [
                 observe(.bookAdded(ordinal: 1, book: Wording.book(1)), at: 50),
@@ -156,7 +156,7 @@ struct JourneyTests {
             ])
 
         // The stream ends by itself meanwhile: nobody's loss.
-        phone.tell(.replyEnded(RequestID(2)))
+        phone.handle(.replyEnded(RequestID(2)))
         #expect(phone.take() == [observe(.slotGiven, at: 50)])
 
         #expect(!phone.app.isQuiescent)
@@ -165,7 +165,7 @@ struct JourneyTests {
             phone.take() == [
                 observe(.replied(.cleanup, attempt: 1, status: 204, took: .zero), at: 50),
                 observe(.cleanupAnswered(job: "job-1", status: 204, took: .zero), at: 50),
-                .store(.settled(scan, .completed), StoreTicket(8)),
+                .store(.settled(scan, .completed), WriteID(8)),
             ])
         #expect(phone.app.isQuiescent)
         #expect(phone.app.nextWake == nil)
@@ -177,7 +177,7 @@ struct JourneyTests {
         phone.storesByItself = false
         phone.capture(1)
         #expect(phone.open == [])
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.request(.upload)?.attempt == 1)
     }
 
@@ -186,9 +186,9 @@ struct JourneyTests {
         phone.capture(1)
         phone.storesByItself = false
         phone.accept()
-        phone.tell(.stored(StoreTicket(phone.lastTicket.raw - 1)))
+        phone.handle(.stored(WriteID(phone.lastWriteID.raw - 1)))
         #expect(phone.open == [])
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.request(.stream)?.target == "/v3/jobs/scans/job-1/stream")
     }
 

@@ -18,21 +18,21 @@ struct KillTests {
         var journalAtLaunch = 0
         /// What the phone is to be told next, in order.
         var pending: [AppEvent] = []
-        var seen: [PhoneSighting] = []
+        var seen: [PhoneObservation] = []
         var steps = 0
         /// Writes for which there is no room; nil while there is.
-        var held: [(change: StoreChange, ticket: StoreTicket)]?
+        var held: [(change: StoreChange, writeID: WriteID)]?
 
         init(_ backend: StubTalaria, scans: UInt32) {
             self.backend = backend
             self.phone = TestPhone.app()
-            self.tell(.launched(restored: [], pathAvailable: true))
+            self.handle(.launched(restored: [], pathAvailable: true))
             for scan in 1...scans {
-                self.tell(.captured(scan: ScanNumber(scan), photo: PhotoReference(0), scheduled: .zero))
+                self.handle(.captured(scan: ScanNumber(scan), photo: PhotoReference(0), scheduled: .zero))
             }
         }
 
-        mutating func tell(_ event: AppEvent) {
+        mutating func handle(_ event: AppEvent) {
             let effects = self.phone.handle(event, at: self.now)
             for effect in effects {
                 switch effect {
@@ -41,14 +41,14 @@ struct KillTests {
                 case .releasePhoto: break
                 case .send(let request): self.pending += self.backend.steps(request)
                 case .abort: break  // Late answers keep coming; the phone does not mind.
-                case .store(let change, let ticket) where self.held != nil:
-                    self.held?.append((change, ticket))
-                    self.pending.append(.storeFailed(ticket))
-                case .store(let change, let ticket):
+                case .store(let change, let writeID) where self.held != nil:
+                    self.held?.append((change, writeID))
+                    self.pending.append(.storeFailed(writeID))
+                case .store(let change, let writeID):
                     self.journal.append(change)
-                    self.pending.append(.stored(ticket))
+                    self.pending.append(.stored(writeID))
                 case .observe(let observation):
-                    if case .phone(let sighting) = observation.what { self.seen.append(sighting) }
+                    if case .phone(let payload) = observation.what { self.seen.append(payload) }
                 }
             }
         }
@@ -57,11 +57,13 @@ struct KillTests {
         mutating func step() -> Bool {
             if !self.pending.isEmpty {
                 let event = self.pending.removeFirst()
-                if case .stored(let ticket) = event { self.durable = self.journalAtLaunch + Int(ticket.raw) }
-                self.tell(event)
+                if case .stored(let writeID) = event {
+                    self.durable = self.journalAtLaunch + Int(writeID.raw)
+                }
+                self.handle(event)
             } else if let wake = self.phone.nextWake {
                 self.now = max(self.now, wake)
-                self.tell(.woke)
+                self.handle(.woke)
             } else {
                 return false
             }
@@ -76,16 +78,16 @@ struct KillTests {
             } else {
                 self.durable = self.journal.count
                 // What is durable is told first, and of what that causes only the observations are kept.
-                let ticket = StoreTicket(UInt64(self.durable - self.journalAtLaunch))
-                let effects = self.phone.handle(.stored(ticket), at: self.now)
+                let writeID = WriteID(UInt64(self.durable - self.journalAtLaunch))
+                let effects = self.phone.handle(.stored(writeID), at: self.now)
                 for case .observe(let observation) in effects {
-                    if case .phone(let sighting) = observation.what { self.seen.append(sighting) }
+                    if case .phone(let payload) = observation.what { self.seen.append(payload) }
                 }
             }
             self.pending = []
             self.journalAtLaunch = self.journal.count
             self.phone = TestPhone.app()
-            self.tell(.launched(restored: self.store.scans, pathAvailable: true))
+            self.handle(.launched(restored: self.store.scans, pathAvailable: true))
         }
 
         /// There is room again: what was held back is written, in its order.
@@ -93,7 +95,7 @@ struct KillTests {
             let held = self.held ?? []
             self.held = nil
             self.journal += held.map(\.change)
-            if let last = held.last { self.pending.append(.stored(last.ticket)) }
+            if let last = held.last { self.pending.append(.stored(last.writeID)) }
         }
 
         /// Everything that happens until only the outside world can go on.
@@ -200,17 +202,17 @@ struct KillTests {
     @Test(arguments: kinds, [0, 3, 1_000])
     func `sent to the background at any step, it gets there after its return`(kind: String, steps: Int) {
         disturb(kind, "in the background for \(steps) steps") { world in
-            world.tell(.suspended)
+            world.handle(.suspended)
             let end = world.steps + steps
             while world.steps < end, world.step() {}
-            world.tell(.resumed)
+            world.handle(.resumed)
         }
     }
 
     @Test(arguments: kinds, [true, false])
     func `with its network changed at any step, it goes on over the new one`(kind: String, isThere: Bool) {
         disturb(kind, "another network") { world in
-            world.tell(.pathChanged(isAvailable: isThere))
+            world.handle(.pathChanged(isAvailable: isThere))
             // What was under way on the old path never comes.
             world.pending.removeAll { event in
                 switch event {
@@ -220,7 +222,7 @@ struct KillTests {
             }
             if !isThere {
                 world.settle()
-                world.tell(.pathReturned)
+                world.handle(.pathReturned)
             }
         }
     }

@@ -13,7 +13,7 @@ struct LifeTests {
         phone.stream(Wording.progress("3"))
         phone.capture(2)
         _ = phone.takeSightings()
-        phone.tell(.pathChanged(isAvailable: true))
+        phone.handle(.pathChanged(isAvailable: true))
         #expect(phone.open == [])
         #expect(
             phone.takeSightings() == [
@@ -25,7 +25,7 @@ struct LifeTests {
         #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "3")) == true)
         phone.openStream()
         #expect(
-            phone.sightings.contains {
+            phone.payloads.contains {
                 if case .reconnected(_, .handover, attempts: 1, resumed: true, _) = $0 { true } else { false }
             })
     }
@@ -33,11 +33,11 @@ struct LifeTests {
     @Test func `until the new path is there nothing is tried`() {
         var phone = TestPhone()
         phone.captureToStream()
-        phone.tell(.pathChanged(isAvailable: false))
+        phone.handle(.pathChanged(isAvailable: false))
         phone.pass(.minutes(1))
         #expect(phone.open == [])
-        #expect(phone.sightings.contains(.pathLost))
-        phone.tell(.pathReturned)
+        #expect(phone.payloads.contains(.pathLost))
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(500))
         #expect(phone.open.map(\.operation) == [.stream])
     }
@@ -45,7 +45,7 @@ struct LifeTests {
     @Test func `without a path there is none to change`() {
         var phone = TestPhone(pathAvailable: false)
         _ = phone.take()
-        phone.tell(.pathChanged(isAvailable: true))
+        phone.handle(.pathChanged(isAvailable: true))
         #expect(phone.take() == [])
         phone.capture(1)
         #expect(phone.open == [])
@@ -55,7 +55,7 @@ struct LifeTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
-        phone.tell(.pathChanged(isAvailable: true))
+        phone.handle(.pathChanged(isAvailable: true))
         phone.pass(.milliseconds(500))
         #expect(phone.open.map(\.operation) == [.cleanup])
         #expect(phone.open.first?.attempt == 2)
@@ -69,9 +69,9 @@ struct LifeTests {
         phone.preparesByItself = false
         phone.capture(1)
         _ = phone.take()
-        phone.tell(.storeFailed(StoreTicket(1)))
+        phone.handle(.storeFailed(WriteID(1)))
         #expect(
-            phone.sightings == [
+            phone.payloads == [
                 .launched(restored: 0), .captured(scheduled: .zero),
                 .refused(code: "STORAGE_FULL", cause: .storage),
             ])
@@ -80,8 +80,8 @@ struct LifeTests {
         #expect(phone.app.unsettledCount == 0)
         #expect(phone.app.isQuiescent)
         // Its photo comes late, and its writes are made when there is room.
-        phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.open == [])
     }
 
@@ -90,14 +90,14 @@ struct LifeTests {
         phone.captureToStream()
         phone.storesByItself = false
         phone.stream(Wording.progress("1"))
-        phone.tell(.storeFailed(phone.lastTicket))
+        phone.handle(.storeFailed(phone.lastWriteID))
         phone.stream(Wording.progress("2") + Wording.completed(books: 2))
-        phone.tell(.storeFailed(phone.lastTicket))
+        phone.handle(.storeFailed(phone.lastWriteID))
         phone.pass(.minutes(5))
         #expect(phone.open.map(\.operation) == [], "the stream is over and nothing else may begin")
-        #expect(!phone.sightings.contains(.completed(took: .zero)))
+        #expect(!phone.payloads.contains(.completed(took: .zero)))
         #expect(phone.app.unsettledCount == 1)
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.open.map(\.operation) == [.cleanup])
         #expect(phone.store.books.count == 2)
     }
@@ -106,16 +106,16 @@ struct LifeTests {
         var phone = TestPhone()
         phone.capture(1)
         phone.answer(.upload, 503)
-        phone.tell(.storeFailed(phone.lastTicket))
+        phone.handle(.storeFailed(phone.lastWriteID))
         #expect(phone.waiting == ["1 server-error"])
         phone.storesByItself = false
         phone.capture(2)
-        let first = phone.lastTicket
-        phone.tell(.suspended)
-        phone.tell(.storeFailed(phone.lastTicket))
+        let first = phone.lastWriteID
+        phone.handle(.suspended)
+        phone.handle(.storeFailed(phone.lastWriteID))
         #expect(phone.app.unsettledCount == 2)
-        phone.tell(.stored(first))
-        #expect(phone.sightings.contains(.queued(.suspended)), "its first record is durable")
+        phone.handle(.stored(first))
+        #expect(phone.payloads.contains(.queued(.suspended)), "its first record is durable")
     }
 
     // MARK: Clock
@@ -123,14 +123,14 @@ struct LifeTests {
     @Test(arguments: [Interval.hours(-2), .minutes(-5), .zero, .seconds(20), .hours(3)])
     func `a date to come again is read by the phone's own clock`(ahead: Interval) {
         var phone = TestPhone()
-        phone.tell(.clockSet(ahead: ahead))
+        phone.handle(.clockSet(ahead: ahead))
         phone.capture(1)
         // 30 s from now by the true clock, 1_700_000_000 being Tue, 14 Nov 2023 22:13:20 GMT.
         phone.answer(.upload, 429, retryAfter: "Tue, 14 Nov 2023 22:13:50 GMT")
         // A date that has passed says nothing: the profile's own wait.
         let wait = Interval.seconds(30) - ahead
         let expected = wait > .zero ? wait : ClientProfile.contract.rateLimitDefault
-        #expect(phone.sightings.contains(.rateLimited(.upload, retryAfter: expected)))
+        #expect(phone.payloads.contains(.rateLimited(.upload, retryAfter: expected)))
         phone.pass(expected - .milliseconds(1))
         #expect(phone.open == [])
         phone.pass(.milliseconds(1))
@@ -141,38 +141,38 @@ struct LifeTests {
         var phone = TestPhone()
         phone.capture(1)
         phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 30_000))
-        phone.tell(.clockSet(ahead: .hours(-5)))
+        phone.handle(.clockSet(ahead: .hours(-5)))
         phone.capture(2)
         #expect(phone.waiting == ["1 rate-limited", "2 rate-limited"], "the newer one does not slip past")
         phone.pass(.seconds(15))
-        phone.tell(.clockSet(ahead: .hours(5)))
+        phone.handle(.clockSet(ahead: .hours(5)))
         #expect(phone.open == [])
         phone.pass(.seconds(15))
         #expect(phone.open.map(\.scan.raw) == [1, 2])
         phone.accept(1)
         phone.openStream(1)
         phone.stream(Wording.completed(books: 1), 1)
-        #expect(phone.sightings.contains(.completed(took: .seconds(30))))
+        #expect(phone.payloads.contains(.completed(took: .seconds(30))))
     }
 
     @Test func `the time of a scan is the true one, whatever the clock said at its capture`() {
         var phone = TestPhone()
-        phone.tell(.clockSet(ahead: .hours(24)))
+        phone.handle(.clockSet(ahead: .hours(24)))
         phone.now = phone.now + .seconds(5)
         phone.capture(1)
         phone.accept()
         var next = TestPhone(asleep: TestPhone.app())
         next.now = .zero + .seconds(12)
-        next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
+        next.handle(.launched(restored: phone.store.scans, pathAvailable: true))
         next.openStream()
         next.stream(Wording.completed(books: 1))
-        #expect(next.sightings.contains(.completed(took: .seconds(7))))
+        #expect(next.payloads.contains(.completed(took: .seconds(7))))
     }
 
     @Test(arguments: [Int64.min, .max])
     func `no time is too far off for a clock to be set to`(nanoseconds: Int64) {
         var phone = TestPhone()
-        phone.tell(.clockSet(ahead: .nanoseconds(nanoseconds)))
+        phone.handle(.clockSet(ahead: .nanoseconds(nanoseconds)))
         phone.capture(1)
         phone.answer(.upload, 429, retryAfter: "Tue, 14 Nov 2023 22:13:50 GMT")
         #expect(phone.waiting == ["1 rate-limited"])
@@ -185,7 +185,7 @@ struct LifeTests {
         return Wording.event("segmented", id: id, #"{"image":"\#(image)","totalBooks":7}"#)
     }
 
-    @Test func `previews and book counts are applied, and move the place to resume from`() {
+    @Test func `previews and book counts are applied, and move the index to resume from`() {
         var phone = TestPhone()
         phone.captureToStream()
         _ = phone.takeSightings()
@@ -215,7 +215,7 @@ struct LifeTests {
             }
             #expect(phone.app.previewBytes == 30_000 + Int(scan) * 3)
         }
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.app.previewBytes == 0)
     }
 
@@ -229,7 +229,7 @@ struct LifeTests {
         phone.captureToStream()
         phone.stream(Wording.event("segmented", id: "1", data))
         #expect(
-            phone.sightings.last
+            phone.payloads.last
                 == .eventIgnored(job: "job-1", id: "1", name: "segmented", malformed: true))
         #expect(phone.app.previewBytes == 0)
         #expect(phone.open.map(\.operation) == [.stream])
@@ -239,7 +239,7 @@ struct LifeTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Self.segmented(bytes: 1_200_000))
-        #expect(phone.sightings.last == .badAnswer(.stream, attempt: 1, .overlongStream))
+        #expect(phone.payloads.last == .badAnswer(.stream, attempt: 1, .overlongStream))
         #expect(phone.app.previewBytes == 0)
         phone.stream(Wording.completed(books: 1))
         #expect(phone.store.books.count == 1)

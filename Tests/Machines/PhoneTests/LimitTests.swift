@@ -31,8 +31,8 @@ struct LimitTests {
             return
         }
         phone.head(.upload, 202)
-        phone.tell(.replyBytes(request.id, self.padded(json, to: AppLimits.answerBytesMax + 1)[...]))
-        #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .tooLarge)))
+        phone.handle(.replyBytes(request.id, self.padded(json, to: AppLimits.answerBytesMax + 1)[...]))
+        #expect(phone.payloads.contains(.badAnswer(.upload, attempt: 1, .tooLarge)))
         #expect(phone.waiting == ["1 answer-too-large"])
     }
 
@@ -46,10 +46,10 @@ struct LimitTests {
         }
         phone.head(.results, 200)
         let body = self.padded(Wording.results(books: 3), to: AppLimits.resultsBytesMax + beyond)
-        phone.tell(.replyBytes(request.id, body[...]))
-        if beyond == 0 { phone.tell(.replyEnded(request.id)) }
+        phone.handle(.replyBytes(request.id, body[...]))
+        if beyond == 0 { phone.handle(.replyEnded(request.id)) }
         #expect(phone.store.books.count == (beyond == 0 ? 3 : 0))
-        #expect(phone.sightings.contains(.badAnswer(.results, attempt: 1, .tooLarge)) == (beyond == 1))
+        #expect(phone.payloads.contains(.badAnswer(.results, attempt: 1, .tooLarge)) == (beyond == 1))
     }
 
     @Test(arguments: [0, 1]) func `books of a scan`(beyond: Int) {
@@ -69,9 +69,9 @@ struct LimitTests {
         let start = #"data: {"type":"progress","jobId":"job-1","message":""#
         let long = self.text(AppLimits.streamLineBytesMax + beyond - start.utf8.count - 2)
         phone.stream("event: progress\n\(start)\(long)\"}\n\n")
-        let isApplied = phone.sightings.contains { if case .eventApplied = $0 { true } else { false } }
+        let isApplied = phone.payloads.contains { if case .eventApplied = $0 { true } else { false } }
         #expect(isApplied == (beyond == 0))
-        #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .overlongStream)) == (beyond == 1))
+        #expect(phone.payloads.contains(.badAnswer(.stream, attempt: 1, .overlongStream)) == (beyond == 1))
     }
 
     @Test(arguments: [0, 1]) func `an event of a stream`(beyond: Int) {
@@ -83,9 +83,9 @@ struct LimitTests {
         let end = "\"message\":\"" + self.text(rest - 13 - rest / 2) + "\"}"
         let blank = String(repeating: " ", count: rest / 2)
         phone.stream("event: progress\ndata: \(start)\(blank)\ndata: \(end)\n\n")
-        let isApplied = phone.sightings.contains { if case .eventApplied = $0 { true } else { false } }
+        let isApplied = phone.payloads.contains { if case .eventApplied = $0 { true } else { false } }
         #expect(isApplied == (beyond == 0))
-        #expect(phone.sightings.contains(.badAnswer(.stream, attempt: 1, .overlongStream)) == (beyond == 1))
+        #expect(phone.payloads.contains(.badAnswer(.stream, attempt: 1, .overlongStream)) == (beyond == 1))
     }
 
     @Test(arguments: [0, 1]) func `the id of an event`(beyond: Int) {
@@ -113,7 +113,7 @@ struct LimitTests {
         phone.captureToStream()
         let code = self.text(AppLimits.codeBytesMax + beyond)
         phone.stream(Wording.error(retryable: false, code: code))
-        let shown = phone.sightings.compactMap { if case .refused(let code, _) = $0 { code } else { nil } }
+        let shown = phone.payloads.compactMap { if case .refused(let code, _) = $0 { code } else { nil } }
         #expect(shown.count == 1)
         #expect((shown == [code]) == (beyond == 0))
     }

@@ -12,7 +12,7 @@ struct PathTests {
         phone.captureToStream(3, job: "job-3")
         phone.stream(Wording.completed(rawBooks: nil, job: "job-3"), 3)
         _ = phone.takeSightings()
-        phone.tell(.pathLost)
+        phone.handle(.pathLost)
         #expect(phone.open == [])
         #expect(
             phone.takeSightings() == [
@@ -33,10 +33,10 @@ struct PathTests {
         var phone = TestPhone()
         phone.captureToStream(1)
         phone.stream(Wording.progress("1"), 1)
-        phone.tell(.pathLost)
+        phone.handle(.pathLost)
         for scan: UInt32 in 2...4 { phone.capture(scan) }
         phone.pass(.seconds(60))
-        phone.tell(.pathReturned)
+        phone.handle(.pathReturned)
         phone.capture(5)  // Newer than those that waited: it does not slip past them.
         let start = phone.now
         var order: [UInt32] = []
@@ -66,8 +66,8 @@ struct PathTests {
         phone.fail(.stream, .reset, scan: 3)
         phone.pass(.seconds(1))
         phone.answer(.stream, 503, scan: 3, retryAfter: "20")
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.upload, 1) != nil)
         #expect(phone.request(.upload, 2) == nil)
@@ -81,8 +81,8 @@ struct PathTests {
         var phone = TestPhone()
         phone.capture(1)
         phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 5_000))
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(4_999))
         #expect(phone.open == [])
         phone.pass(.milliseconds(1))
@@ -94,23 +94,23 @@ struct PathTests {
         phone.capture(1)
         phone.storesByItself = false
         phone.accept()
-        phone.tell(.pathLost)
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.pathLost)
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.open == [])
-        phone.tell(.pathReturned)
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(500))
         #expect(phone.request(.stream) != nil)
-        #expect(phone.sightings.contains(.streamLost(job: "job-1", attempt: 1, .offline, silence: nil)))
+        #expect(phone.payloads.contains(.streamLost(job: "job-1", attempt: 1, .offline, silence: nil)))
     }
 
     @Test func `a path lost or returned twice is nothing new`() {
         var phone = TestPhone()
         phone.capture(1)
-        phone.tell(.pathReturned)
+        phone.handle(.pathReturned)
         #expect(phone.request(.upload) != nil)
-        phone.tell(.pathLost)
+        phone.handle(.pathLost)
         _ = phone.take()
-        phone.tell(.pathLost)
+        phone.handle(.pathLost)
         #expect(phone.take() == [])
     }
 

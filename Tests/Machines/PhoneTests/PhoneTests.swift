@@ -10,7 +10,7 @@ import Testing
     // MARK: Storage and kills
 
     /// The record of a scan without a job.
-    private static let kept = PhoneSighting.recordKept(job: nil, lastEventID: nil, decided: false)
+    private static let kept = PhoneObservation.recordKept(job: nil, lastEventID: nil, decided: false)
 
     @Test func `what was flushed survives a kill`() {
         var bench = Bench()
@@ -53,13 +53,13 @@ import Testing
         let window = bench.window(.kill, from: 1, to: 3)
         bench.act(.begins(window))
         _ = bench.take()
-        bench.tell(.flushing)
-        bench.tell(.flushed)
-        bench.tell(app: .woke)
+        bench.handle(.flushing)
+        bench.handle(.flushed)
+        bench.handle(app: .woke)
         #expect(bench.effects.isEmpty)
         bench.act(.ends(window))
         _ = bench.take()
-        bench.tell(.app(.photoPrepared(scan: ScanNumber(1), bytes: 1_000, took: nil), process: 1))
+        bench.handle(.app(.photoPrepared(scan: ScanNumber(1), bytes: 1_000, took: nil), process: 1))
         #expect(bench.effects.isEmpty)
     }
 
@@ -164,7 +164,7 @@ import Testing
         var bench = Bench()
         let dead = bench.window(.kill, from: 1, to: 3)
         bench.act(.begins(dead))
-        bench.tell(.runEnded)
+        bench.handle(.runEnded)
         bench.act(.ends(dead))
         #expect(!bench.phone.isAlive)
         _ = bench.take()
@@ -175,7 +175,7 @@ import Testing
     @Test func `the user of a closed group hears once that the scan is settled`() {
         var bench = Bench()
         bench.capture()
-        bench.tell(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
+        bench.handle(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
         bench.flush()
         #expect(bench.wanted.filter { $0 == "awaited settled" }.count == 1)
     }

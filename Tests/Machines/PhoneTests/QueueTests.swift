@@ -26,13 +26,13 @@ struct QueueTests {
         phone.preparesByItself = false
         phone.capture(1)
         phone.capture(2)
-        phone.tell(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
         #expect(phone.open == [])
-        phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
+        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
         #expect(phone.open.map(\.scan.raw) == [1, 2])
     }
 
-    @Test func `a scan that serves a backoff is overtaken and keeps its place`() {
+    @Test func `a scan that serves a backoff is overtaken and keeps its index`() {
         var profile = ClientProfile.contract
         profile.streamsMax = 1
         var phone = TestPhone(profile: profile)
@@ -79,9 +79,9 @@ struct QueueTests {
         phone.preparesByItself = false
         for scan in 1...20 { phone.capture(UInt32(scan)) }
         #expect(phone.preparing.map(\.raw) == Array(1...10))
-        phone.tell(.pathReturned)
+        phone.handle(.pathReturned)
         for scan: UInt32 in 1...10 {
-            phone.tell(.photoPrepared(scan: ScanNumber(scan), bytes: 1, took: .zero))
+            phone.handle(.photoPrepared(scan: ScanNumber(scan), bytes: 1, took: .zero))
         }
         phone.pass(.milliseconds(500))
         #expect(phone.open.map(\.scan.raw) == Array(1...5))
@@ -93,10 +93,10 @@ struct QueueTests {
         phone.preparesByItself = false
         phone.capture(1)
         phone.capture(2)
-        phone.tell(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
-        phone.tell(.photoRejected(scan: ScanNumber(1), reason: "not a JPEG"))
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
+        phone.handle(.photoRejected(scan: ScanNumber(1), reason: "not a JPEG"))
         #expect(phone.store.settled.map(\.scan.raw) == [1])
-        #expect(phone.sightings.contains(.refused(code: "PHOTO_UNUSABLE", cause: .photo)))
+        #expect(phone.payloads.contains(.refused(code: "PHOTO_UNUSABLE", cause: .photo)))
         #expect(phone.open.map(\.scan.raw) == [2])
     }
 
@@ -120,7 +120,7 @@ struct QueueTests {
         phone.capture(1)
         phone.answer(.upload, 400)
         _ = phone.take()
-        phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
+        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 1, took: .zero))
         #expect(phone.take().contains(.releasePhoto(ScanNumber(1))))
     }
 
@@ -129,7 +129,7 @@ struct QueueTests {
         phone.capture(1)  // 200,000 bytes at 8,000 a second: 25 s more.
         #expect(phone.app.nextWake == .zero + .seconds(55))
         phone.pass(.seconds(55))
-        #expect(phone.sightings.contains(.requestFailed(.upload, attempt: 1, .timedOut, took: .seconds(55))))
+        #expect(phone.payloads.contains(.requestFailed(.upload, attempt: 1, .timedOut, took: .seconds(55))))
         #expect(phone.waiting == ["1 no-answer"])
     }
 
@@ -140,10 +140,10 @@ struct QueueTests {
         phone.pass(.seconds(55))
         _ = phone.take()
         let before = phone.app.waiting.map(\.0)
-        phone.tell(.replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
-        phone.tell(.replyBytes(id, Wording.accepted(job: "late")[...]))
-        phone.tell(.replyEnded(id))
-        phone.tell(.replyFailed(id, .reset))
+        phone.handle(.replyHead(id, ReplyHead(status: 202, contentType: "application/json", retryAfter: nil)))
+        phone.handle(.replyBytes(id, Wording.accepted(job: "late")[...]))
+        phone.handle(.replyEnded(id))
+        phone.handle(.replyFailed(id, .reset))
         #expect(phone.take() == [])
         #expect(phone.app.waiting.map(\.0) == before)
     }

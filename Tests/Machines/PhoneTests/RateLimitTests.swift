@@ -29,7 +29,7 @@ struct RateLimitTests {
 
     @Test func `retryAfterMs is obeyed to the millisecond, before the header`() {
         let phone = limited(1_234, retryAfter: "9")
-        #expect(phone.sightings.contains(.rateLimited(.upload, retryAfter: .milliseconds(1_234))))
+        #expect(phone.payloads.contains(.rateLimited(.upload, retryAfter: .milliseconds(1_234))))
         #expect(phone.waiting == ["1 rate-limited"])
         #expect(phone.record?.cause == "rate-limited")
         #expect(wait(phone) == .milliseconds(1_234))
@@ -40,11 +40,11 @@ struct RateLimitTests {
         phone.capture(1)
         phone.accept()
         phone.answer(.stream, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 9_000))
-        phone.tell(.pathLost)  // Without a path the job cannot be deleted.
-        phone.tell(.suspended)
+        phone.handle(.pathLost)  // Without a path the job cannot be deleted.
+        phone.handle(.suspended)
         phone.pass(.seconds(1))
-        phone.tell(.resumed)
-        phone.tell(.pathReturned)
+        phone.handle(.resumed)
+        phone.handle(.pathReturned)
         phone.pass(.seconds(8) - .nanoseconds(1))
         #expect(phone.request(.stream) == nil)
         phone.pass(.nanoseconds(1))
@@ -87,7 +87,7 @@ struct RateLimitTests {
 
     @Test func `a wait of zero adds nothing, and the backoff still applies`() {
         for phone in [limited(0), limited(0, retryAfter: "9"), limited(nil, retryAfter: "0")] {
-            #expect(phone.sightings.contains(.rateLimited(.upload, retryAfter: .zero)))
+            #expect(phone.payloads.contains(.rateLimited(.upload, retryAfter: .zero)))
             let pause = wait(phone) ?? .hours(1)
             #expect(.zero < pause && pause <= ClientProfile.contract.backoff.base)
         }

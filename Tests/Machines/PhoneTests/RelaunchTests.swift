@@ -37,7 +37,7 @@ struct RelaunchTests {
         #expect(
             phone.request(.stream, 3)?.headers.contains(HeaderLine("Last-Event-ID", "5-progress")) == true)
         #expect(
-            phone.sightings.prefix(4) == [
+            phone.payloads.prefix(4) == [
                 .launched(restored: 3), .queued(.rateLimited), .queued(.interrupted), .queued(.interrupted),
             ])
     }
@@ -52,7 +52,7 @@ struct RelaunchTests {
         #expect(phone.waiting == ["1 interrupted", "2 token-expired", "5 offline"])
         #expect(phone.open == [])
         #expect(phone.written == [])
-        #expect(phone.sightings.first == .launched(restored: 3))
+        #expect(phone.payloads.first == .launched(restored: 3))
     }
 
     @Test func `a cause that nobody knows is an interruption`() {
@@ -71,7 +71,7 @@ struct RelaunchTests {
         let outcome = refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         #expect(phone.store.settled.map(\.outcome) == [outcome])
         #expect(
-            phone.sightings.contains {
+            phone.payloads.contains {
                 switch $0 {
                 case .completed, .refused: true
                 default: false
@@ -84,7 +84,7 @@ struct RelaunchTests {
         phone.openStream()
         phone.now = phone.now + .seconds(1)
         phone.stream(Wording.completed(books: 1))
-        #expect(phone.sightings.contains(.completed(took: .seconds(11))))
+        #expect(phone.payloads.contains(.completed(took: .seconds(11))))
     }
 
     @Test(arguments: [Int64.min, .max, 0])

@@ -14,7 +14,7 @@ struct ResultsTests {
         return phone
     }
 
-    private func terminal(_ inline: String) -> PhoneSighting {
+    private func terminal(_ inline: String) -> PhoneObservation {
         .terminalApplied(job: "job-1", kind: .completed, inline: inline)
     }
 
@@ -25,21 +25,21 @@ struct ResultsTests {
     ])
     func `books that cannot be used are fetched`(books: String?, inline: String) {
         var phone = completed(Wording.completed(rawBooks: books))
-        #expect(phone.sightings.contains(terminal(inline)))
+        #expect(phone.payloads.contains(terminal(inline)))
         let request = phone.request(.results)
         #expect(request?.method == "GET")
         #expect(request?.target == "/v3/jobs/scans/job-1/results?format=lite")
         #expect(request?.headers.map(\.name) == ["X-Device-ID", "Authorization", "traceparent"])
         phone.now = phone.now + .milliseconds(80)
         phone.answer(.results, 200, Wording.results(books: 2))
-        #expect(phone.sightings.contains(.resultsDecoded(job: "job-1", books: 2, took: .milliseconds(80))))
+        #expect(phone.payloads.contains(.resultsDecoded(job: "job-1", books: 2, took: .milliseconds(80))))
         #expect(phone.store.books.values == [Wording.book(0), Wording.book(1)])
         #expect(phone.request(.cleanup) != nil)
     }
 
     @Test func `inline books are used as they are`() {
         let phone = completed(Wording.completed(books: 3))
-        #expect(phone.sightings.contains(terminal("books")))
+        #expect(phone.payloads.contains(terminal("books")))
         #expect(phone.request(.results) == nil)
         #expect(phone.store.books.count == 3)
     }
@@ -55,7 +55,7 @@ struct ResultsTests {
     @Test func `complete is the same event under another name`() {
         let phone = completed(
             Wording.event("complete", id: "9", #"{"books":[{"title":"t","author":"a"}]}"#))
-        #expect(phone.sightings.contains(terminal("books")))
+        #expect(phone.payloads.contains(terminal("books")))
         #expect(phone.store.books.count == 1)
     }
 
@@ -145,7 +145,7 @@ struct ResultsTests {
         #expect(phone.request(.results)?.attempt == 2)
         phone.pass(.seconds(30))
         #expect(
-            phone.sightings.contains(.requestFailed(.results, attempt: 2, .timedOut, took: .seconds(30))))
+            phone.payloads.contains(.requestFailed(.results, attempt: 2, .timedOut, took: .seconds(30))))
         phone.pass(.seconds(1))
         #expect(phone.request(.results)?.attempt == 3)
     }
@@ -165,12 +165,12 @@ struct ResultsTests {
         var phone = completed(Wording.completed(rawBooks: nil))
         for attempt: UInt32 in 1...3 {
             phone.answer(.results, 200, Array(body.utf8))
-            #expect(phone.sightings.contains(.badAnswer(.results, attempt: attempt, bad)))
+            #expect(phone.payloads.contains(.badAnswer(.results, attempt: attempt, bad)))
             phone.pass(.seconds(2))
         }
         #expect(phone.open.filter { $0.operation != .stream } == [])
         #expect(phone.waiting == ["1 \(bad == .tooLarge ? "answer-too-large" : "unreadable-answer")"])
-        #expect(phone.sightings.contains(.resultsGivenUp(job: "job-1")))
+        #expect(phone.payloads.contains(.resultsGivenUp(job: "job-1")))
         #expect(phone.record?.job?.jobId == "job-1")
         #expect(phone.app.isQuiescent)
     }

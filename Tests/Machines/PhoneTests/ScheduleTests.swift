@@ -7,7 +7,7 @@ import Testing
 struct ScheduleTests {
     /// What `upload.time` and `upload.service_time` were at the last upload.
     private func lastUpload(_ phone: TestPhone) -> [Interval]? {
-        phone.sightings.compactMap {
+        phone.payloads.compactMap {
             if case .uploadAccepted(_, let took, let service) = $0 { [took, service] } else { nil }
         }.last
     }
@@ -16,10 +16,10 @@ struct ScheduleTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.pass(.seconds(4))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         phone.answer(.cleanup, 204)
         phone.pass(.seconds(60))
-        phone.tell(.resumed)
+        phone.handle(.resumed)
         phone.now = phone.now + .milliseconds(80)
         phone.accept(job: "again")
         #expect(lastUpload(phone) == [.milliseconds(80), .milliseconds(80)])
@@ -29,9 +29,9 @@ struct ScheduleTests {
         var phone = TestPhone()
         phone.capture(1)
         phone.pass(.seconds(1))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         phone.pass(.seconds(60))
-        phone.tell(.resumed)
+        phone.handle(.resumed)
         phone.now = phone.now + .milliseconds(80)
         phone.accept()
         #expect(lastUpload(phone) == [.milliseconds(61_080), .milliseconds(80)])
@@ -48,9 +48,9 @@ struct ScheduleTests {
             phone.answer(.cleanup, 204)
         }
         phone.pass(.minutes(5))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         phone.pass(.minutes(5))
-        phone.tell(.resumed)
+        phone.handle(.resumed)
         phone.now = phone.now + .milliseconds(70)
         phone.accept()
         #expect(lastUpload(phone) == [.milliseconds(70), .milliseconds(70)])
@@ -67,8 +67,8 @@ struct ScheduleTests {
         phone.stream(Wording.error(retryable: true))
         phone.answer(.cleanup, 204)
         phone.pass(.minutes(5))
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.milliseconds(500))
         phone.accept()
         #expect(lastUpload(phone).map { $0[0] <= .milliseconds(500) } == true)
@@ -77,17 +77,17 @@ struct ScheduleTests {
     @Test func `a fresh process counts from the schedule, not from a late capture`() {
         var phone = TestPhone()
         phone.now = .zero + .microseconds(5_123_456)
-        phone.tell(
+        phone.handle(
             .captured(
                 scan: ScanNumber(1), photo: PhotoReference(0), scheduled: .zero + .microseconds(1_000_001)))
         var next = TestPhone(asleep: TestPhone.app())
         next.now = .zero + .seconds(9)
-        next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
+        next.handle(.launched(restored: phone.store.scans, pathAvailable: true))
         next.accept()
         #expect(lastUpload(next) == [.microseconds(7_999_999), .zero])
         next.openStream()
         next.stream(Wording.completed(books: 1))
-        #expect(next.sightings.contains(.completed(took: .microseconds(7_999_999))))
+        #expect(next.payloads.contains(.completed(took: .microseconds(7_999_999))))
     }
 
     @Test func `a new upload counts from the end of the job, across a relaunch too`() {
@@ -100,7 +100,7 @@ struct ScheduleTests {
         let due = phone.now
         var next = TestPhone(asleep: TestPhone.app())
         next.now = due + .seconds(4)
-        next.tell(.launched(restored: phone.store.scans, pathAvailable: true))
+        next.handle(.launched(restored: phone.store.scans, pathAvailable: true))
         next.accept(job: "again")
         #expect(lastUpload(next) == [.seconds(4), .zero])
     }

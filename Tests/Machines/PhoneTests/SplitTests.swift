@@ -20,7 +20,7 @@ struct SplitTests {
         _ = phone.take()
         phone.now = .zero + .milliseconds(3)
         guard let request = phone.request(.stream) else { return [] }
-        for piece in pieces { phone.tell(.replyBytes(request.id, Array(piece)[...])) }
+        for piece in pieces { phone.handle(.replyBytes(request.id, Array(piece)[...])) }
         return phone.take()
     }
 

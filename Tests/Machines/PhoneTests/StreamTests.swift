@@ -55,7 +55,7 @@ struct StreamTests {
         #expect(headers(phone.request(.stream))["Last-Event-ID"] == nil)
         phone.openStream()
         #expect(
-            phone.sightings.contains {
+            phone.payloads.contains {
                 if case .reconnected(_, .reset, 1, resumed: false, _) = $0 { true } else { false }
             })
     }
@@ -113,10 +113,10 @@ struct StreamTests {
         phone.accept()
         _ = phone.takeSightings()
         phone.pass(.milliseconds(9_999))
-        #expect(phone.sightings == [])
+        #expect(phone.payloads == [])
         phone.pass(.milliseconds(1))
         #expect(
-            phone.sightings.prefix(2) == [
+            phone.payloads.prefix(2) == [
                 .requestFailed(.stream, attempt: 1, .timedOut, took: .seconds(10)),
                 .streamLost(job: "job-1", attempt: 1, .noAnswer, silence: nil),
             ])
@@ -148,7 +148,7 @@ struct StreamTests {
         phone.capture(1)
         phone.accept()
         phone.answer(.stream, status)
-        #expect(phone.sightings.last == .streamLost(job: "job-1", attempt: 1, .refusedByStatus, silence: nil))
+        #expect(phone.payloads.last == .streamLost(job: "job-1", attempt: 1, .refusedByStatus, silence: nil))
         phone.pass(.milliseconds(500))
         #expect(phone.request(.stream)?.attempt == 2)
     }
@@ -191,7 +191,7 @@ struct StreamTests {
         phone.accept()
         phone.answer(.stream, status)
         #expect(
-            phone.sightings.suffix(2) == [
+            phone.payloads.suffix(2) == [
                 .badAnswer(.stream, attempt: 1, .unexpectedStatus),
                 .streamLost(job: "job-1", attempt: 1, .refusedByStatus, silence: nil),
             ])
@@ -257,6 +257,6 @@ extension TestPhone {
             return
         }
         self.open.removeAll { $0.id == request.id }
-        self.tell(.replyEnded(request.id))
+        self.handle(.replyEnded(request.id))
     }
 }

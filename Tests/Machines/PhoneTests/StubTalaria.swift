@@ -86,9 +86,9 @@ struct StubTalaria {
             log.append(("9-completed", Wording.completed(job: name, books: self.booksPerScan)))
         }
         if let last = request.headers.first(where: { $0.name == "Last-Event-ID" })?.value,
-            let place = log.firstIndex(where: { $0.0 == last })
+            let index = log.firstIndex(where: { $0.0 == last })
         {
-            log.removeSubrange(...place)
+            log.removeSubrange(...index)
         }
         let head = ReplyHead(status: 200, contentType: "text/event-stream", retryAfter: nil)
         var steps = [AppEvent.replyHead(request.id, head)]

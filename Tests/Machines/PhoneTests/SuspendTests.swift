@@ -12,7 +12,7 @@ struct SuspendTests {
         phone.accept(2, job: "job-2")
         phone.capture(3)
         _ = phone.takeSightings()
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.open.map(\.operation) == [.cleanup, .cleanup])
         #expect(phone.waiting == ["1 suspended", "2 suspended", "3 suspended"])
         #expect(phone.store.scans.allSatisfy { $0.job == nil && $0.cause == "suspended" })
@@ -21,8 +21,8 @@ struct SuspendTests {
         phone.fail(.cleanup, .reset, scan: 2)
         #expect(phone.app.isQuiescent)
         #expect(phone.app.nextWake == nil)
-        #expect(phone.sightings.contains(.cleanupAnswered(job: "job-1", status: 204, took: .zero)))
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-2", cause: "transport")))
+        #expect(phone.payloads.contains(.cleanupAnswered(job: "job-1", status: 204, took: .zero)))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-2", cause: "transport")))
         #expect(phone.app.slotsTaken == 0)
     }
 
@@ -30,14 +30,14 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.preparesByItself = false
         phone.capture(1)
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         _ = phone.take()
         phone.capture(2)
         #expect(phone.take() == [])
-        phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 5, took: .zero))
+        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 5, took: .zero))
         #expect(phone.take().contains(.releasePhoto(ScanNumber(1))))
-        phone.tell(.pathLost)
-        phone.tell(.pathReturned)
+        phone.handle(.pathLost)
+        phone.handle(.pathReturned)
         phone.pass(.hours(1))
         #expect(phone.open == [])
         #expect(phone.store.scans.map(\.scan) == [1])
@@ -49,9 +49,9 @@ struct SuspendTests {
         phone.capture(2)
         phone.answer(.upload, 503, scan: 1)
         phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 60_000), scan: 2)
-        phone.tell(.pathLost)
+        phone.handle(.pathLost)
         phone.capture(3)
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.waiting == ["1 server-error", "2 rate-limited", "3 offline"])
         #expect(phone.app.isQuiescent)
     }
@@ -66,7 +66,7 @@ struct SuspendTests {
         phone.capture(1)
         phone.accept()
         phone.fail(.stream, failure)
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.waiting == ["1 \(cause)"])
     }
 
@@ -76,7 +76,7 @@ struct SuspendTests {
         var phone = TestPhone(profile: profile)
         phone.capture(1)
         phone.capture(2)
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.waiting == ["1 suspended", "2 suspended"])
         #expect(phone.store.scans.map(\.cause) == ["suspended", "suspended"])
     }
@@ -85,19 +85,19 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.storesByItself = false
         phone.capture(1)
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(!phone.app.isQuiescent)
-        #expect(!phone.sightings.contains(.queued(.suspended)))
-        phone.tell(.stored(phone.lastTicket))
+        #expect(!phone.payloads.contains(.queued(.suspended)))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.app.isQuiescent)
-        #expect(phone.sightings.contains(.queued(.suspended)))
+        #expect(phone.payloads.contains(.queued(.suspended)))
     }
 
     @Test func `a completed scan still finishes its DELETE, with as many requests as it needs`() {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.app.slotsTaken == 0)
         phone.answer(.cleanup, 500)
         #expect(!phone.app.isQuiescent)
@@ -105,7 +105,7 @@ struct SuspendTests {
         phone.answer(.cleanup, 204)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
         #expect(phone.app.isQuiescent)
-        #expect(phone.sightings.count { $0 == .slotGiven } == 1)
+        #expect(phone.payloads.count { $0 == .slotGiven } == 1)
     }
 
     @Test func `books that are not durable yet become so, then their job is deleted`() {
@@ -113,10 +113,10 @@ struct SuspendTests {
         phone.captureToStream()
         phone.storesByItself = false
         phone.stream(Wording.completed(books: 1))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(!phone.app.isQuiescent)
-        phone.tell(.stored(phone.lastTicket))
-        #expect(phone.sightings.contains(.completed(took: .zero)))
+        phone.handle(.stored(phone.lastWriteID))
+        #expect(phone.payloads.contains(.completed(took: .zero)))
         phone.answer(.cleanup, 204)
         #expect(phone.app.isQuiescent)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
@@ -126,11 +126,11 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.progress("4"))
-        phone.tell(.pathLost)
-        phone.tell(.suspended)
+        phone.handle(.pathLost)
+        phone.handle(.suspended)
         #expect(phone.app.isQuiescent)
         #expect(phone.waiting == ["1 offline"])
-        #expect(phone.sightings.contains(.reconnectGivenUp(job: "job-1", .offline, attempts: 0)))
+        #expect(phone.payloads.contains(.reconnectGivenUp(job: "job-1", .offline, attempts: 0)))
         let next = TestPhone(restored: phone.store.scans)
         #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "4")) == true)
     }
@@ -139,9 +139,9 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.error(retryable: true))
-        phone.tell(.pathLost)
-        phone.tell(.suspended)
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "offline")))
+        phone.handle(.pathLost)
+        phone.handle(.suspended)
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "offline")))
         #expect(phone.waiting == ["1 retryable-error"])
         #expect(phone.app.isQuiescent)
     }
@@ -149,9 +149,9 @@ struct SuspendTests {
     @Test func `a path lost while the jobs are deleted abandons them`() {
         var phone = TestPhone()
         phone.captureToStream()
-        phone.tell(.suspended)
-        phone.tell(.pathLost)
-        #expect(phone.sightings.contains(.jobAbandoned(job: "job-1", cause: "offline")))
+        phone.handle(.suspended)
+        phone.handle(.pathLost)
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "offline")))
         #expect(phone.app.isQuiescent)
     }
 
@@ -159,12 +159,12 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
-        phone.tell(.pathLost)
-        phone.tell(.suspended)
+        phone.handle(.pathLost)
+        phone.handle(.suspended)
         #expect(phone.app.isQuiescent)
         #expect(phone.store.scans.map(\.completed) == [true])
         var next = TestPhone(restored: phone.store.scans)
-        #expect(next.sightings.first == .launched(restored: 0))
+        #expect(next.payloads.first == .launched(restored: 0))
         next.answer(.cleanup, 204)
         #expect(next.store.settled.map(\.outcome) == [.completed])
     }
@@ -173,19 +173,19 @@ struct SuspendTests {
         var phone = TestPhone()
         phone.captureToStream()
         phone.storesByItself = false
-        phone.tell(.suspended)
-        phone.tell(.stored(StoreTicket(phone.lastTicket.raw - 1)))
+        phone.handle(.suspended)
+        phone.handle(.stored(WriteID(phone.lastWriteID.raw - 1)))
         #expect(phone.open == [])
-        phone.tell(.stored(phone.lastTicket))
+        phone.handle(.stored(phone.lastWriteID))
         #expect(phone.open.map(\.operation) == [.cleanup])
     }
 
     @Test func `suspended twice is suspended once`() {
         var phone = TestPhone()
         phone.captureToStream()
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         _ = phone.take()
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.take() == [])
     }
 }

@@ -10,11 +10,11 @@ import Testing
 @Suite struct TearTests {
     private func stored(_ bench: Bench) -> [UInt32] { (bench.phone.stored ?? []).map(\.scan).sorted() }
 
-    private func booksAdded(_ seen: [PhoneSighting]) -> [Int] {
+    private func booksAdded(_ seen: [PhoneObservation]) -> [Int] {
         seen.compactMap { if case .bookAdded(let ordinal, _) = $0 { ordinal } else { nil } }
     }
 
-    private func booksRepeated(_ seen: [PhoneSighting]) -> [Int] {
+    private func booksRepeated(_ seen: [PhoneObservation]) -> [Int] {
         seen.compactMap { if case .bookRepeated(let ordinal) = $0 { ordinal } else { nil } }
     }
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// The next process takes the scan up, is told of the end of the job once more, and makes everything durable.
-    private func relaunched(_ bench: inout Bench, books: Int) -> [PhoneSighting] {
+    private func relaunched(_ bench: inout Bench, books: Int) -> [PhoneObservation] {
         _ = bench.take()
         bench.now = bench.now + .seconds(2)
         bench.act(.ends(bench.window(.kill, from: 0, to: 2)))
@@ -69,7 +69,7 @@ import Testing
             let stored = self.stored(bench)
             #expect(stored == Array([1, 2, 3].prefix(stored.count)))
             #expect(bench.seen.count { $0 == .queued(.captured) } == stored.count)
-            let refused = PhoneSighting.refused(code: "STORAGE_FULL", cause: .storage)
+            let refused = PhoneObservation.refused(code: "STORAGE_FULL", cause: .storage)
             #expect(bench.seen.count { $0 == refused } == 3 - stored.count)
             bench.act(.ends(window))
             bench.flush()
@@ -88,14 +88,14 @@ import Testing
         bench.now = .zero + .seconds(5)
         for _ in 0..<3 { bench.capture() }
         _ = bench.take()
-        bench.tell(.flushing)
+        bench.handle(.flushing)
         #expect(self.stored(bench) == [1, 2, 3])
-        let kept = PhoneSighting.recordKept(job: nil, lastEventID: nil, decided: false)
+        let kept = PhoneObservation.recordKept(job: nil, lastEventID: nil, decided: false)
         #expect(bench.seen == [.queued(.captured), .queued(.captured), .killed, kept, kept, kept])
         #expect(
             bench.wanted == ["write", "write", "flush now", "park", "forget process", "schedule 7000"],
             "it is dead for as long as its window is")
-        bench.tell(.flushed)
+        bench.handle(.flushed)
         #expect(!bench.phone.isAlive)
     }
 
@@ -215,8 +215,8 @@ import Testing
             bench.capture()
             bench.flush()
             _ = bench.take()
-            bench.tell(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
-            let refused = PhoneSighting.refused(code: "PHOTO_UNUSABLE", cause: .photo)
+            bench.handle(app: .photoRejected(scan: ScanNumber(1), reason: "too dark"))
+            let refused = PhoneObservation.refused(code: "PHOTO_UNUSABLE", cause: .photo)
             #expect(!bench.seen.contains(refused))
             bench.act(.begins(bench.window(.kill, from: 1, to: 3)))
             #expect(bench.seen.contains(refused) == self.stored(bench).isEmpty)
@@ -228,7 +228,7 @@ import Testing
             var bench = Bench()
             bench.act(.begins(bench.window(.kill, from: 0, to: 2, after: .afterRecords(1))))
             bench.capture()
-            bench.tell(ends)
+            bench.handle(ends)
             bench.flush()
             #expect(bench.phone.isAlive)
         }

@@ -16,12 +16,12 @@ struct TestPhone {
     /// All writes in their order.
     var written: [StoreChange] = []
     /// Without the findings.
-    var sightings: [PhoneSighting] = []
+    var payloads: [PhoneObservation] = []
     var findings: [ContractFinding] = []
     /// What a driver does at once, unless a test wants to do it.
     var storesByItself = true
     var preparesByItself = true
-    var lastTicket = StoreTicket(0)
+    var lastWriteID = WriteID(0)
     var preparing: [ScanNumber] = []
     /// Requests whose answer has begun.
     var begun: Set<RequestID> = []
@@ -35,7 +35,7 @@ struct TestPhone {
         restored: [DurableScan] = [], pathAvailable: Bool = true
     ) {
         self.init(asleep: Self.app(profile: profile, seed: seed, clockZero: clockZero))
-        self.tell(.launched(restored: restored, pathAvailable: pathAvailable))
+        self.handle(.launched(restored: restored, pathAvailable: pathAvailable))
     }
 
     init(asleep app: App) {
@@ -51,7 +51,7 @@ struct TestPhone {
 
     // MARK: Telling
 
-    mutating func tell(_ event: AppEvent) {
+    mutating func handle(_ event: AppEvent) {
         if case .replyHead(let id, _) = event { self.begun.insert(id) }
         let fresh = self.app.handle(event, at: self.now)
         self.effects += fresh
@@ -66,28 +66,28 @@ struct TestPhone {
                 let count = self.open.count
                 self.open.removeAll { $0.id == id }
                 #expect(self.open.count == count - 1, "a request was aborted that is not under way")
-            case .store(let change, let ticket):
-                #expect(ticket.raw == self.lastTicket.raw + 1)
-                self.lastTicket = ticket
+            case .store(let change, let writeID):
+                #expect(writeID.raw == self.lastWriteID.raw + 1)
+                self.lastWriteID = writeID
                 self.written.append(change)
                 unstored = true
             case .observe(let observation):
                 #expect(observation.device == DeviceNumber(7) && observation.at == self.now)
                 switch observation.what {
                 case .phone(.found(let finding)): self.findings.append(finding)
-                case .phone(let sighting): self.sightings.append(sighting)
+                case .phone(let payload): self.payloads.append(payload)
                 case .backend, .fault, .network: break
                 }
             }
         }
         if self.preparesByItself {
             for scan in toPrepare {
-                self.tell(.photoPrepared(scan: scan, bytes: Self.photoBytes, took: .milliseconds(5)))
+                self.handle(.photoPrepared(scan: scan, bytes: Self.photoBytes, took: .milliseconds(5)))
             }
         } else {
             self.preparing += toPrepare
         }
-        if self.storesByItself, unstored { self.tell(.stored(self.lastTicket)) }
+        if self.storesByItself, unstored { self.handle(.stored(self.lastWriteID)) }
     }
 
     /// Lets time pass, waking the phone whenever it asked to be.
@@ -97,7 +97,7 @@ struct TestPhone {
             #expect(wake >= self.now, "a wake-up in the past")
             self.now = max(self.now, wake)
             let before = self.app.nextWake
-            self.tell(.woke)
+            self.handle(.woke)
             if self.app.nextWake == before {
                 Issue.record("a wake-up that changes nothing: the phone would spin")
                 return
@@ -107,7 +107,7 @@ struct TestPhone {
     }
 
     mutating func capture(_ scan: UInt32, photo: Int = 3) {
-        self.tell(.captured(scan: ScanNumber(scan), photo: PhotoReference(photo), scheduled: self.now))
+        self.handle(.captured(scan: ScanNumber(scan), photo: PhotoReference(photo), scheduled: self.now))
     }
 
     // MARK: Answering
@@ -125,7 +125,7 @@ struct TestPhone {
             Issue.record("no \(operation.name) request of scan \(scan) is open")
             return
         }
-        self.tell(
+        self.handle(
             .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: retryAfter)))
     }
 
@@ -137,11 +137,11 @@ struct TestPhone {
             Issue.record("no \(operation.name) request of scan \(scan) is open")
             return
         }
-        self.tell(
+        self.handle(
             .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: retryAfter)))
-        if !body.isEmpty { self.tell(.replyBytes(request.id, body[...])) }
+        if !body.isEmpty { self.handle(.replyBytes(request.id, body[...])) }
         self.open.removeAll { $0.id == request.id }
-        self.tell(.replyEnded(request.id))
+        self.handle(.replyEnded(request.id))
     }
 
     mutating func fail(_ operation: Operation, _ failure: TransportFailure, scan: UInt32 = 1) {
@@ -150,7 +150,7 @@ struct TestPhone {
             return
         }
         self.open.removeAll { $0.id == request.id }
-        self.tell(.replyFailed(request.id, failure))
+        self.handle(.replyFailed(request.id, failure))
     }
 
     mutating func accept(_ scan: UInt32 = 1, job: String = "job-1") {
@@ -166,7 +166,7 @@ struct TestPhone {
             Issue.record("no stream of scan \(scan) is open")
             return
         }
-        self.tell(.replyBytes(request.id, Array(text.utf8)[...]))
+        self.handle(.replyBytes(request.id, Array(text.utf8)[...]))
     }
 
     /// From the shutter to an open stream.
@@ -184,9 +184,9 @@ struct TestPhone {
         return self.effects
     }
 
-    mutating func takeSightings() -> [PhoneSighting] {
-        defer { self.sightings = [] }
-        return self.sightings
+    mutating func takeSightings() -> [PhoneObservation] {
+        defer { self.payloads = [] }
+        return self.payloads
     }
 
     var store: DurableState {

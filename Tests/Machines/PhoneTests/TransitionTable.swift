@@ -162,10 +162,10 @@ enum ScanInput: String, CaseIterable {
         switch self {
         case .photoPrepared:
             guard phone.preparing.contains(ScanNumber(1)) else { return false }
-            phone.tell(.photoPrepared(scan: ScanNumber(1), bytes: 1_000, took: nil))
+            phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 1_000, took: nil))
         case .photoRejected:
             guard phone.preparing.contains(ScanNumber(1)) else { return false }
-            phone.tell(.photoRejected(scan: ScanNumber(1), reason: "too dark"))
+            phone.handle(.photoRejected(scan: ScanNumber(1), reason: "too dark"))
         case .uploadAccepted:
             guard isOpen(.upload) else { return false }
             phone.storesByItself = false
@@ -178,7 +178,7 @@ enum ScanInput: String, CaseIterable {
         case .uploadFailed: return answer(.upload, 503)
         case .stored:
             guard !phone.storesByItself else { return false }
-            phone.tell(.stored(phone.lastTicket))
+            phone.handle(.stored(phone.lastWriteID))
         case .streamOpened:
             guard phone.scanState == .opening else { return false }
             phone.openStream()
@@ -206,11 +206,11 @@ enum ScanInput: String, CaseIterable {
                 return false
             }
             phone.now = max(phone.now, wake)
-            phone.tell(.woke)
+            phone.handle(.woke)
         case .pathLost:
-            phone.tell(.pathLost)
+            phone.handle(.pathLost)
         case .suspended:
-            phone.tell(.suspended)
+            phone.handle(.suspended)
         }
         return true
     }
@@ -237,7 +237,7 @@ enum ProcessState: String, CaseIterable {
         case .frozen:
             bench = Self.suspended.reached()
             bench.now = bench.now + AppLimits.backgroundTime
-            bench.tell(app: .woke)
+            bench.handle(app: .woke)
         case .dead: bench.act(.begins(bench.window(.kill, from: 0, to: 60)))
         }
         return bench
@@ -280,9 +280,9 @@ enum ProcessInput: String, CaseIterable {
         case .timePasses:
             guard state == .suspended else { return false }
             bench.now = bench.now + AppLimits.backgroundTime
-            bench.tell(app: .woke)
-        case .runEnds: bench.tell(.runEnded)
-        case .faultsEnd: bench.tell(.faultsEnded)
+            bench.handle(app: .woke)
+        case .runEnds: bench.handle(.runEnded)
+        case .faultsEnd: bench.handle(.faultsEnded)
         }
         return true
     }

@@ -69,7 +69,7 @@ struct UploadTests {
     func `a status that the contract does not have is a bad answer and refuses nothing`(status: Int) {
         var phone = uploading()
         phone.answer(.upload, status)
-        #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, .unexpectedStatus)))
+        #expect(phone.payloads.contains(.badAnswer(.upload, attempt: 1, .unexpectedStatus)))
         #expect(phone.waiting == ["1 unexpected-status"])
     }
 
@@ -97,7 +97,7 @@ struct UploadTests {
     ) {
         var phone = uploading()
         phone.answer(.upload, 202, Array(body.utf8), type: type)
-        #expect(phone.sightings.contains(.badAnswer(.upload, attempt: 1, bad)))
+        #expect(phone.payloads.contains(.badAnswer(.upload, attempt: 1, bad)))
         #expect(phone.waiting == ["1 unreadable-answer"])
         #expect(phone.record?.job == nil)
     }
@@ -106,12 +106,12 @@ struct UploadTests {
         var phone = uploading()
         phone.head(.upload, 202)
         let id = RequestID(1)
-        for _ in 0..<16 { phone.tell(.replyBytes(id, [UInt8](repeating: 0x20, count: 4_096)[...])) }
+        for _ in 0..<16 { phone.handle(.replyBytes(id, [UInt8](repeating: 0x20, count: 4_096)[...])) }
         #expect(phone.request(.upload) != nil)
-        phone.tell(.replyBytes(id, [0x20][...]))
+        phone.handle(.replyBytes(id, [0x20][...]))
         #expect(phone.request(.upload) == nil)
         #expect(phone.effects.contains(.abort(id)))
-        #expect(phone.sightings.filter { $0 == .badAnswer(.upload, attempt: 1, .tooLarge) }.count == 1)
+        #expect(phone.payloads.filter { $0 == .badAnswer(.upload, attempt: 1, .tooLarge) }.count == 1)
         #expect(phone.waiting == ["1 answer-too-large"])
     }
 
@@ -129,22 +129,22 @@ struct UploadTests {
     @Test func `an upload that is never answered waits for an answer`() {
         var phone = uploading()
         phone.pass(.minutes(2))
-        #expect(phone.sightings.contains(.queued(.noAnswer)))
-        #expect(!phone.sightings.contains(.queued(.transport)))
+        #expect(phone.payloads.contains(.queued(.noAnswer)))
+        #expect(!phone.payloads.contains(.queued(.transport)))
     }
 
     @Test(arguments: [(9, "suspended"), (10, "no-answer")])
     func `an app that is closed knows how long it had waited`(seconds: Int64, cause: String) {
         var phone = uploading()
         phone.pass(.seconds(seconds))
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         #expect(phone.waiting == ["1 \(cause)"])
     }
 
     @Test func `a refusal whose body breaks off is a refusal still`() {
         var phone = uploading()
         phone.head(.upload, 400)
-        phone.tell(.replyBytes(RequestID(1), Array(#"{"code":"#.utf8)[...]))
+        phone.handle(.replyBytes(RequestID(1), Array(#"{"code":"#.utf8)[...]))
         phone.fail(.upload, .reset)
         #expect(phone.store.settled.map(\.outcome) == [.refused(code: "HTTP_400")])
     }

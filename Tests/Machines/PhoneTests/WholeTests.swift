@@ -28,14 +28,14 @@ struct WholeTests {
                 captured += 1
                 phone.capture(captured)
             } else if choice < 15 {
-                phone.tell(.pathLost)
+                phone.handle(.pathLost)
             } else if choice < 25 {
-                phone.tell(.pathReturned)
+                phone.handle(.pathReturned)
             } else if choice < 40 {
                 phone.pass(.milliseconds(Int64(random.below(4_000, .test, seed, round, 1))))
             } else if !phone.open.isEmpty {
-                let place = Int(random.below(UInt64(phone.open.count), .test, seed, round, 2))
-                answer(&phone, phone.open[place], random.below(100, .test, seed, round, 3))
+                let index = Int(random.below(UInt64(phone.open.count), .test, seed, round, 2))
+                answer(&phone, phone.open[index], random.below(100, .test, seed, round, 3))
             }
             #expect(phone.app.slotsTaken <= 5)
             let store = phone.store
@@ -48,7 +48,7 @@ struct WholeTests {
             }
             #expect(phone.app.nextWake.map { $0 >= phone.now } ?? true, "round \(round)")
         }
-        phone.tell(.suspended)
+        phone.handle(.suspended)
         for request in phone.open {
             phone.fail(request.operation, .reset, scan: request.scan.raw)
         }
@@ -75,7 +75,7 @@ struct WholeTests {
         switch request.operation {
         case .upload: phone.accept(scan, job: job)
         case .stream where !isOpenStream: phone.openStream(scan)
-        case .stream: phone.tell(.replyBytes(request.id, Array(event(luck, job: job).utf8)[...]))
+        case .stream: phone.handle(.replyBytes(request.id, Array(event(luck, job: job).utf8)[...]))
         case .results: phone.answer(.results, 200, Wording.results(job: job, books: 2), scan: scan)
         case .cleanup: phone.answer(.cleanup, luck.isMultiple(of: 3) ? 404 : 204, scan: scan)
         case .status, .cancel: break

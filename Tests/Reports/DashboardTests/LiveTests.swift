@@ -56,12 +56,12 @@ import Testing
         var series = LiveSeries(
             folder: scratch.at("run"), head: head, objectives: SLOParts(slos, faults: []))
         var whole = head.table
-        var chronicle = RunTimeline(faults: 1)
+        var timeline = RunTimeline(faults: 1)
         for number in 0..<seconds {
             let from = Instant.zero + .seconds(Int64(number))
             directory.log(Self.second(number, head), from: from, length: .seconds(1))
             whole.add(Self.second(number, head))
-            chronicle.counted(events: 7, pings: 0, from: from)
+            timeline.counted(events: 7, pings: 0, from: from)
             // Looked at in the middle, and not at every step.
             if number % 4 == 1 { series.read(before: from) }
         }
@@ -73,7 +73,7 @@ import Testing
         var result = Samples.passed()
         result.metrics = whole
         let report = RunReport(
-            result, chronicle.shown(windowsMax: LiveSeries.windowsMax), folders: [scratch.at("run")])
+            result, timeline.shown(windowsMax: LiveSeries.windowsMax), folders: [scratch.at("run")])
         let tracks = series.tracks(until: .distantFuture)
         #expect(series.width == report.trackWidth)
         #expect(tracks == report.tracks)
@@ -125,7 +125,7 @@ import Testing
 
     private static func moment(_ result: RunResult, at: Interval) -> LiveMoment {
         LiveMoment(
-            at: .zero + at, measured: .zero + at, result: result, chronicle: RunTimeline(faults: 0),
+            at: .zero + at, measured: .zero + at, result: result, timeline: RunTimeline(faults: 0),
             scansPlanned: 120,
             lastArrival: .zero + .seconds(20), phonesOffline: 3, latenessMost: .milliseconds(2))
     }
@@ -174,7 +174,7 @@ import Testing
         #expect(head.contains("book.never-lost"))
     }
 
-    @Test func `the end is told with its code and its place`() throws {
+    @Test func `the end is told with its code and its index`() throws {
         var page = try Self.page([])
         let frame = page.lastFrame(Samples.failedSLO(), RunTimeline(faults: 0))
         #expect(frame.title == "✗ Failed: flaky-network")

@@ -95,7 +95,7 @@ import Wire
         #expect(Self.status(Self.head("/", version: .http10, headers: [:])) == 403)
     }
 
-    @Test func `pages of others may not take the places`() {
+    @Test func `pages of others may not take the indexes`() {
         for site in ["cross-site", "same-site"] {
             #expect(
                 Self.status(Self.head("/events", headers: ["Host": "localhost", "Sec-Fetch-Site": site]))

@@ -146,9 +146,9 @@ package enum Samples {
             + String(repeating: "書", count: 9_999)
         var result = Self.brokenInvariant()
         result.scenario = ScenarioIdentity(name: bad, description: bad, file: [])
-        for place in result.verdicts.indices {
-            for example in result.verdicts[place].examples.indices {
-                result.verdicts[place].examples[example].text = bad
+        for index in result.verdicts.indices {
+            for example in result.verdicts[index].examples.indices {
+                result.verdicts[index].examples[example].text = bad
             }
         }
         result.groups[0].name = bad
@@ -170,11 +170,11 @@ package enum Samples {
     private static func scans() -> ScanTotals {
         var ledger = Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded)
         let device = DeviceNumber(0)
-        func saw(_ scan: UInt32, _ what: PhoneSighting) {
-            ledger.saw(Observation(at: .zero, device: device, scan: ScanNumber(scan), what: .phone(what)))
+        func record(_ scan: UInt32, _ what: PhoneObservation) {
+            ledger.record(Observation(at: .zero, device: device, scan: ScanNumber(scan), what: .phone(what)))
         }
-        saw(0, .launched(restored: 0))
-        for place in Self.waiting.indices { saw(UInt32(place) + 1, .captured(scheduled: .zero)) }
+        record(0, .launched(restored: 0))
+        for index in Self.waiting.indices { record(UInt32(index) + 1, .captured(scheduled: .zero)) }
         ledger.finish(
             waitingOnDisk: Self.waiting.enumerated().map {
                 WaitingRecord(device: device, scan: ScanNumber(UInt32($0.offset) + 1), cause: $0.element)

@@ -12,11 +12,11 @@ import Testing
 @testable import RunArchive
 
 @Suite struct HTMLTests {
-    private static func page(_ result: RunResult, _ chronicle: RunTimeline) -> String {
-        HTMLPage(RunReport(result, chronicle, folders: [])).text
+    private static func page(_ result: RunResult, _ timeline: RunTimeline) -> String {
+        HTMLPage(RunReport(result, timeline, folders: [])).text
     }
 
-    private static func phone(_ what: PhoneSighting, at: Interval, device: UInt32, scan: UInt32)
+    private static func phone(_ what: PhoneObservation, at: Interval, device: UInt32, scan: UInt32)
         -> Observation
     {
         Observation(
@@ -43,15 +43,15 @@ import Testing
 
     @Test func `text of others is text`() {
         let bad = "\"><script>alert(1)</script>\u{1B}[31m\u{0}" + String(repeating: "x", count: 1 << 20)
-        var chronicle = RunTimeline(faults: 1)
+        var timeline = RunTimeline(faults: 1)
         for device in 0..<200 {
-            chronicle.saw(
+            timeline.record(
                 Self.phone(.refused(code: bad, cause: nil), at: .seconds(1), device: UInt32(device), scan: 1))
         }
         var result = Samples.hostile()
         result.warnings = [bad]
         result.notes = [bad]
-        var report = RunReport(result, chronicle, folders: [])
+        var report = RunReport(result, timeline, folders: [])
         report.scenarioText = String(repeating: bad + "\n", count: 3)
         for file in report.files {
             let text = String(decoding: file.bytes, as: UTF8.self)
@@ -71,16 +71,16 @@ import Testing
         let directory = try RunDirectory.create(
             .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults))
         directory.begin(head)
-        var chronicle = RunTimeline(faults: 1)
+        var timeline = RunTimeline(faults: 1)
         let commuters = MetricGroup(index: 0)
         var whole = head.table
         for second in 0..<660 {
             let from = Instant.zero + .seconds(Int64(second))
             var table = head.table
-            for (place, metric) in LatencyMetric.allCases.enumerated() {
+            for (index, metric) in LatencyMetric.allCases.enumerated() {
                 for step in 1...4 {
                     table.record(
-                        metric, .microseconds(Int64(40_000 + (second % 97) * 11 + place * 79 + step * 13)),
+                        metric, .microseconds(Int64(40_000 + (second % 97) * 11 + index * 79 + step * 13)),
                         in: commuters)
                 }
             }
@@ -92,20 +92,20 @@ import Testing
                     .captured(scheduled: from), .requestSent(.stream, attempt: 1, job: "j", lastEventID: "9"),
                     .streamOpened(job: "j", attempt: 1, after: nil, took: .zero),
                     .streamLost(job: "j", attempt: 1, .reset, silence: nil),
-                ] as [PhoneSighting] {
+                ] as [PhoneObservation] {
                     let observation = Self.phone(
                         what, at: .seconds(Int64(second)), device: device, scan: UInt32(second + 1))
-                    chronicle.saw(observation)
+                    timeline.record(observation)
                     directory.log(observation)
                 }
             }
-            chronicle.counted(events: 5_000, pings: 100, from: from)
+            timeline.counted(events: 5_000, pings: 100, from: from)
         }
         var result = Samples.passed()
         result.metrics = whole
         result.groups.removeLast()
         result.length = .seconds(660)
-        let files = try directory.finish(result, chronicle)
+        let files = try directory.finish(result, timeline)
         #expect(files.contains("report.html"))
         let size = try Data(contentsOf: URL(fileURLWithPath: scratch.at("run/report.html"))).count
         #expect(size < 2_000_000, "\(size) bytes")

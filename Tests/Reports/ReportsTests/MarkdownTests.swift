@@ -62,8 +62,8 @@ import Testing
         #expect(MarkdownText.code("\u{1B}[31m\u{202E}") == "`[31m`")
         #expect(MarkdownText.code(String(repeating: "x", count: 10_000)).count == Printable.bytesMax + 3)
         var result = Samples.brokenInvariant()
-        let place = result.verdicts.firstIndex { $0.standing == .broken } ?? 0
-        result.verdicts[place].examples[0].text = "` | </details>\n\n# @everyone"
+        let index = result.verdicts.firstIndex { $0.standing == .broken } ?? 0
+        result.verdicts[index].examples[0].text = "` | </details>\n\n# @everyone"
         #expect(
             Self.section("### Invariants", of: result)?.contains("| `' \\| </details>  # @everyone` |\n")
                 == true)

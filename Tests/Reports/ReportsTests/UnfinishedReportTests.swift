@@ -14,9 +14,9 @@ import Testing
 @Suite struct UnfinishedReportTests {
     private static func result() -> RunResult {
         var result = Samples.passed()
-        for (place, age) in [(0, Int64(1_500)), (1, 40_000)] {
+        for (index, age) in [(0, Int64(1_500)), (1, 40_000)] {
             result.metrics.record(
-                unfinished: .scanTime, age: .milliseconds(age), in: MetricGroup(index: place))
+                unfinished: .scanTime, age: .milliseconds(age), in: MetricGroup(index: index))
         }
         return result
     }

@@ -68,7 +68,7 @@ import Testing
     @Test func `an objective that only warns decides nothing`() throws {
         var calm = Samples.passed()
         calm.slos = calm.slos.map { slo in
-            slo.slo.severity == .warn ? slo.told(actual: "0", passed: true) : slo
+            slo.slo.severity == .warn ? slo.recorded(actual: "0", passed: true) : slo
         }
         let comparison = self.compare(calm, Samples.passed())
         let row = try #require(comparison.objectives.first { $0.slo.severity == .warn })
@@ -83,8 +83,8 @@ import Testing
         func result(failed: Int, of total: Int) -> RunResult {
             var result = Samples.passed()
             result.metrics = MetricTable(groups: ["commuters", "readers"])
-            for place in 0..<total {
-                result.metrics.record(.sseConnectFailed, failed: place < failed, in: MetricGroup(index: 0))
+            for index in 0..<total {
+                result.metrics.record(.sseConnectFailed, failed: index < failed, in: MetricGroup(index: 0))
             }
             result.slos = Samples.slos(result.metrics).filter {
                 $0.slo.selector.metric == .rate(.sseConnectFailed)

@@ -140,7 +140,7 @@ import Testing
         #expect(bench.seen[scene.stream] == [.head(200)])
     }
 
-    @Test func `a late id means nothing to the exchange that took its place`() throws {
+    @Test func `a late id means nothing to the exchange that took its index`() throws {
         let scene = try Scene()
         let bench = scene.bench
         bench.pool.cancel(scene.stream)

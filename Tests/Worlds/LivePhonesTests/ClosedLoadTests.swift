@@ -70,8 +70,8 @@ extension FleetThreadsTests {
         #expect(try bench.finish().failure == nil)
         let (merged, ledger) = try bench.judge()
         #expect(ledger.totals.scans.completed == 2)
-        func moments(_ sighting: PhoneSighting) -> [Instant] {
-            merged.filter { $0.what == .phone(sighting) }.map(\.at)
+        func moments(_ payload: PhoneObservation) -> [Instant] {
+            merged.filter { $0.what == .phone(payload) }.map(\.at)
         }
         let (lost, returned) = (moments(.pathLost), moments(.pathReturned))
         #expect(lost.count == 2 && returned.count == 2)

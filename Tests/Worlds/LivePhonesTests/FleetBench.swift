@@ -27,7 +27,7 @@ final class FleetBench {
     private(set) var outcome: FleetOutcome?
     /// What the phones connect to instead of the server, if anything.
     let front: HostileFront?
-    private let server: BackendServer
+    private let server: SocketServer
     private let backendSaw: Log
     private var fleet: FleetThreads?
 
@@ -58,8 +58,8 @@ final class FleetBench {
         let wall: Int64 = 1_700_000_000_000
         let log = Log()
         self.backendSaw = log
-        self.server = try BackendServer(
-            ServerSetup(
+        self.server = try SocketServer(
+            LiveServerConfiguration(
                 host: "127.0.0.1", port: 0,
                 origin: .simulated(settings.configuration(wallClockAtZero: wall), self.run.shelf),
                 random: self.run.random, faults: faults,
@@ -67,7 +67,7 @@ final class FleetBench {
         ) { log.observations.append($0) }
         self.front = try makeFront(self.loop, try self.server.port())
         let port = try self.front?.port ?? self.server.port()
-        let desk = self.run.faultDesk
+        let planner = self.run.faultDesk
         let profile = self.run.groups[0].profile
         let think = self.run.thinkTimes(of: self.run.groups[0])
         var plan = FleetPlan(
@@ -78,7 +78,7 @@ final class FleetBench {
                 change(index, &profile)
                 var phone = FleetPlan.PhonePlan(
                     number: number, profile: profile, photos: 0..<1, preprocess: .once,
-                    faults: desk.phoneSchedule(device: number, group: "all"), think: think)
+                    faults: planner.phoneSchedule(device: number, group: "all"), think: think)
                 phone.network = network
                 return phone
             },
@@ -152,7 +152,7 @@ final class FleetBench {
         var merged: [Observation] = []
         while let observation = merge.next() {
             merged.append(observation)
-            ledger.saw(observation)
+            ledger.record(observation)
         }
         ledger.finish(waitingOnDisk: try self.waitingOnDisk(), at: self.loop.now())
         return (merged, ledger)

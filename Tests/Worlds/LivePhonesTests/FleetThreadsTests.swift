@@ -19,7 +19,7 @@ import Testing
         let outcome = try bench.finish()
         #expect(outcome.failure == nil)
         #expect(outcome.captured == 14)
-        #expect(outcome.farewellsCut == 0)
+        #expect(outcome.shutdownsTimedOut == 0)
         let (merged, ledger) = try bench.judge()
         #expect(ledger.totals.scans.completed == 14)
         #expect(ledger.verdicts.allSatisfy { $0.standing == .held })
@@ -71,7 +71,7 @@ import Testing
         })
         #expect(areOpen)
         bench.stop()
-        #expect(try bench.finish().farewellsCut == 0)
+        #expect(try bench.finish().shutdownsTimedOut == 0)
         #expect(try bench.judge().ledger.totals.jobs.cleaned == 7)
         #expect(try StateFolder(path: folder.path).unsettled().count == 7)
     }
@@ -84,7 +84,7 @@ import Testing
         let folder = TemporaryFolder()
         // Phone 1 alone is on the second thread, and its path is away long after the others are done.
         let away = FaultSpec(
-            id: "offline-1", kind: .phone(.offline), place: .link, chance: .always,
+            id: "offline-1", kind: .phone(.offline), target: .link, chance: .always,
             window: FaultWindow(at: .milliseconds(300), length: .milliseconds(100)), trigger: .atOnce,
             count: .oncePerScan, scope: .everyone)
         let bench = try FleetBench(

@@ -19,9 +19,9 @@ struct HostileAnswer: Sendable {
     }
 
     /// What a phone's first request of a kind came to, in words.
-    static func outcomes(of operation: Talaria.Operation, in sightings: [PhoneSighting]) -> [String] {
-        sightings.compactMap { sighting in
-            switch sighting {
+    static func outcomes(of operation: Talaria.Operation, in payloads: [PhoneObservation]) -> [String] {
+        payloads.compactMap { payload in
+            switch payload {
             case .requestFailed(operation, attempt: 1, let failure, _): "failed \(failure.rawValue)"
             case .badAnswer(operation, attempt: 1, let bad): "bad \(bad.rawValue)"
             case .streamLost(_, attempt: 1, let cause, _) where operation == .stream: "lost \(cause.rawValue)"

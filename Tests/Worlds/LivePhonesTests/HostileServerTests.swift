@@ -55,16 +55,16 @@ import Testing
         let after = ResourceUsage.own().residentMax
         let (merged, ledger) = try bench.judge()
         for (index, answer) in answers.enumerated() {
-            let sightings = merged.compactMap { observation -> PhoneSighting? in
-                guard observation.device.raw == UInt32(index), case .phone(let sighting) = observation.what
+            let payloads = merged.compactMap { observation -> PhoneObservation? in
+                guard observation.device.raw == UInt32(index), case .phone(let payload) = observation.what
                 else {
                     return nil
                 }
-                return sighting
+                return payload
             }
-            let named = HostileAnswer.outcomes(of: answer.operation, in: sightings)
+            let named = HostileAnswer.outcomes(of: answer.operation, in: payloads)
             #expect(named == answer.named, "\(answer.title)")
-            let isCompleted = sightings.contains { if case .completed = $0 { true } else { false } }
+            let isCompleted = payloads.contains { if case .completed = $0 { true } else { false } }
             #expect(isCompleted, "\(answer.title)")
         }
         #expect(ledger.totals.scans.completed == answers.count)
@@ -164,9 +164,9 @@ import Testing
 
         var noticed: Set<DeviceNumber> = []
         for observation in merged {
-            guard case .phone(let sighting) = observation.what else { continue }
+            guard case .phone(let payload) = observation.what else { continue }
             let operation = cuts[Int(observation.device.raw)].operation
-            if !HostileAnswer.outcomes(of: operation, in: [sighting]).isEmpty {
+            if !HostileAnswer.outcomes(of: operation, in: [payload]).isEmpty {
                 noticed.insert(observation.device)
             }
         }

@@ -22,11 +22,11 @@ import Testing
     }()
 
     private func spec(
-        _ kind: FaultKind, on place: FaultPlace, after trigger: FaultTrigger = .atOnce,
+        _ kind: FaultKind, on target: FaultTarget, after trigger: FaultTrigger = .atOnce,
         count: FaultCount = .oncePerScan
     ) -> FaultSpec {
         FaultSpec(
-            id: "fault", kind: kind, place: place, chance: .always, window: .always, trigger: trigger,
+            id: "fault", kind: kind, target: target, chance: .always, window: .always, trigger: trigger,
             count: count, scope: .everyone)
     }
 
@@ -76,14 +76,14 @@ import Testing
         throws
     {
         let (kind, failure, _) = Self.kinds[index]
-        for (place, operation) in [
-            (FaultPlace.upload, Talaria.Operation.upload), (.results, .results), (.cleanup, .cleanup),
+        for (target, operation) in [
+            (FaultTarget.upload, Talaria.Operation.upload), (.results, .results), (.cleanup, .cleanup),
         ] {
-            let (seen, orphaned) = try self.run(self.spec(kind, on: place))
+            let (seen, orphaned) = try self.run(self.spec(kind, on: target))
             #expect(self.firings(seen) == Self.devices)
             let failures = self.failures(seen, operation)
-            #expect(failures == Array(repeating: failure, count: Self.devices), "\(place)")
-            #expect(orphaned == (place == .upload ? Self.devices : 0))
+            #expect(failures == Array(repeating: failure, count: Self.devices), "\(target)")
+            #expect(orphaned == (target == .upload ? Self.devices : 0))
         }
     }
 

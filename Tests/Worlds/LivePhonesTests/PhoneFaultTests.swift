@@ -17,7 +17,7 @@ import Testing
         after trigger: FaultTrigger = .atOnce, scope: FaultScope = .everyone, id: String = "fault"
     ) -> FaultSpec {
         FaultSpec(
-            id: id, kind: kind, place: .app, chance: .always, window: FaultWindow(at: at, length: length),
+            id: id, kind: kind, target: .app, chance: .always, window: FaultWindow(at: at, length: length),
             spread: spread, trigger: trigger, count: .oncePerScan, scope: scope)
     }
 
@@ -51,8 +51,8 @@ import Testing
         return (merged, ledger.totals.scans, ledger.totals.jobs, outcome)
     }
 
-    private func count(_ seen: [Observation], _ matches: (PhoneSighting) -> Bool) -> Int {
-        seen.count { if case .phone(let sighting) = $0.what { matches(sighting) } else { false } }
+    private func count(_ seen: [Observation], _ matches: (PhoneObservation) -> Bool) -> Int {
+        seen.count { if case .phone(let payload) = $0.what { matches(payload) } else { false } }
     }
 
     // MARK: Kill

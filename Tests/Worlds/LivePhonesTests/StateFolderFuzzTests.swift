@@ -61,8 +61,8 @@ import Testing
             try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
             // One is damaged, sometimes all.
             let damaged = fuzz.below(4, 2_000, 0)
-            for (place, name) in Self.names.enumerated() {
-                let bytes = damaged == place || damaged == 3 ? mutators[place].input(fuzz) : good[place]
+            for (index, name) in Self.names.enumerated() {
+                let bytes = damaged == index || damaged == 3 ? mutators[index].input(fuzz) : good[index]
                 try Data(bytes).write(to: URL(filePath: folder.path + "/" + name))
             }
             guard let state = try? StateFolder(path: folder.path) else { return }
@@ -104,7 +104,7 @@ import Testing
                             ? .photoRejected(scan: scan, reason: "")
                             : .photoPrepared(scan: scan, bytes: 1_000, took: .zero))
                 case .send(let request): waiting.append(.replyFailed(request.id, .reset))
-                case .store(_, let ticket): waiting.append(.stored(ticket))
+                case .store(_, let writeID): waiting.append(.stored(writeID))
                 case .abort, .releasePhoto, .observe: break
                 }
             }

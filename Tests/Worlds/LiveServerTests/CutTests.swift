@@ -29,11 +29,11 @@ import Testing
     }
 
     private func spec(
-        _ ending: CutEnding, on place: FaultPlace, cut: Cut = .betweenEvents, side: ExchangeSide = .reply,
+        _ ending: CutEnding, on target: FaultTarget, cut: Cut = .betweenEvents, side: ExchangeSide = .reply,
         after trigger: FaultTrigger = .atOnce
     ) -> FaultSpec {
         FaultSpec(
-            id: "cut-1", kind: Self.kind(ending, cut, side), place: place, chance: .always, window: .always,
+            id: "cut-1", kind: Self.kind(ending, cut, side), target: target, chance: .always, window: .always,
             trigger: trigger, count: .oncePerScan, scope: .everyone)
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(self.accepted(server).count == 1)
     }
 
-    @Test func `a reply that is over before the place is left alone`() throws {
+    @Test func `a reply that is over before the index is left alone`() throws {
         let fault = self.spec(.reset, on: .upload, cut: .afterBytes(100_000))
         let server = try TestServer(faults: [fault])
         let client = try server.connect()
@@ -274,11 +274,11 @@ import Testing
     }
 
     @Test(arguments: [CutEnding.reset, .close])
-    func `the place is exact when the peer does not read for a while`(
+    func `the index is exact when the peer does not read for a while`(
         ending: CutEnding
     ) throws {
-        let place = 60_000
-        let fault = self.spec(ending, on: .results, after: .afterBytes(place...place))
+        let index = 60_000
+        let fault = self.spec(ending, on: .results, after: .afterBytes(index...index))
         let server = try TestServer(faults: [fault], books: 500)
         let job = try self.finishedJob(server)
         let client = try server.connect()
@@ -290,7 +290,7 @@ import Testing
         #expect(client.end == .open)
         client.isReading = true
         server.run(until: { client.end == Self.seen(ending) })
-        #expect(client.bytes.count == place)
+        #expect(client.bytes.count == index)
     }
 
     // MARK: Several

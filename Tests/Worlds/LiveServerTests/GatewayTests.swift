@@ -10,11 +10,11 @@ import Testing
 /// The fault gateway in front of the simulated backend, which it does not know.
 struct GatewayTests {
     private static func fault(
-        _ kind: FaultKind, on place: FaultPlace, _ trigger: FaultTrigger = .atOnce,
+        _ kind: FaultKind, on target: FaultTarget, _ trigger: FaultTrigger = .atOnce,
         count: FaultCount = .oncePerScan
     ) -> FaultSpec {
         FaultSpec(
-            id: "f", kind: kind, place: place, chance: .always, window: .always, trigger: trigger,
+            id: "f", kind: kind, target: target, chance: .always, window: .always, trigger: trigger,
             count: count,
             scope: .everyone)
     }
@@ -99,21 +99,21 @@ struct GatewayTests {
         let job = try gateway.upload().data
         let text = try gateway.stream(job).unchunked
         let blocks = text.components(separatedBy: "\n\n")
-        let place = try #require(blocks.firstIndex { $0.contains("event: telemetry") })
+        let index = try #require(blocks.firstIndex { $0.contains("event: telemetry") })
         let id = { (block: String) in
             block.components(separatedBy: "\n").first { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
         }
-        let resumed = try gateway.stream(job, attempt: 2, after: id(blocks[place])).unchunked
-        #expect(resumed.hasPrefix(": reconnected from event \(id(blocks[place - 1]) ?? "-")\n"))
-        #expect(resumed.contains("id: \(id(blocks[place + 1]) ?? "-")\n"))
+        let resumed = try gateway.stream(job, attempt: 2, after: id(blocks[index])).unchunked
+        #expect(resumed.hasPrefix(": reconnected from event \(id(blocks[index - 1]) ?? "-")\n"))
+        #expect(resumed.contains("id: \(id(blocks[index + 1]) ?? "-")\n"))
     }
 
-    @Test func `an error takes the place of an answer, and a quota of uploads is the gateway's`() throws {
+    @Test func `an error takes the index of an answer, and a quota of uploads is the gateway's`() throws {
         let backend = try TestServer()
         let quota = FaultKind.rateLimit(
             quota: Quota(requests: 1, window: .seconds(60)), retryAfter: .seconds(2))
         let error = HTTPFault(
-            status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterPlace: .both)
+            status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterLocation: .both)
         let gateway = try TestGateway(
             to: backend.port, loop: backend.loop,
             faults: [

@@ -80,7 +80,7 @@ import Testing
             })
         }
         let next = try server.connect()
-        next.send("GET \(BackendServer.noncePath) HTTP/1.1\r\nHost: x\r\n\r\n")
+        next.send("GET \(SocketServer.noncePath) HTTP/1.1\r\nHost: x\r\n\r\n")
         server.run(until: { next.text.hasSuffix("nonce-7") })
         #expect(!server.seen.contains { if case .backend(.accepted) = $0 { true } else { false } })
     }

@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a reset inside an event comes as RST after exactly its bytes`() throws {
         let fault = FaultSpec(
-            id: "reset-1", kind: .reset(.insideEvent, .reply), place: .stream, chance: .always,
+            id: "reset-1", kind: .reset(.insideEvent, .reply), target: .stream, chance: .always,
             window: .always,
             trigger: .afterEvents(2...2), count: .oncePerScan, scope: .everyone)
         let server = try TestServer(faults: [fault])

@@ -15,7 +15,7 @@ import Testing
     private static func read(_ pieces: [[UInt8]]) throws -> (reports: [BackendReport], isOutOfStep: Bool) {
         var reader = BackendReportReader()
         var reports: [BackendReport] = []
-        do throws(BackendReportReader.OutOfStep) {
+        do throws(BackendReportReader.SequenceError) {
             for piece in pieces { try reader.receive(piece[...], into: &reports) }
             return (reports, false)
         } catch { return (reports, true) }

@@ -6,7 +6,7 @@ import Talaria
 import Testing
 
 @Suite struct ObservationCodecTests {
-    private static let sightings: [Sighting] = [
+    private static let payloads: [ObservationPayload] = [
         .backend(.connected(connection: 9)), .backend(.requested(.upload, attempt: 3, connection: 9)),
         .backend(.answered(.results, attempt: 1, status: 503)), .backend(.accepted(job: "j-1", books: 5)),
         .backend(.streamOpened(job: "j", attempt: 2, after: nil)),
@@ -29,7 +29,7 @@ import Testing
     ]
 
     static let reports: [BackendReport] =
-        sightings.enumerated().map { index, what in
+        payloads.enumerated().map { index, what in
             .observation(
                 Observation(
                     at: Instant(nanoseconds: Int64(index) - 3), device: DeviceNumber(.max),
@@ -58,7 +58,7 @@ import Testing
     @Test func `bytes of something else are noticed, not believed`() {
         var reader = BackendReportReader()
         var read: [BackendReport] = []
-        #expect(throws: BackendReportReader.OutOfStep.self) {
+        #expect(throws: BackendReportReader.SequenceError.self) {
             try reader.receive(Array("GET / HTTP/1.1\r\n\r\n".utf8)[...], into: &read)
         }
         #expect(read.isEmpty)
@@ -68,7 +68,7 @@ import Testing
         var reader = BackendReportReader()
         var read: [BackendReport] = []
         try reader.receive([0x00, 0x10, 0, 0], into: &read)
-        #expect(throws: BackendReportReader.OutOfStep.self) {
+        #expect(throws: BackendReportReader.SequenceError.self) {
             var reader = BackendReportReader()
             try reader.receive([0x01, 0x10, 0, 0], into: &read)
         }
@@ -104,10 +104,10 @@ import Testing
         return frames
     }
 
-    private static func outcome(_ frames: [[UInt8]]) -> BackendReportReader.OutOfStep? {
+    private static func outcome(_ frames: [[UInt8]]) -> BackendReportReader.SequenceError? {
         var reader = BackendReportReader()
         var read: [BackendReport] = []
-        do throws(BackendReportReader.OutOfStep) {
+        do throws(BackendReportReader.SequenceError) {
             try reader.receive(frames.flatMap(\.self)[...], into: &read)
             try reader.finish()
             return nil

@@ -7,9 +7,9 @@ import Testing
 
 /// The server's faults as bytes on a connection, where the bytes are what matters.
 @Suite struct ServerFaultWireTests {
-    private static func fault(_ kind: FaultKind, on place: FaultPlace) -> FaultSpec {
+    private static func fault(_ kind: FaultKind, on target: FaultTarget) -> FaultSpec {
         FaultSpec(
-            id: "fault-1", kind: kind, place: place, chance: .always, window: .always, trigger: .atOnce,
+            id: "fault-1", kind: kind, target: target, chance: .always, window: .always, trigger: .atOnce,
             count: .oncePerScan, scope: .everyone)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let kind = FaultKind.httpError(
             HTTPFault(
                 status: 503, code: nil, retryable: nil, retryAfter: .milliseconds(1_200),
-                retryAfterPlace: .header))
+                retryAfterLocation: .header))
         let server = try TestServer(faults: [Self.fault(kind, on: .upload)])
         let client = try server.connect()
         let failed = try self.answer(server, client, to: Script.upload(scan: 1, photoBytes: 300_000))

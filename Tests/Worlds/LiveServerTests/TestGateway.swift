@@ -16,7 +16,7 @@ final class TestGateway {
     let loop: Loop
     let port: UInt16
     private let sink = Sink()
-    private let server: BackendServer
+    private let server: SocketServer
 
     private final class Sink { var observations: [Observation] = [] }
 
@@ -27,10 +27,10 @@ final class TestGateway {
         headers: [HeaderField] = []
     ) throws {
         self.loop = loop
-        let setup = ServerSetup(
+        let setup = LiveServerConfiguration(
             host: "127.0.0.1", port: 0,
             origin: .upstream(
-                UpstreamSetup(
+                UpstreamConfiguration(
                     base: "http://127.0.0.1:\(upstream)\(base)",
                     target: CurlTarget(
                         port: upstream, addresses: ["127.0.0.1"], certificateAuthorities: nil,
@@ -45,13 +45,13 @@ final class TestGateway {
                 .init(name: "all", devices: 0..<100, link: .always(NamedLink(name: "test", profile: link)))
             ]), nonce: "gateway-7")
         let sink = self.sink
-        self.server = try BackendServer(setup, loop: loop) { sink.observations.append($0) }
+        self.server = try SocketServer(setup, loop: loop) { sink.observations.append($0) }
         self.port = try self.server.port()
     }
 
     deinit { self.server.shutDown() }
 
-    var seen: [Sighting] { self.sink.observations.map(\.what) }
+    var seen: [ObservationPayload] { self.sink.observations.map(\.what) }
 
     var fired: [Int] {
         self.seen.compactMap { if case .fault(.fired(let fault, _, _)) = $0 { fault } else { nil } }
@@ -233,8 +233,8 @@ final class RawUpstream {
     }
 
     private func drop(_ socket: Int32) {
-        guard let place = self.sockets.firstIndex(where: { $0.socket == socket }) else { return }
-        self.sockets.remove(at: place).watch.cancel()
+        guard let index = self.sockets.firstIndex(where: { $0.socket == socket }) else { return }
+        self.sockets.remove(at: index).watch.cancel()
         StreamSocket.close(socket)
     }
 }

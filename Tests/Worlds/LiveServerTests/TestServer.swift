@@ -13,7 +13,7 @@ final class TestServer {
     let loop: Loop
     let port: UInt16
     private(set) var observations: [Observation] = []
-    private var server: BackendServer?
+    private var server: SocketServer?
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
@@ -23,7 +23,7 @@ final class TestServer {
         configuration.jobTime = jobTime...jobTime
         configuration.ping = ping
         self.loop = try Loop(clock: .startingNow())
-        let setup = ServerSetup(
+        let setup = LiveServerConfiguration(
             host: "127.0.0.1", port: 0,
             origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
             random: KeyedRandom(seed: 7), faults: faults,
@@ -33,7 +33,7 @@ final class TestServer {
                     link: itinerary ?? .always(NamedLink(name: "test", profile: link)))
             ]), nonce: "nonce-7")
         let sink = Sink()
-        let server = try BackendServer(setup, loop: self.loop) { sink.observations.append($0) }
+        let server = try SocketServer(setup, loop: self.loop) { sink.observations.append($0) }
         self.port = try server.port()
         self.server = server
         self.sink = sink
@@ -44,7 +44,7 @@ final class TestServer {
 
     deinit { self.server?.shutDown() }
 
-    var seen: [Sighting] { self.sink.observations.map(\.what) }
+    var seen: [ObservationPayload] { self.sink.observations.map(\.what) }
 
     func now() -> Instant { self.loop.now() }
 

@@ -9,10 +9,10 @@ import Testing
 /// Faults that change how bytes pass.
 @Suite struct TroubleTests {
     private func spec(
-        _ kind: FaultKind, on place: FaultPlace = .link, window: FaultWindow = .always
+        _ kind: FaultKind, on target: FaultTarget = .link, window: FaultWindow = .always
     ) -> FaultSpec {
         FaultSpec(
-            id: "trouble-1", kind: kind, place: place, chance: .always, window: window, trigger: .atOnce,
+            id: "trouble-1", kind: kind, target: target, chance: .always, window: window, trigger: .atOnce,
             count: .eachAttempt, scope: .everyone)
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(server.firings(of: 0, .upload).count == 1)
         // The connection is kept, and what is not sliced comes whole.
         client.clear()
-        client.send("GET \(BackendServer.noncePath) HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.send("GET \(SocketServer.noncePath) HTTP/1.1\r\nHost: x\r\n\r\n")
         server.run(until: { client.text.hasSuffix("nonce-7") })
         #expect(client.reads.count == 1)
     }

@@ -62,16 +62,16 @@ struct RunPlanTests {
             fault(.stripBooks(.absent), window: FaultWindow(at: .zero, length: .zero)),
         ]
         let plan = plan(scenario(faults: faults))
-        let desk = plan.faultDesk
+        let planner = plan.faultDesk
         var chosen = 0
         for arrival in plan.arrivals {
             let key = ExchangeKey(
                 device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: .stream,
                 attempt: 1)
-            if desk.decides(0, key, group: "commuters") { chosen += 1 }
+            if planner.decides(0, key, group: "commuters") { chosen += 1 }
         }
         let offline = (UInt32(0)..<40).count {
-            !desk.phoneSchedule(device: DeviceNumber($0), group: "commuters").isEmpty
+            !planner.phoneSchedule(device: DeviceNumber($0), group: "commuters").isEmpty
         }
         let firings = plan.expectedFirings
         #expect(firings[0] == chosen)

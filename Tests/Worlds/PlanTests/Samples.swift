@@ -30,12 +30,12 @@ func scenario(
 }
 
 func fault(
-    _ kind: FaultKind, on place: FaultPlace = .stream, chance: Odds = .always,
+    _ kind: FaultKind, on target: FaultTarget = .stream, chance: Odds = .always,
     window: FaultWindow = .always, trigger: FaultTrigger = .atOnce, count: FaultCount = .oncePerScan,
     scope: FaultScope = .everyone
 ) -> FaultSpec {
     FaultSpec(
-        id: "\(kind.name)-1", kind: kind, place: place, chance: chance, window: window, trigger: trigger,
+        id: "\(kind.name)-1", kind: kind, target: target, chance: chance, window: window, trigger: trigger,
         count: count, scope: scope)
 }
 

@@ -104,7 +104,7 @@ struct ScenarioCheckTests {
     private func error(_ status: Int, retryAfter: Interval? = nil) -> FaultKind {
         .httpError(
             HTTPFault(
-                status: status, code: nil, retryable: nil, retryAfter: retryAfter, retryAfterPlace: .both))
+                status: status, code: nil, retryable: nil, retryAfter: retryAfter, retryAfterLocation: .both))
     }
 
     @Test func `firings are counted against the uploads that a scan has`() {

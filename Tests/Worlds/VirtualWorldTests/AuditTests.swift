@@ -41,16 +41,16 @@ import Testing
     /// Runs a world up to some moment, then lets something go wrong with it that it knows nothing of.
     private func findings(
         after events: Int, _ change: (inout World) -> Void
-    ) throws -> [WorldFinding.What] {
+    ) throws -> [AuditFinding.What] {
         try self.found(after: events, change).map(\.what)
     }
 
-    private func found(after events: Int, _ change: (inout World) -> Void) throws -> [WorldFinding] {
+    private func found(after events: Int, _ change: (inout World) -> Void) throws -> [AuditFinding] {
         var world = World(Bench.plan(Self.scenario()))
         #expect(try world.steps(events))
         change(&world)
         while try world.step() {}
-        world.closeBooks()
+        world.checkConservation()
         return world.takeFindings()
     }
 
@@ -111,7 +111,7 @@ import Testing
     @Test func `a phone that holds more than it may is told with the limit's name`() throws {
         let found = try self.findings(after: 40) { world in
             let write = PendingWrite(
-                change: .lastEventID(ScanNumber(1), ""), ticket: StoreTicket(0))
+                change: .lastEventID(ScanNumber(1), ""), writeID: WriteID(0))
             world.phones[0].machine.held = Array(
                 repeating: write, count: PhoneLimits.heldWritesMax + 1)
             world.send(.faultsEnded, to: 0)
@@ -151,7 +151,7 @@ import Testing
             } else {
                 app.queue.insert(
                     WaitingScan(
-                        scan: scan, cause: .captured, hold: .none, floor: .zero, ticket: StoreTicket(0),
+                        scan: scan, cause: .captured, hold: .none, floor: .zero, writeID: WriteID(0),
                         isAnnounced: true))
             }
         }
@@ -205,14 +205,14 @@ import Testing
         #expect(leaked.isEmpty)
         #expect(world.takeFindings().isEmpty)
         // What would be found.
-        let told = "\(PhoneSighting.jobAbandoned(job: tokens.first ?? "", cause: ""))"
+        let told = "\(PhoneObservation.jobAbandoned(job: tokens.first ?? "", cause: ""))"
         #expect(tokens.contains(where: told.contains))
     }
 
     // MARK: Requests
 
     /// A world, and what happens to it after each of its events.
-    private func told(
+    private func reported(
         _ scenario: Scenario = Self.scenario(), _ change: @escaping (inout World) -> Void
     ) throws -> [Invariant] {
         try self.judged(Bench.plan(scenario), change).broken
@@ -220,20 +220,20 @@ import Testing
 
     /// Each job while its phone writes it down, once.
     private static func eachNewJob(
-        _ world: inout World, _ change: (inout World, Int, Int, StoreTicket) -> Void
+        _ world: inout World, _ change: (inout World, Int, Int, WriteID) -> Void
     ) {
         for phone in world.phones.indices {
             for index in world.phones[phone].machine.app.active.indices {
-                guard case .recording(let ticket) = world.phones[phone].machine.app.active[index].stage
+                guard case .recording(let writeID) = world.phones[phone].machine.app.active[index].stage
                 else { continue }
-                change(&world, phone, index, ticket)
+                change(&world, phone, index, writeID)
             }
         }
     }
 
     @Test func `requests have the contract's form, unless a phone makes them otherwise`() throws {
-        #expect(try self.told { _ in } == [])
-        let address = try self.told { world in
+        #expect(try self.reported { _ in } == [])
+        let address = try self.reported { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
                 let job = world.phones[phone].machine.app.active[index].scan.record.job
                 world.phones[phone].machine.app.active[index].scan.record.job?.sseUrl =
@@ -241,7 +241,7 @@ import Testing
             }
         }
         #expect(address == [.requestWellFormed])
-        let token = try self.told { world in
+        let token = try self.reported { world in
             Self.eachNewJob(&world) { world, phone, index, _ in
                 world.phones[phone].machine.app.active[index].scan.record.job?.authToken = nil
             }
@@ -251,12 +251,12 @@ import Testing
             profile.resultsFormat = "full"
             profile.inlineBooks = false
         }
-        #expect(try self.told(Bench.scenario(groups: [group])) { _ in } == [])
+        #expect(try self.reported(Bench.scenario(groups: [group])) { _ in } == [])
     }
 
     @Test func `a stream that its phone closes for nothing is told`() throws {
         var isClosed = false
-        let broken = try self.told { world in
+        let broken = try self.reported { world in
             guard !isClosed else { return }
             for phone in world.phones.indices {
                 for wire in world.phones[phone].wires {
@@ -275,12 +275,12 @@ import Testing
 
     @Test func `a stream that is asked for before its record is durable is told`() throws {
         var early = 0
-        let broken = try self.told { world in
-            Self.eachNewJob(&world) { world, phone, _, ticket in
+        let broken = try self.reported { world in
+            Self.eachNewJob(&world) { world, phone, _, writeID in
                 guard early == 0 else { return }
                 early += 1
                 // The storage has taken nothing, and says that it has.
-                world.phones[phone].machine.unacknowledged = ticket
+                world.phones[phone].machine.unacknowledged = writeID
                 world.send(.flushed, to: phone)
             }
         }
@@ -292,14 +292,14 @@ import Testing
         slow.up.bitsPerSecond = 40_000
         func broken(_ requestTimeout: Interval) throws -> [Invariant] {
             let group = Bench.group(devices: 4, scans: 1, link: slow) { $0.requestTimeout = requestTimeout }
-            return try self.told(Bench.scenario(groups: [group], drain: .minutes(4))) { _ in }
+            return try self.reported(Bench.scenario(groups: [group], drain: .minutes(4))) { _ in }
         }
         #expect(try broken(.seconds(30)) == [])
         #expect(try broken(.seconds(10)).contains(.requestOneFate))
     }
 
     @Test func `an answer comes no sooner than two round trips after its connection was asked for`() throws {
-        let broken = try self.told { world in
+        let broken = try self.reported { world in
             for phone in world.phones.indices {
                 for wire in world.phones[phone].wires {
                     // As if it had been asked for only now.
@@ -324,28 +324,28 @@ import Testing
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(
             groups: plan.run.groups.map(\.spec.name),
-            groupOfDevice: plan.run.groups.indices.flatMap { place in
-                plan.run.groups[place].devices.map { _ in UInt16(place) }
+            groupOfDevice: plan.run.groups.indices.flatMap { index in
+                plan.run.groups[index].devices.map { _ in UInt16(index) }
             })
-        var rules = SentinelSettings(
+        var rules = SimulationInvariantSettings(
             idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
             herdTime: ClientProfile.contract.pathReturnJitter)
         rules.resultsFormats = plan.run.groups.map(\.profile.resultsFormat)
-        var sentinel = Sentinel(rules, ledger: settings)
+        var invariants = SimulationInvariants(rules, ledger: settings)
         var world = World(plan)
         var batch: [Observation] = []
         while try world.step() {
             change(&world)
-            for silence in world.takeSilences() { sentinel.heard(silence) }
-            for form in world.takeForms() { sentinel.heard(form) }
-            for request in world.takeGivenUp() { sentinel.heard(request) }
+            for silence in world.takeSilences() { invariants.record(silence) }
+            for form in world.takeForms() { invariants.record(form) }
+            for request in world.takeGivenUp() { invariants.record(request) }
             world.take(&batch)
-            for observation in batch { sentinel.saw(observation) }
+            for observation in batch { invariants.record(observation) }
         }
-        world.closeBooks()
-        for finding in world.takeFindings() { sentinel.heard(finding) }
-        sentinel.finish(world.remains)
-        return (world, sentinel.verdicts.filter { $0.violations > 0 }.map(\.invariant))
+        world.checkConservation()
+        for finding in world.takeFindings() { invariants.record(finding) }
+        invariants.finish(world.remains)
+        return (world, invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant))
     }
 
     @Test func `a fleet whose path returns comes back spread by its jitter, and without it as a herd`() throws
@@ -377,7 +377,7 @@ import Testing
                 groups: [Bench.group(devices: 12, scans: 2)], jobTime: .seconds(4)...(.seconds(6)),
                 drain: .seconds(1), change: { $0.backend.jobsMax = jobsMax }))
         plan.settle = .minutes(2)
-        plan.staysBroken = .percent(50)
+        plan.staysOffline = .percent(50)
         return plan
     }
 

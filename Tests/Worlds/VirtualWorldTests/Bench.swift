@@ -41,12 +41,13 @@ enum Bench {
     static func plan(_ scenario: Scenario) -> WorldPlan { WorldPlan(RunPlan(scenario, target: .embedded)) }
 
     static func fault(
-        _ kind: FaultKind, on place: FaultPlace, id: String = "fault", chance: Odds = .always,
+        _ kind: FaultKind, on target: FaultTarget, id: String = "fault", chance: Odds = .always,
         window: FaultWindow = .always, after trigger: FaultTrigger = .atOnce,
         count: FaultCount = .oncePerScan, scope: FaultScope = .everyone
     ) -> FaultSpec {
         FaultSpec(
-            id: id, kind: kind, place: place, chance: chance, window: window, trigger: trigger, count: count,
+            id: id, kind: kind, target: target, chance: chance, window: window, trigger: trigger,
+            count: count,
             scope: scope)
     }
 
@@ -56,14 +57,16 @@ enum Bench {
         var observations: [Observation] = []
         var ledger: Ledger
         /// What the world found out about itself.
-        var findings: [WorldFinding] = []
+        var findings: [AuditFinding] = []
 
         var broken: [String] {
             self.ledger.verdicts.flatMap(\.examples).map { "\($0.invariant.rawValue): \($0.text)" }
                 + self.findings.map { "\($0)" }
         }
 
-        func count(_ matches: (Sighting) -> Bool) -> Int { self.observations.count { matches($0.what) } }
+        func count(_ matches: (ObservationPayload) -> Bool) -> Int {
+            self.observations.count { matches($0.what) }
+        }
     }
 
     static func run(_ plan: WorldPlan) throws -> Outcome {
@@ -76,10 +79,10 @@ enum Bench {
         var batch: [Observation] = []
         while try outcome.world.step() {
             outcome.world.take(&batch)
-            for observation in batch { outcome.ledger.saw(observation) }
+            for observation in batch { outcome.ledger.record(observation) }
             outcome.observations += batch
         }
-        outcome.world.closeBooks()
+        outcome.world.checkConservation()
         outcome.findings = outcome.world.takeFindings()
         outcome.ledger.finish(waitingOnDisk: outcome.world.waitingOnDisk, at: outcome.world.now)
         return outcome

@@ -12,7 +12,7 @@ enum Kinds {
     }
 
     private static func one(
-        _ name: String, _ kind: FaultKind, on place: FaultPlace, window: FaultWindow = .always,
+        _ name: String, _ kind: FaultKind, on target: FaultTarget, window: FaultWindow = .always,
         after trigger: FaultTrigger = .atOnce, count: FaultCount = .oncePerScan, chance: Odds = .percent(50),
         with others: [FaultSpec] = []
     ) -> Sample {
@@ -20,7 +20,7 @@ enum Kinds {
             name: name,
             faults: [
                 Bench.fault(
-                    kind, on: place, id: name, chance: chance, window: window, after: trigger, count: count)
+                    kind, on: target, id: name, chance: chance, window: window, after: trigger, count: count)
             ] + others)
     }
 
@@ -39,20 +39,21 @@ enum Kinds {
             "http-error",
             .httpError(
                 HTTPFault(
-                    status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterPlace: .both)),
+                    status: 503, code: nil, retryable: nil, retryAfter: .seconds(1), retryAfterLocation: .both
+                )),
             on: .upload),
         one(
             "http-error-429",
             .httpError(
                 HTTPFault(
                     status: 429, code: nil, retryable: nil, retryAfter: .milliseconds(700),
-                    retryAfterPlace: .body)), on: .results,
+                    retryAfterLocation: .body)), on: .results,
             with: [Bench.fault(.stripBooks(.null), on: .stream, id: "strip")]),
         one(
             "http-error-cleanup",
             .httpError(
                 HTTPFault(
-                    status: 500, code: nil, retryable: nil, retryAfter: nil, retryAfterPlace: .neither)),
+                    status: 500, code: nil, retryable: nil, retryAfter: nil, retryAfterLocation: .neither)),
             on: .cleanup),
         one("strip-books", .stripBooks(.absent), on: .stream),
         one("strip-books-empty", .stripBooks(.empty), on: .stream),

@@ -52,7 +52,7 @@ import VirtualWorld
         let scenario = Bench.scenario(
             groups: [Bench.group(devices: 10, scans: 3)], faults: sample.faults)
         var table = CoverageTable(expected: scenario.sometimes, slotsMax: 5)
-        for observation in try Bench.run(scenario).observations { table.saw(observation) }
+        for observation in try Bench.run(scenario).observations { table.record(observation) }
         #expect(table.unmet == [])
     }
 }

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `what a server sends comes in pieces or whole, and means the same`() throws {
-        func seen(splits: Bool) throws -> [Sighting] {
+        func seen(splits: Bool) throws -> [ObservationPayload] {
             var plan = Bench.plan(Bench.scenario())
             plan.splits = splits
             return try Bench.run(plan).observations.map(\.what)
@@ -118,7 +118,7 @@ import Testing
     func `what ends the lines of a stream changes nothing, wherever it is split`(
         ends: BackendConfiguration.LineEnds
     ) throws {
-        func seen(_ ends: BackendConfiguration.LineEnds) throws -> [Sighting] {
+        func seen(_ ends: BackendConfiguration.LineEnds) throws -> [ObservationPayload] {
             var scenario = Bench.scenario(
                 faults: [Bench.fault(.slice(bytes: 1...3), on: .stream, count: .eachAttempt)])
             scenario.server.backend.lineEnds = ends
@@ -225,7 +225,7 @@ import Testing
         let healed = try self.troubled(settle: .minutes(5))
         #expect(healed.broken == [])
         #expect(healed.ledger.totals.scans.completed == 4)
-        #expect(healed.world.remains == WorldRemains(stuck: [], restless: [], broken: []))
+        #expect(healed.world.remains == FinalWorldState(stuck: [], restless: [], broken: []))
         // Not before the drain was over.
         let completed = healed.observations.first {
             if case .phone(.completed) = $0.what { true } else { false }

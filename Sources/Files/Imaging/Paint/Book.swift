@@ -9,11 +9,11 @@ struct Book {
         case leather
     }
 
-    /// Its place in the picture; what its own draws are keyed by.
+    /// Its position in the picture; what its own draws are keyed by.
     let number: Int
     /// Books of a series share a design.
     let design: Int
-    /// Its place in its series, from 1.
+    /// Its position in its series, from 1.
     let volume: Int?
     let binding: Binding
     let width: Float

@@ -50,7 +50,7 @@ struct BookOnShelf {
         self.paintSpine(onto: film, scale: scale, in: picture, project, lamp)
     }
 
-    private func place(_ u: Float, _ v: Float) -> Point {
+    private func position(_ u: Float, _ v: Float) -> Point {
         Point(
             self.origin.x + self.across.x * u + self.down.x * v,
             self.origin.y + self.across.y * u + self.down.y * v)
@@ -66,8 +66,9 @@ struct BookOnShelf {
         let front = self.book.setback
         let back = front + self.book.depth
         let corners = [
-            self.place(0, 0), self.place(self.book.width, 0), self.place(self.book.width, self.book.height),
-            self.place(0, self.book.height),
+            self.position(0, 0), self.position(self.book.width, 0),
+            self.position(self.book.width, self.book.height),
+            self.position(0, self.book.height),
         ]
         let paper = Ink(0xDCCFB2)
         let grain = Grain(picture.thing(.book, self.book.number).bits(.grain))
@@ -130,8 +131,9 @@ struct BookOnShelf {
         let profile = SpineProfile(
             self.book, own, lampSide: self.lampSide, isLying: self.placed.isUpright == false)
         let outline = [
-            self.place(0, 0), self.place(self.book.width, 0), self.place(self.book.width, self.book.height),
-            self.place(0, self.book.height),
+            self.position(0, 0), self.position(self.book.width, 0),
+            self.position(self.book.width, self.book.height),
+            self.position(0, self.book.height),
         ].map { project($0.x, $0.y, z) }
         film.fill(outline) { px, py in
             let offX = (px - start.x) / local

@@ -12,7 +12,7 @@ struct BookRow {
 
     static let booksMax = 400
 
-    /// Fills row `row`, counted from 0 at the top, between two places in centimeters.
+    /// Fills row `row`, counted from 0 at the top, between two positions in centimeters.
     init(row: Int, from left: Float, to right: Float, in picture: PaintRandom) {
         self.picture = picture
         self.own = picture.thing(.row, row)
@@ -21,12 +21,12 @@ struct BookRow {
         self.number = row * Self.booksMax
         var event = 0
         while self.next < right, event < Self.booksMax / 8 {
-            self.place(event)
+            self.position(event)
             event += 1
         }
     }
 
-    private mutating func place(_ event: Int) {
+    private mutating func position(_ event: Int) {
         let kind = self.own.whole(0...99, .event, event)
         switch kind {
         case ..<9: self.standSeries(event)
@@ -65,9 +65,9 @@ struct BookRow {
         self.leans += 1
         let slope = self.own.real(0.1...0.24, .lean, event)
         let cosine = 1 / (1 + slope * slope).squareRoot()
-        for place in 0..<self.own.whole(1...2, .leanSide, event) {
+        for position in 0..<self.own.whole(1...2, .leanSide, event) {
             let book = self.newBook()
-            if place == 0 {
+            if position == 0 {
                 self.next += min(book.height * cosine, support.book.height) * slope + 0.05
             }
             self.books.append(

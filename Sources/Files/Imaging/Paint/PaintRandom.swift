@@ -61,13 +61,13 @@ enum Trait: UInt64 {
     case picture
 }
 
-/// Grain without a stream: a hash of a place, and noise made of it.
+/// Grain without a stream: a hash of a position, and noise made of it.
 struct Grain {
     private let seed: UInt32
 
     init(_ bits: UInt64) { self.seed = UInt32(truncatingIfNeeded: bits) }
 
-    /// 32 bits of a place.
+    /// 32 bits of a position.
     func bits(_ x: Int32, _ y: Int32) -> UInt32 {
         var hash = self.seed &+ UInt32(bitPattern: x) &* 0x9E37_79B1
         hash = (hash ^ (hash >> 15)) &* 0x85EB_CA77
@@ -76,7 +76,7 @@ struct Grain {
         return hash ^ (hash >> 16)
     }
 
-    /// 0 to 1 at a place.
+    /// 0 to 1 at a position.
     func value(_ x: Int32, _ y: Int32) -> Float { Float(self.bits(x, y) >> 8) / 16_777_216 }
 
     /// -1 to 1, smooth over a lattice of whole numbers.

@@ -81,7 +81,7 @@
         }
     }
 
-    /// The whole pixels between two places, within the raster.
+    /// The whole pixels between two positions, within the raster.
     static func span(_ low: Float, _ high: Float, _ size: Int) -> Range<Int> {
         let start = min(max(Int((low - 1).rounded(.down)), 0), size)
         let end = min(max(Int((high + 1).rounded(.up)), 0), size)
@@ -110,7 +110,7 @@
     }
 }
 
-/// A place in a picture, in pixels or in centimeters, as its owner says.
+/// A position in a picture, in pixels or in centimeters, as its owner says.
 struct Point {
     var x: Float
     var y: Float

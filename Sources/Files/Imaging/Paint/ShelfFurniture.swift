@@ -69,7 +69,7 @@ struct ShelfFurniture {
     /// The lower side of the board above a row.
     func ceiling(_ number: Int) -> Float { self.boardTop(number) - self.pitch + Self.boardThickness }
 
-    /// The wood of a board at a place along and across its fibers.
+    /// The wood of a board at a position along and across its fibers.
     func fibers(_ ink: Ink, along: Float, across: Float) -> Ink {
         let warp = self.grain.smooth(along * 0.03, across * 0.2) * 1.6
         let figure = self.grain.cloud(along * 0.045, across * 0.9 + warp)

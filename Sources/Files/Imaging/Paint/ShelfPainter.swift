@@ -59,7 +59,7 @@ package enum ShelfPainter {
         precondition(min(size.width, size.height) >= Self.sideMin, "a shelf needs room")
         precondition(size.width * size.height <= Self.pixelsMax, "too large a picture to paint")
         let film = ShelfScene(picture).photograph()
-        return Darkroom(picture).develop(film)
+        return CameraModel(picture).develop(film)
     }
 
     /// The painted picture as a JPEG.

@@ -1,6 +1,6 @@
 /// The shelf as it stands before the camera, photographed onto a film a little larger than the picture.
 struct ShelfScene {
-    /// What the darkroom has to turn and crop with, as a share of the picture's sides.
+    /// What the camera model has to turn and crop with, as a share of the picture's sides.
     static let margin: Float = 0.1
 
     private let random: PaintRandom
@@ -64,7 +64,7 @@ struct ShelfScene {
         corners.map { self.project($0.0, $0.1, $0.2) }
     }
 
-    /// The place on the front plane that a pixel shows.
+    /// The position on the front plane that a pixel shows.
     private func front(_ px: Float, _ py: Float) -> Point {
         Point((px - self.center.x) / self.scale, (py - self.center.y) / self.scale)
     }
@@ -127,14 +127,16 @@ struct ShelfScene {
         let right = min(self.halfWidth + 1, self.furniture.right)
         let corners = self.quad([(left, top, 0), (right, top, 0), (right, bottom, 0), (left, bottom, 0)])
         self.film.fill(corners) { px, py in
-            let place = self.front(px, py)
-            let down = place.y - top
+            let position = self.front(px, py)
+            let down = position.y - top
             // A worn upper edge catches the light, the lower one turns away.
             let bevel =
                 1 + 0.35 * (1 - smoothstep(0.02, 0.18, down))
                 - 0.4 * smoothstep(ShelfFurniture.boardThickness - 0.2, ShelfFurniture.boardThickness, down)
-            return self.furniture.fibers(self.furniture.wood, along: place.x, across: down + Float(board) * 7)
-                .scaled(self.lamp.strength(place.x, place.y) * 0.92 * bevel)
+            return self.furniture.fibers(
+                self.furniture.wood, along: position.x, across: down + Float(board) * 7
+            )
+            .scaled(self.lamp.strength(position.x, position.y) * 0.92 * bevel)
         }
     }
 
@@ -148,19 +150,19 @@ struct ShelfScene {
             self.film.fill(
                 self.quad([(outer, -tall, 0), (edge, -tall, 0), (edge, tall, 0), (outer, tall, 0)])
             ) { px, py in
-                let place = self.front(px, py)
-                let away = abs(place.x - outer)
+                let position = self.front(px, py)
+                let away = abs(position.x - outer)
                 let shadow = 0.35 + 0.65 * smoothstep(0, 5, away)
-                return self.furniture.wall.scaled(self.lamp.strength(place.x, place.y) * 0.6 * shadow)
+                return self.furniture.wall.scaled(self.lamp.strength(position.x, position.y) * 0.6 * shadow)
             }
             self.film.fill(
                 self.quad([(inner, -tall, 0), (outer, -tall, 0), (outer, tall, 0), (inner, tall, 0)])
             ) { px, py in
-                let place = self.front(px, py)
-                let across = abs(place.x - inner)
+                let position = self.front(px, py)
+                let across = abs(position.x - inner)
                 let bevel = 1 + 0.25 * (1 - smoothstep(0.02, 0.15, across))
-                return self.furniture.fibers(self.furniture.wood, along: place.y, across: across + 120)
-                    .scaled(self.lamp.strength(place.x, place.y) * 0.9 * bevel)
+                return self.furniture.fibers(self.furniture.wood, along: position.y, across: across + 120)
+                    .scaled(self.lamp.strength(position.x, position.y) * 0.9 * bevel)
             }
         }
     }

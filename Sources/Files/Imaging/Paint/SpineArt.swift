@@ -236,7 +236,9 @@ struct SpineArt {
         let cloth: Float =
             self.book.binding == .hard && self.shared.happens(percent: 45, .texture, 1) ? 0.1 : 0.025
         let creases = self.book.binding == .paper && wear > 0.45 ? self.own.whole(1...3, .crease) : 0
-        let places = (0..<creases).map { self.own.real(0.15...0.85, .crease, $0 + 1) * Float(raster.width) }
+        let positions = (0..<creases).map {
+            self.own.real(0.15...0.85, .crease, $0 + 1) * Float(raster.width)
+        }
         let paper = Ink(0xE8DFC8)
         let end = 0.35 * self.brush.scale
         for y in 0..<raster.height {
@@ -249,9 +251,9 @@ struct SpineArt {
                 ink = ink.mixed(
                     paper, scuff * 0.35 * smoothstep(-0.2, 0.9, grain.cloud(Float(x) * 0.12, Float(y) * 0.12))
                 )
-                for place in places {
-                    let waver = grain.smooth(Float(y) * 0.02, place) * 2
-                    let distance = abs(Float(x) - place - waver)
+                for position in positions {
+                    let waver = grain.smooth(Float(y) * 0.02, position) * 2
+                    let distance = abs(Float(x) - position - waver)
                     if distance < 1.2 { ink = ink.mixed(paper, 0.18 * wear * (1 - distance / 1.2)) }
                 }
                 raster[x, y] = ink

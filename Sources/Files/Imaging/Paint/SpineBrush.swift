@@ -78,14 +78,14 @@ struct SpineBrush {
     }
 
     private func draw(
-        _ text: String, _ font: StrokeFont, _ ink: Ink, unit: Float, place: (Point) -> Point
+        _ text: String, _ font: StrokeFont, _ ink: Ink, unit: Float, position: (Point) -> Point
     ) {
         var pen: Float = 0
         for character in text {
             let glyph = font.glyph(character)
             let strokes = glyph.strokes.map { stroke in
-                let from = place(Point(stroke.from.x + pen, stroke.from.y))
-                let to = place(Point(stroke.to.x + pen, stroke.to.y))
+                let from = position(Point(stroke.from.x + pen, stroke.from.y))
+                let to = position(Point(stroke.to.x + pen, stroke.to.y))
                 return StrokeFont.Stroke(
                     from: Point(from.x * self.scale, from.y * self.scale),
                     to: Point(to.x * self.scale, to.y * self.scale),

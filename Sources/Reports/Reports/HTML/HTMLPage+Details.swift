@@ -45,15 +45,15 @@ extension HTMLPage {
 
     /// The reconnects over time, which show whether they came all at once.
     private var surge: String {
-        let windows = self.chronicle.windows
-        let seconds = Double(self.chronicle.width.nanoseconds) / 1_000_000_000
+        let windows = self.timeline.windows
+        let seconds = Double(self.timeline.width.nanoseconds) / 1_000_000_000
         guard
             let most = windows.enumerated().max(by: {
                 $0.element.reconnectAttempts < $1.element.reconnectAttempts
             }),
             most.element.reconnectAttempts > 0
         else { return "" }
-        let moment = Int64(most.offset) * self.chronicle.width.nanoseconds
+        let moment = Int64(most.offset) * self.timeline.width.nanoseconds
         func series(_ name: String, _ ink: Int, _ shape: TimeChart.Shape, _ value: (TimelineWindow) -> Int)
             -> TimeChart.Series
         {
@@ -68,7 +68,7 @@ extension HTMLPage {
                 series("lost", 7, .line(dashed: true)) { $0.losses },
                 series("attempts", 2, .area) { $0.reconnectAttempts },
                 series("reconnected", 3, .line(dashed: false)) { $0.reconnected },
-            ], width: self.chronicle.width.nanoseconds, axis: self.axis, bands: ""
+            ], width: self.timeline.width.nanoseconds, axis: self.axis, bands: ""
         ).html
     }
 
@@ -79,7 +79,7 @@ extension HTMLPage {
         guard !faults.isEmpty else { return Section(id: "faults", title: "Faults", body: "") }
         let rows = faults.enumerated().map { index, fault -> [String] in
             let times =
-                self.chronicle.faults.indices.contains(index) ? self.chronicle.faults[index] : nil
+                self.timeline.faults.indices.contains(index) ? self.timeline.faults[index] : nil
             return [
                 HTMLText.mono(fault.id, bytesMax: 80),
                 fault.count.map { Figures.count($0) } ?? "n/a",
@@ -106,7 +106,7 @@ extension HTMLPage {
     private static let errorsMax = 60
 
     package var errors: Section {
-        let rows = self.chronicle.troubles.byCount.prefix(Self.errorsMax).map { row -> [String] in
+        let rows = self.timeline.impairments.byCount.prefix(Self.errorsMax).map { row -> [String] in
             let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
             return [
                 HTMLText.mono(row.trouble.name, bytesMax: 120),

@@ -5,11 +5,11 @@ import RunMetrics
 import SimBase
 
 extension HTMLPage {
-    private var seconds: Double { Double(self.chronicle.width.nanoseconds) / 1_000_000_000 }
+    private var seconds: Double { Double(self.timeline.width.nanoseconds) / 1_000_000_000 }
 
     /// The spans of all timed faults, drawn behind every chart.
     private func bands(height: Int) -> String {
-        self.chronicle.faults.flatMap(\.spans).prefix(120).map { span in
+        self.timeline.faults.flatMap(\.spans).prefix(120).map { span in
             let to = span.to?.nanoseconds ?? self.until
             let share = HTMLText.share(
                 Double(max(to - span.from.nanoseconds, 0)), of: Double(self.axis.end))
@@ -24,7 +24,7 @@ extension HTMLPage {
     ) -> String {
         TimeChart(
             id: id, title: title, unit: unit, description: text, series: series,
-            width: self.chronicle.width.nanoseconds, axis: self.axis, bands: self.bands(height: 120)
+            width: self.timeline.width.nanoseconds, axis: self.axis, bands: self.bands(height: 120)
         ).html
     }
 
@@ -33,7 +33,7 @@ extension HTMLPage {
         _ value: (TimelineWindow) -> Double
     ) -> TimeChart.Series {
         TimeChart.Series(
-            name: name, ink: ink, shape: shape, values: self.chronicle.windows.map { value($0) }, note: note)
+            name: name, ink: ink, shape: shape, values: self.timeline.windows.map { value($0) }, note: note)
     }
 
     private func rate(_ count: Int) -> Double { Double(count) / self.seconds }
@@ -41,15 +41,15 @@ extension HTMLPage {
     // MARK: Over time
 
     package var overTime: Section {
-        let windows = self.chronicle.windows
+        let windows = self.timeline.windows
         guard !windows.isEmpty else { return Section(id: "time", title: "Over time", body: "") }
         let connected = windows.map(\.connectedMost).max() ?? 0
         let reconnecting = windows.map(\.reconnectingMost).max() ?? 0
         let offline = windows.map(\.offlineMost).max() ?? 0
         let events = windows.reduce(0) { $0 + $1.events }
         let captured = windows.reduce(0) { $0 + $1.captured }
-        let window = Figures.length(self.chronicle.width, short: true)
-        let bucket = self.chronicle.width == .seconds(1) ? "second" : window
+        let window = Figures.length(self.timeline.width, short: true)
+        let bucket = self.timeline.width == .seconds(1) ? "second" : window
         var body = self.faultStrips
         body += self.chart(
             "arrivals", "Arrivals", "scans per second",
@@ -120,15 +120,15 @@ extension HTMLPage {
 
     /// The times at which each fault fired.
     private var faultStrips: String {
-        let fired = self.chronicle.faults.enumerated().filter { $0.element.count > 0 }
+        let fired = self.timeline.faults.enumerated().filter { $0.element.count > 0 }
         guard !fired.isEmpty else { return "" }
         let end = Double(self.axis.end)
-        let width = Double(self.chronicle.width.nanoseconds)
+        let width = Double(self.timeline.width.nanoseconds)
         let strips = fired.prefix(40).map { index, fault -> String in
-            let most = self.chronicle.windows.map { $0.fired(index) }.max() ?? 1
+            let most = self.timeline.windows.map { $0.fired(index) }.max() ?? 1
             var cells = ""
             if fault.spans.isEmpty {
-                for (bucket, window) in self.chronicle.windows.enumerated() where window.fired(index) > 0 {
+                for (bucket, window) in self.timeline.windows.enumerated() where window.fired(index) > 0 {
                     let strength = 0.25 + 0.75 * Double(window.fired(index)) / Double(max(1, most))
                     cells += "<rect x=\"\(HTMLText.share(Double(bucket) * width, of: end))\" "
                     cells += "width=\"\(HTMLText.share(width * 0.86, of: end))\" height=\"10\" "

@@ -10,7 +10,7 @@ import SimBase
 package struct HTMLPage {
     package let report: RunReport
     package var result: RunResult { self.report.result }
-    package var chronicle: RunTimeline { self.report.chronicle }
+    package var timeline: RunTimeline { self.report.timeline }
     package let axis: TimeAxis
     let faultIDs: [String]
     /// Whether the run is in progress.
@@ -21,7 +21,7 @@ package struct HTMLPage {
     package init(_ report: RunReport) {
         self.report = report
         self.axis = TimeAxis(
-            end: max(report.result.length.nanoseconds, report.chronicle.until.nanoseconds))
+            end: max(report.result.length.nanoseconds, report.timeline.until.nanoseconds))
         self.faultIDs = report.result.faults.map(\.id)
         self.isLive = false
         self.until = self.axis.end

@@ -59,8 +59,8 @@ struct PhoneLanes {
         for observation in timeline.observations {
             let at = max(0, observation.at.nanoseconds)
             switch observation.what {
-            case .phone(let sighting): self.add(sighting, observation.scan, at)
-            case .fault(let sighting): self.add(sighting, at, names)
+            case .phone(let payload): self.add(payload, observation.scan, at)
+            case .fault(let payload): self.add(payload, at, names)
             case .backend, .network: break
             }
         }
@@ -102,9 +102,9 @@ struct PhoneLanes {
         self[keyPath: lane].spans.append(Span(from: at, to: nil, row: 0, state: state, text: text))
     }
 
-    private mutating func add(_ sighting: FaultSighting, _ at: Int64, _ names: [String]) {
+    private mutating func add(_ payload: FaultObservation, _ at: Int64, _ names: [String]) {
         func name(_ fault: Int) -> String { names.indices.contains(fault) ? names[fault] : "#\(fault)" }
-        switch sighting {
+        switch payload {
         case .fired(let fault, let operation, _):
             self.faults.marks.append(Mark(at: at, tone: .bad, text: "\(name(fault)) on \(operation.name)"))
         case .began(let fault):
@@ -114,8 +114,8 @@ struct PhoneLanes {
         }
     }
 
-    private mutating func add(_ sighting: PhoneSighting, _ scan: ScanNumber, _ at: Int64) {
-        switch sighting {
+    private mutating func add(_ payload: PhoneObservation, _ scan: ScanNumber, _ at: Int64) {
+        switch payload {
         case .launched, .resumed: self.turn(\.app, at, .on, "app in the foreground")
         case .suspended:
             self.turn(\.app, at, .off, "app in the background")

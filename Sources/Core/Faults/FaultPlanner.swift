@@ -1,0 +1,235 @@
+package import Observations
+package import SimBase
+import Talaria
+
+/// Decides which faults an exchange meets.
+///
+/// Every draw is a function of (seed, fault key, device, scan, operation), and the values of a trigger also of the
+/// attempt; never of arrival order nor of the fault's target in the list. So two runs of a seed decide alike for every
+/// exchange that both reach, and removing one fault disturbs no other. What a planner remembers is only how often each
+/// fault has fired for each unsettled scan.
+package struct FaultPlanner: Sendable {
+    /// Scans whose firings are remembered. Beyond it the scan that fired first of all is forgotten: its faults could
+    /// fire again, which for a scan that old only means that a retry is disturbed twice.
+    package static let scansRemembered = 200_000
+
+    package let specs: [FaultSpec]
+    private let side: FaultSide
+    private let random: KeyedRandom
+    /// The identity of each fault for the draws.
+    private let digests: [UInt64]
+    private var firings = FiringCounts(scansMax: FaultPlanner.scansRemembered)
+
+    package init(specs: [FaultSpec], random: KeyedRandom, side: FaultSide = .backend) {
+        self.specs = specs
+        self.side = side
+        self.random = random
+        self.digests = specs.map(\.key)
+    }
+
+    /// The faults that this exchange is to meet, in the order of the list.
+    ///
+    /// Observes one `.decided` for every fault that acts on such an operation: whether scope and chance choose this
+    /// key, whatever the time is and whatever has fired before. Armed are of those the ones that are awake and have
+    /// firings left. A fault whose window opens later in the life of the exchange is armed if its trigger is a time
+    /// (or none): it then waits for its window; a trigger of events or bytes must be awake when the exchange opens. What
+    /// troubles the link for as long as its window is open (`FaultKind.lasts`) is armed until that is over.
+    package mutating func open(
+        _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
+    ) -> [ArmedFault] {
+        var armed: [ArmedFault] = []
+        for (index, spec) in self.specs.enumerated()
+        where spec.target.covers(key.operation) && self.isMine(spec.kind) {
+            let fires = self.decides(index, key, group: group)
+            observations.append(
+                Observation(
+                    at: now, device: key.device, scan: key.scan,
+                    what: .fault(
+                        .decided(fault: index, key.operation, attempt: key.attempt, fires: fires))))
+            guard fires, self.hasFiringsLeft(index, key),
+                let trigger = self.trigger(index, key, at: now)
+            else { continue }
+            armed.append(
+                ArmedFault(
+                    fault: index, kind: spec.kind, trigger: trigger, window: spec.window,
+                    draw: self.random.draw(
+                        .cut, self.digests[index], Self.scanKey(key), Self.attemptKey(key))))
+        }
+        return armed
+    }
+
+    /// Whether scope and chance choose this exchange: a pure function of the key.
+    package func decides(_ fault: Int, _ key: ExchangeKey, group: String) -> Bool {
+        let spec = self.specs[fault]
+        return self.covers(fault, key.device, group: group)
+            && spec.chance.happens(
+                self.random.draw(
+                    .faultChance, self.digests[fault], Self.scanKey(key), UInt64(key.operation.rawValue)))
+    }
+
+    /// A fault has done what it was armed for. Consumes one firing of the scan; unknown targets are ignored.
+    package mutating func fired(_ fault: Int, _ key: ExchangeKey) {
+        guard self.specs.indices.contains(fault) else { return }
+        switch self.specs[fault].count {
+        case .eachAttempt: break
+        case .oncePerScan, .perScan:
+            self.firings.add(fault, device: key.device, scan: key.scan)
+        }
+    }
+
+    /// A fault that was on its way to act came too late: its firing is there for another exchange of the scan.
+    package mutating func missed(_ fault: Int, _ key: ExchangeKey) {
+        guard self.specs.indices.contains(fault) else { return }
+        self.firings.takeBack(fault, device: key.device, scan: key.scan)
+    }
+
+    /// The scan is settled: nothing of it will be asked again.
+    package mutating func forget(device: DeviceNumber, scan: ScanNumber) {
+        self.firings.forget(device: device, scan: scan)
+    }
+
+    /// Faults of the phone belong to no exchange; of the others each side meets its own.
+    private func isMine(_ kind: FaultKind) -> Bool {
+        kind.layer != .phone && kind.isHandledByPhone == (self.side == .phone)
+    }
+
+    /// What happens to a phone and when, by the order of the list; windows may overlap.
+    ///
+    /// Chance, scope and the moment within the spread are drawn once per fault and phone, for the whole run.
+    package func phoneSchedule(device: DeviceNumber, group: String) -> [PhoneWindow] {
+        var windows: [PhoneWindow] = []
+        for (index, spec) in self.specs.enumerated() {
+            guard case .phone(let fault) = spec.kind, self.covers(index, device, group: group),
+                spec.chance.happens(
+                    self.random.draw(.faultChance, self.digests[index], UInt64(device.raw)))
+            else { continue }
+            let late = Self.pick(
+                self.random.draw(.faultTrigger, self.digests[index], UInt64(device.raw)),
+                0...spec.spread.nanoseconds)
+            let from = (Instant.zero + spec.window.at) + Interval(nanoseconds: late)
+            windows.append(
+                PhoneWindow(
+                    fault: index, kind: fault, from: from,
+                    to: spec.window.length.map { from + $0 } ?? .distantFuture,
+                    trigger: self.phoneTrigger(index, device)))
+        }
+        return windows
+    }
+
+    private func phoneTrigger(_ fault: Int, _ device: DeviceNumber) -> PhoneTrigger? {
+        switch self.specs[fault].trigger {
+        case .atOnce, .afterTime, .afterEvents, .afterBytes: return nil
+        case .afterRecords(let range):
+            let draw = self.random.draw(.faultTrigger, self.digests[fault], UInt64(device.raw), 1)
+            return .afterRecords(
+                Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound))))
+        case .afterStep(let step): return .afterStep(step)
+        }
+    }
+
+    private func covers(_ fault: Int, _ device: DeviceNumber, group: String) -> Bool {
+        switch self.specs[fault].scope {
+        case .everyone: true
+        case .group(let name): name == group
+        case .share(let share):
+            share.happens(self.random.draw(.faultScope, self.digests[fault], UInt64(device.raw)))
+        }
+    }
+
+    private func hasFiringsLeft(_ fault: Int, _ key: ExchangeKey) -> Bool {
+        switch self.specs[fault].count {
+        case .eachAttempt: true
+        case .oncePerScan: self.firings.count(fault, device: key.device, scan: key.scan) < 1
+        case .perScan(let limit): self.firings.count(fault, device: key.device, scan: key.scan) < limit
+        }
+    }
+
+    /// The trigger with its value drawn, or nil when the window rules it out.
+    private func trigger(_ fault: Int, _ key: ExchangeKey, at now: Instant) -> ArmedTrigger? {
+        let spec = self.specs[fault]
+        if spec.kind.lasts { return spec.window.end.map { now < $0 } ?? true ? .atOnce : nil }
+        let draw = self.random.draw(
+            .faultTrigger, self.digests[fault], Self.scanKey(key), Self.attemptKey(key))
+        switch spec.trigger {
+        case .afterEvents(let range):
+            return spec.window.contains(now)
+                ? .afterEvents(Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound)))) : nil
+        case .afterBytes(let range):
+            return spec.window.contains(now)
+                ? .afterBytes(Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound)))) : nil
+        case .afterTime(let range):
+            let time = Self.pick(draw, range.lowerBound.nanoseconds...range.upperBound.nanoseconds)
+            return self.timed(spec.window, Interval(nanoseconds: time), at: now)
+        case .afterRecords, .afterStep: return nil  // Only a phone's own side knows.
+        case .atOnce:
+            if spec.window.contains(now) { return .atOnce }
+            // Only a stream lives long enough to wait for a window, and only when it is open.
+            guard key.operation == .stream, !spec.kind.isHandledByPhone else { return nil }
+            return self.timed(spec.window, .zero, at: now)
+        }
+    }
+
+    /// The trigger's time, moved back to the opening of the window if need be; nil when the window is over by then.
+    private func timed(_ window: FaultWindow, _ time: Interval, at now: Instant) -> ArmedTrigger? {
+        let opens = Instant.zero + window.at
+        let due = max(now + time, opens)
+        return window.contains(due) ? .afterTime(due - now) : nil
+    }
+
+    private static func pick(_ draw: UInt64, _ range: ClosedRange<Int64>) -> Int64 {
+        let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+        guard width < .max else { return Int64(bitPattern: draw) }
+        return range.lowerBound &+ Int64(bitPattern: draw.multipliedFullWidth(by: width + 1).high)
+    }
+
+    private static func scanKey(_ key: ExchangeKey) -> UInt64 {
+        UInt64(key.device.raw) << 32 | UInt64(key.scan.raw)
+    }
+
+    private static func attemptKey(_ key: ExchangeKey) -> UInt64 {
+        UInt64(key.operation.rawValue) << 32 | UInt64(key.attempt)
+    }
+}
+
+/// Who asks a planner.
+package enum FaultSide: Hashable, Sendable {
+    /// The server and the link, which the simulated backend applies.
+    case backend
+    /// The phone's driver, for what happens before anything is sent.
+    case phone
+}
+
+/// What a fault of the phone waits for, with its value drawn.
+package enum PhoneTrigger: Hashable, Sendable {
+    case afterRecords(Int)
+    case afterStep(ScanStep)
+}
+
+/// A time in which a fault of the phone holds.
+package struct PhoneWindow: Hashable, Sendable {
+    /// Its index in the scenario's list.
+    package var fault: Int
+    package var kind: PhoneFault
+    package var from: Instant
+    /// `Instant.distantFuture` when it never ends.
+    package var to: Instant
+    /// What it waits for from `from` on, if anything: then it holds for as long as the window is, from when that happens.
+    package var trigger: PhoneTrigger?
+
+    package init(
+        fault: Int, kind: PhoneFault, from: Instant, to: Instant, trigger: PhoneTrigger? = nil
+    ) {
+        self.fault = fault
+        self.kind = kind
+        self.from = from
+        self.to = to
+        self.trigger = trigger
+    }
+
+    /// The window of a fault that waited until now.
+    package func opened(at now: Instant) -> PhoneWindow {
+        PhoneWindow(
+            fault: self.fault, kind: self.kind, from: now,
+            to: self.to == .distantFuture ? .distantFuture : now + (self.to - self.from))
+    }
+}

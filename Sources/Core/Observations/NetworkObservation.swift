@@ -1,0 +1,38 @@
+package import SimBase
+
+/// What the HTTP client measured of the network below one request, so that a slow handshake is not taken for a slow
+/// backend. Nil: there was no such step, as on a connection that was used again.
+package struct NetworkObservation: Hashable, Sendable {
+    /// The host's name to its addresses.
+    package var lookup: Interval?
+    /// SYN to the connection.
+    package var connect: Interval?
+    /// The connection to the end of the TLS handshake.
+    package var tls: Interval?
+    /// The request sent to the first byte of its answer.
+    package var firstByte: Interval?
+
+    package init(lookup: Interval?, connect: Interval?, tls: Interval?, firstByte: Interval?) {
+        self.lookup = lookup
+        self.connect = connect
+        self.tls = tls
+        self.firstByte = firstByte
+    }
+}
+
+extension NetworkObservation {
+    func write(to fields: inout some FieldWriter & ~Copyable) {
+        fields.begin(.network, "measured")
+        fields.time("lookup_ns", self.lookup)
+        fields.time("connect_ns", self.connect)
+        fields.time("tls_ns", self.tls)
+        fields.time("first_byte_ns", self.firstByte)
+    }
+
+    init(_ name: String, from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
+        guard name == "measured" else { throw MalformedObservation() }
+        self.init(
+            lookup: try fields.optionalTime("lookup_ns"), connect: try fields.optionalTime("connect_ns"),
+            tls: try fields.optionalTime("tls_ns"), firstByte: try fields.optionalTime("first_byte_ns"))
+    }
+}

@@ -1,0 +1,414 @@
+package import SimBase
+package import Talaria
+
+/// What a phone sees and does. Durations are by the phone's monotonic clock.
+package enum PhoneObservation: Hashable, Sendable {
+    // The app.
+    /// The process started with this many unsettled scans in its durable store. Those whose books are all in the
+    /// library, and that only await their DELETE, do not count.
+    case launched(restored: Int)
+    case killed
+    /// Follows `killed` for each scan that has a durable record: what the next process finds of it. `decided`: it is
+    /// completed or refused, and only its DELETE is left. Seen by whoever owns the storage, not by the app.
+    case recordKept(job: String?, lastEventID: String?, decided: Bool)
+    /// The app was deleted and installed anew: its storage is gone with this many unsettled scans, whose loss is the
+    /// user's own doing, and the next launch has a new device id.
+    case reinstalled(discarded: Int)
+    /// The app left the screen, or came back to it. The end of a run suspends every phone.
+    case suspended, resumed
+    case pathLost, pathReturned
+    /// The network was changed under the phone: whatever was under way on the old path is lost.
+    case pathChanged
+    /// Writes fail from here on, or succeed again.
+    case storageFilled, storageFreed
+    /// A scan that an earlier run had stored and nobody settled has no record any more: the state folder lost it. `books`:
+    /// how many of its books the library holds. Seen when the folder is read, before the phone starts.
+    case lostFromStorage(books: Int)
+    /// The phone's wall clock was set to run this far ahead of the true time; negative behind it.
+    case clockSet(ahead: Interval)
+
+    // The scan.
+    /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
+    case captured(scheduled: Instant)
+    /// `took`: nil when the photo had been prepared for an earlier scan.
+    case photoPrepared(took: Interval?, bytes: Int)
+    /// The scan has a durable record and waits.
+    case queued(WaitingCause)
+    /// One of the five stream slots.
+    case slotTaken, slotGiven
+    /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
+    indirect case bookAdded(ordinal: Int, book: Book)
+    /// A book that was already in the library came again and was not added.
+    case bookRepeated(ordinal: Int)
+    /// All books of the scan are durable in the library.
+    case completed(took: Interval)
+    /// Shown to the user with this code. `cause`: what made the phone refuse it; nil in the log of an older version.
+    indirect case refused(code: String, cause: RefusalCause?)
+
+    // Requests.
+    case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
+    /// An answer's head, of every request and whatever its status.
+    case replied(Operation, attempt: UInt32, status: Int, took: Interval)
+    case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
+    /// An answer that is not what the contract says (wrong shape, wrong content type, too large).
+    case badAnswer(Operation, attempt: UInt32, BadAnswer)
+    /// Something in an answer or an event that the contract does not foresee. Comes before what became of the answer.
+    indirect case found(ContractFinding)
+    /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
+    case uploadAccepted(job: String, took: Interval, service: Interval)
+    case rateLimited(Operation, retryAfter: Interval)
+    case resultsDecoded(job: String, books: Int, took: Interval)
+    case resultsGivenUp(job: String)
+    /// The DELETE was answered (2xx and 404 are success).
+    case cleanupAnswered(job: String, status: Int, took: Interval)
+    /// The phone will not clean this job up any more, and why.
+    case jobAbandoned(job: String, cause: String)
+
+    // Streams.
+    /// `after`: the Last-Event-ID that was sent.
+    case streamOpened(job: String, attempt: UInt32, after: String?, took: Interval)
+    case firstEvent(job: String, took: Interval)
+    /// Every event that took effect, the terminal one included, but no pings.
+    /// `latency`: since the backend handed it to the link, where the stream carries that stamp. `replayed`: the
+    /// backend had emitted it before; `latency` is then since its first emission.
+    case eventApplied(job: String, id: String?, kind: EventKind, latency: Interval?, replayed: Bool)
+    /// An event that changes nothing: an unknown name, or data that is not what the contract says.
+    case eventIgnored(job: String, id: String?, name: String, malformed: Bool)
+    /// `id`: of a backend that gives pings one; a reader by the standard remembers it.
+    case ping(id: String?, gap: Interval?)
+    /// Follows the terminal event's `eventApplied`. `inline`: `books` when the event carried books that can be used, else
+    /// `absent`, `null`, `empty` or `undecodable`.
+    case terminalApplied(job: String, kind: EventKind, inline: String)
+    /// `silence`: for `.silence`, how long nothing had come when it was noticed.
+    case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
+    /// A loss episode ended with a 200 head: `took` since the loss was noticed.
+    case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
+    /// A loss episode ended without a 200 head.
+    case reconnectGivenUp(job: String, LossCause, attempts: Int)
+    /// A loss episode ended with the server's word that the token or the job is gone, and the scan is uploaded again:
+    /// the way back was there, what it led to was not.
+    case reconnectSuperseded(job: String, LossCause, attempts: Int)
+}
+
+extension PhoneObservation {
+    var level: ObservationLevel {
+        switch self {
+        case .ping: .routine
+        case .eventApplied(_, _, let kind, let latency, let isReplayed):
+            kind.level(isAsExpected: !isReplayed && (latency ?? .zero) >= .zero, otherwise: .limited)
+        case .eventIgnored, .found: .limited
+        default: .always
+        }
+    }
+
+    func write(to fields: inout some FieldWriter & ~Copyable) {
+        switch self {
+        case .launched(let restored):
+            fields.begin(.phone, "launched")
+            fields.number("restored", restored)
+        case .killed: fields.begin(.phone, "killed")
+        case .recordKept(let job, let lastEventID, let decided):
+            fields.begin(.phone, "record-kept")
+            fields.text("job", job)
+            fields.text("last_event_id", lastEventID)
+            fields.flag("decided", decided)
+        case .reinstalled(let discarded):
+            fields.begin(.phone, "reinstalled")
+            fields.number("discarded", discarded)
+        case .suspended: fields.begin(.phone, "suspended")
+        case .resumed: fields.begin(.phone, "resumed")
+        case .pathLost: fields.begin(.phone, "path-lost")
+        case .pathReturned: fields.begin(.phone, "path-returned")
+        case .pathChanged: fields.begin(.phone, "path-changed")
+        case .storageFilled: fields.begin(.phone, "storage-filled")
+        case .storageFreed: fields.begin(.phone, "storage-freed")
+        case .lostFromStorage(let books):
+            fields.begin(.phone, "lost-from-storage")
+            fields.number("books", books)
+        case .clockSet(let ahead):
+            fields.begin(.phone, "clock-set")
+            fields.time("ahead_ns", ahead)
+        case .captured(let scheduled):
+            fields.begin(.phone, "captured")
+            fields.number("scheduled_ns", scheduled.nanoseconds)
+        case .photoPrepared(let took, let bytes):
+            fields.begin(.phone, "photo-prepared")
+            fields.time("took_ns", took)
+            fields.number("bytes", bytes)
+        case .queued(let cause):
+            fields.begin(.phone, "queued")
+            fields.name("cause", cause)
+        case .slotTaken: fields.begin(.phone, "slot-taken")
+        case .slotGiven: fields.begin(.phone, "slot-given")
+        case .bookAdded(let ordinal, let book):
+            fields.begin(.phone, "book-added")
+            fields.number("ordinal", ordinal)
+            fields.book(book)
+        case .bookRepeated(let ordinal):
+            fields.begin(.phone, "book-repeated")
+            fields.number("ordinal", ordinal)
+        case .completed(let took):
+            fields.begin(.phone, "completed")
+            fields.time("took_ns", took)
+        case .refused(let code, let cause):
+            fields.begin(.phone, "refused")
+            fields.text("code", code)
+            if let cause { cause.write(to: &fields) } else { fields.name("cause", nil) }
+        case .requestSent(let operation, let attempt, let job, let lastEventID):
+            fields.begin(.phone, "request-sent")
+            fields.exchange(operation, attempt)
+            fields.text("job", job)
+            fields.text("last_event_id", lastEventID)
+        case .replied(let operation, let attempt, let status, let took):
+            fields.begin(.phone, "replied")
+            fields.exchange(operation, attempt)
+            fields.number("status", status)
+            fields.time("took_ns", took)
+        case .requestFailed(let operation, let attempt, let failure, let took):
+            fields.begin(.phone, "request-failed")
+            fields.exchange(operation, attempt)
+            fields.name("failure", failure)
+            fields.time("took_ns", took)
+        case .badAnswer(let operation, let attempt, let problem):
+            fields.begin(.phone, "bad-answer")
+            fields.exchange(operation, attempt)
+            fields.name("problem", problem)
+        case .found(let finding):
+            fields.begin(.phone, "found")
+            finding.write(to: &fields)
+        case .uploadAccepted(let job, let took, let service):
+            fields.begin(.phone, "upload-accepted")
+            fields.job(job)
+            fields.time("took_ns", took)
+            fields.time("service_ns", service)
+        case .rateLimited(let operation, let retryAfter):
+            fields.begin(.phone, "rate-limited")
+            fields.name("operation", operation.name)
+            fields.time("retry_after_ns", retryAfter)
+        case .resultsDecoded(let job, let books, let took):
+            fields.begin(.phone, "results-decoded")
+            fields.job(job)
+            fields.number("books", books)
+            fields.time("took_ns", took)
+        case .resultsGivenUp(let job):
+            fields.begin(.phone, "results-given-up")
+            fields.job(job)
+        case .cleanupAnswered(let job, let status, let took):
+            fields.begin(.phone, "cleanup-answered")
+            fields.job(job)
+            fields.number("status", status)
+            fields.time("took_ns", took)
+        case .jobAbandoned(let job, let cause):
+            fields.begin(.phone, "job-abandoned")
+            fields.job(job)
+            fields.text("cause", cause)
+        case .streamOpened(let job, let attempt, let after, let took):
+            fields.begin(.phone, "stream-opened")
+            fields.job(job)
+            fields.attempt(attempt)
+            fields.text("after", after)
+            fields.time("took_ns", took)
+        case .firstEvent(let job, let took):
+            fields.begin(.phone, "first-event")
+            fields.job(job)
+            fields.time("took_ns", took)
+        case .eventApplied(let job, let id, let kind, let latency, let replayed):
+            fields.begin(.phone, "event-applied")
+            fields.job(job)
+            fields.text("id", id)
+            fields.name("kind", kind)
+            fields.time("latency_ns", latency)
+            fields.flag("replayed", replayed)
+        case .eventIgnored(let job, let id, let name, let malformed):
+            fields.begin(.phone, "event-ignored")
+            fields.job(job)
+            fields.text("id", id)
+            fields.text("name", name)
+            fields.flag("malformed", malformed)
+        case .ping(let id, let gap):
+            fields.begin(.phone, "ping")
+            fields.text("id", id)
+            fields.time("gap_ns", gap)
+        case .terminalApplied(let job, let kind, let inline):
+            fields.begin(.phone, "terminal-applied")
+            fields.job(job)
+            fields.name("kind", kind)
+            fields.text("inline", inline)
+        case .streamLost(let job, let attempt, let cause, let silence):
+            fields.begin(.phone, "stream-lost")
+            fields.job(job)
+            fields.attempt(attempt)
+            fields.name("cause", cause)
+            fields.time("silence_ns", silence)
+        case .reconnected(let job, let cause, let attempts, let resumed, let took):
+            fields.begin(.phone, "reconnected")
+            fields.job(job)
+            fields.name("cause", cause)
+            fields.number("attempts", attempts)
+            fields.flag("resumed", resumed)
+            fields.time("took_ns", took)
+        case .reconnectGivenUp(let job, let cause, let attempts):
+            fields.begin(.phone, "reconnect-given-up")
+            fields.job(job)
+            fields.name("cause", cause)
+            fields.number("attempts", attempts)
+        case .reconnectSuperseded(let job, let cause, let attempts):
+            fields.begin(.phone, "reconnect-superseded")
+            fields.job(job)
+            fields.name("cause", cause)
+            fields.number("attempts", attempts)
+        }
+    }
+
+    init(_ name: String, from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
+        self =
+            switch name {
+            case "launched": .launched(restored: try fields.count("restored"))
+            case "killed": .killed
+            case "record-kept":
+                .recordKept(
+                    job: try fields.text("job"), lastEventID: try fields.text("last_event_id"),
+                    decided: try fields.isTrue("decided"))
+            case "reinstalled": .reinstalled(discarded: try fields.count("discarded"))
+            case "suspended": .suspended
+            case "resumed": .resumed
+            case "path-lost": .pathLost
+            case "path-returned": .pathReturned
+            case "path-changed": .pathChanged
+            case "storage-filled": .storageFilled
+            case "storage-freed": .storageFreed
+            case "lost-from-storage": .lostFromStorage(books: try fields.count("books"))
+            case "clock-set": .clockSet(ahead: try fields.time("ahead_ns"))
+            case "captured": .captured(scheduled: try fields.moment("scheduled_ns"))
+            case "photo-prepared":
+                .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))
+            case "queued": .queued(try fields.value("cause"))
+            case "slot-taken": .slotTaken
+            case "slot-given": .slotGiven
+            case "book-added": .bookAdded(ordinal: try fields.count("ordinal"), book: try fields.book())
+            case "book-repeated": .bookRepeated(ordinal: try fields.count("ordinal"))
+            case "completed": .completed(took: try fields.time("took_ns"))
+            case "refused":
+                .refused(code: try fields.requiredText("code"), cause: try RefusalCause(from: &fields))
+            case "request-sent":
+                .requestSent(
+                    try fields.operation(), attempt: try fields.attempt(), job: try fields.text("job"),
+                    lastEventID: try fields.text("last_event_id"))
+            case "replied":
+                .replied(
+                    try fields.operation(), attempt: try fields.attempt(), status: try fields.count("status"),
+                    took: try fields.time("took_ns"))
+            case "request-failed":
+                .requestFailed(
+                    try fields.operation(), attempt: try fields.attempt(), try fields.value("failure"),
+                    took: try fields.time("took_ns"))
+            case "bad-answer":
+                .badAnswer(try fields.operation(), attempt: try fields.attempt(), try fields.value("problem"))
+            case "found": .found(try ContractFinding(from: &fields))
+            case "upload-accepted":
+                .uploadAccepted(
+                    job: try fields.job(), took: try fields.time("took_ns"),
+                    service: try fields.time("service_ns"))
+            case "rate-limited":
+                .rateLimited(try fields.operation(), retryAfter: try fields.time("retry_after_ns"))
+            case "results-decoded":
+                .resultsDecoded(
+                    job: try fields.job(), books: try fields.count("books"), took: try fields.time("took_ns"))
+            case "results-given-up": .resultsGivenUp(job: try fields.job())
+            case "cleanup-answered":
+                .cleanupAnswered(
+                    job: try fields.job(), status: try fields.count("status"),
+                    took: try fields.time("took_ns"))
+            case "job-abandoned":
+                .jobAbandoned(job: try fields.job(), cause: try fields.requiredText("cause"))
+            case "stream-opened":
+                .streamOpened(
+                    job: try fields.job(), attempt: try fields.attempt(), after: try fields.text("after"),
+                    took: try fields.time("took_ns"))
+            case "first-event": .firstEvent(job: try fields.job(), took: try fields.time("took_ns"))
+            case "event-applied":
+                .eventApplied(
+                    job: try fields.job(), id: try fields.text("id"), kind: try fields.value("kind"),
+                    latency: try fields.optionalTime("latency_ns"), replayed: try fields.isTrue("replayed"))
+            case "event-ignored":
+                .eventIgnored(
+                    job: try fields.job(), id: try fields.text("id"), name: try fields.requiredText("name"),
+                    malformed: try fields.isTrue("malformed"))
+            case "ping": .ping(id: try fields.text("id"), gap: try fields.optionalTime("gap_ns"))
+            case "terminal-applied":
+                .terminalApplied(
+                    job: try fields.job(), kind: try fields.value("kind"),
+                    inline: try fields.requiredText("inline"))
+            case "stream-lost":
+                .streamLost(
+                    job: try fields.job(), attempt: try fields.attempt(), try fields.value("cause"),
+                    silence: try fields.optionalTime("silence_ns"))
+            case "reconnected":
+                .reconnected(
+                    job: try fields.job(), try fields.value("cause"), attempts: try fields.count("attempts"),
+                    resumed: try fields.isTrue("resumed"), took: try fields.time("took_ns"))
+            case "reconnect-given-up":
+                .reconnectGivenUp(
+                    job: try fields.job(), try fields.value("cause"), attempts: try fields.count("attempts"))
+            case "reconnect-superseded":
+                .reconnectSuperseded(
+                    job: try fields.job(), try fields.value("cause"), attempts: try fields.count("attempts"))
+            default: throw MalformedObservation()
+            }
+    }
+}
+
+extension RefusalCause {
+    fileprivate func write(to fields: inout some FieldWriter & ~Copyable) {
+        fields.name("cause", self.name)
+        switch self {
+        case .answer(let operation, let attempt, let status, let isRetryable):
+            fields.exchange(operation, attempt)
+            fields.number("status", status)
+            fields.flag("retryable", isRetryable)
+        case .event(let job, let isRetryable):
+            fields.job(job)
+            fields.flag("retryable", isRetryable)
+        case .photo, .storage, .queue: break
+        }
+    }
+
+    /// Is nil in the log of an older version.
+    fileprivate init?(from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
+        guard let name = try fields.name("cause") else { return nil }
+        self =
+            switch name {
+            case "answer":
+                .answer(
+                    try fields.operation(), attempt: try fields.attempt(), status: try fields.count("status"),
+                    retryable: try fields.flag("retryable"))
+            case "event": .event(job: try fields.job(), retryable: try fields.flag("retryable"))
+            case "photo": .photo
+            case "storage": .storage
+            case "queue": .queue
+            default: throw MalformedObservation()
+            }
+    }
+}
+
+extension ContractFinding {
+    fileprivate func write(to fields: inout some FieldWriter & ~Copyable) {
+        fields.name("operation", self.operation.name)
+        fields.text("part", self.part)
+        fields.text("path", self.path)
+        fields.text("expected", self.expected)
+        fields.text("seen", self.seen)
+        fields.text("excerpt", self.excerpt)
+        fields.flag("decisive", self.isDecisive)
+        fields.number("count", self.count)
+    }
+
+    fileprivate init(from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
+        self.init(
+            operation: try fields.operation(), part: try fields.requiredText("part"),
+            path: try fields.requiredText("path"), expected: try fields.requiredText("expected"),
+            seen: try fields.requiredText("seen"), excerpt: try fields.text("excerpt"),
+            isDecisive: try fields.isTrue("decisive"), count: try fields.count("count"))
+        guard self.count > 0 else { throw MalformedObservation() }
+    }
+}

@@ -1,0 +1,186 @@
+/// What bytes are written to, one after the other.
+public protocol ByteSink: ~Copyable {
+    mutating func append(_ byte: UInt8)
+    /// Appends the least bytes of a word, up to eight, the least first.
+    mutating func append(word: UInt64, count: Int)
+}
+
+extension [UInt8]: ByteSink {
+    /// Appends the least bytes of a word, up to eight, the least first.
+    @inlinable public mutating func append(word: UInt64, count: Int) {
+        for offset in 0..<count { self.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * offset))) }
+    }
+}
+
+/// Bytes in the making, in room of their own that grows. To append costs hardly more than the bytes, where an array asks each
+/// time who else may hold it: what is written thousands of times a second is written here, and made an array of its exact
+/// length at the end.
+@safe public struct ByteBuilder: ~Copyable, ByteSink {
+    @usableFromInline var room: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var used = 0
+    /// The room is somebody else's, who takes it back.
+    @usableFromInline var isLent = false
+
+    /// How many bytes there are.
+    @inlinable public var count: Int { self.used }
+
+    /// Without a byte.
+    @inlinable public init(reserving capacity: Int) {
+        unsafe self.room = .allocate(capacity: max(capacity, 16))
+        self.capacity = max(capacity, 16)
+    }
+
+    @inlinable init(lent room: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(room.count > 0, "a draft needs room")
+        unsafe self.room = room.baseAddress.unsafelyUnwrapped
+        self.capacity = room.count
+        self.isLent = true
+    }
+
+    deinit { if !self.isLent { unsafe self.room.deallocate() } }
+
+    /// What `write` writes. It is made on the stack as long as it is short: `write` must leave the draft that it is given where it
+    /// is, or put it back.
+    @inlinable public static func bytes(_ write: (inout ByteBuilder) -> Void) -> [UInt8] {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
+            var draft = unsafe ByteBuilder(lent: room)
+            write(&draft)
+            return draft.bytes
+        }
+    }
+
+    /// The same as text; what is no UTF-8 is repaired.
+    @inlinable public static func text(_ write: (inout ByteBuilder) -> Void) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
+            var draft = unsafe ByteBuilder(lent: room)
+            write(&draft)
+            return draft.text
+        }
+    }
+
+    /// As much as always has room on a stack.
+    @usableFromInline static var shortMax: Int { @inlinable get { 1_024 } }
+
+    /// All of them.
+    @inlinable public var bytes: [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: self.room, count: self.used))
+    }
+
+    /// Appends all of them to others.
+    @inlinable public func copy(to others: inout [UInt8]) {
+        unsafe others.append(contentsOf: UnsafeBufferPointer(start: self.room, count: self.used))
+    }
+
+    /// The same as text; what is no UTF-8 is repaired.
+    @inlinable public var text: String {
+        unsafe String(decoding: UnsafeBufferPointer(start: self.room, count: self.used), as: UTF8.self)
+    }
+
+    // MARK: Writing
+
+    /// Appends one byte.
+    @inlinable public mutating func append(_ byte: UInt8) {
+        if self.used == self.capacity { self.grow(by: 1) }
+        unsafe self.room[self.used] = byte
+        self.used += 1
+    }
+
+    /// Appends the least bytes of a word, up to eight, the least first.
+    @inlinable public mutating func append(word: UInt64, count: Int) {
+        precondition((0...8).contains(count), "more bytes than a word has")
+        if self.capacity - self.used < 8 { self.grow(by: 8) }
+        unsafe UnsafeMutableRawPointer(self.room + self.used).storeBytes(
+            of: word.littleEndian, as: UInt64.self)
+        self.used += count
+    }
+
+    /// Appends what the program itself says.
+    @inlinable public mutating func append(literal text: StaticString) {
+        precondition(text.hasPointerRepresentation, "a literal of one scalar is a byte")
+        unsafe self.append(text.utf8Start, text.utf8CodeUnitCount)
+    }
+
+    /// Appends the text's UTF-8.
+    @inlinable public mutating func append(text: String) {
+        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+        if isDone == nil { for byte in text.utf8 { self.append(byte) } }
+    }
+
+    /// Appends them all.
+    @inlinable public mutating func append(contentsOf bytes: borrowing [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+    }
+
+    /// Appends them all.
+    @inlinable public mutating func append(contentsOf bytes: ArraySlice<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+    }
+
+    /// Appends what the other holds.
+    @inlinable public mutating func append(contentsOf other: borrowing ByteBuilder) {
+        unsafe self.append(UnsafePointer(other.room), other.used)
+    }
+
+    /// Takes everything behind the first `count` away.
+    @inlinable public mutating func shorten(to count: Int) {
+        precondition((0...self.used).contains(count), "shortened to more than there is")
+        self.used = count
+    }
+
+    /// The offset of the first byte at or behind `start` that `marks` marks.
+    @inlinable public func offset(from start: Int, _ marks: (SWARWord) -> UInt64) -> Int? {
+        unsafe Memory.offset(
+            in: UnsafeRawBufferPointer(start: self.room, count: self.used), from: start, marks)
+    }
+
+    @inlinable mutating func append(_ start: UnsafePointer<UInt8>, _ count: Int) {
+        if count > self.capacity - self.used { self.grow(by: count) }
+        let from = unsafe UnsafeRawPointer(start)
+        let to = unsafe UnsafeMutableRawPointer(self.room + self.used)
+        self.used += count
+        // Most pieces are short: two words, or halves of them, that overlap cost less than the call of a copy.
+        if count > 16 {
+            unsafe to.copyMemory(from: from, byteCount: count)
+        } else if count >= 8 {
+            let (head, tail) = unsafe (
+                from.loadUnaligned(as: UInt64.self),
+                from.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+            )
+            unsafe to.storeBytes(of: head, as: UInt64.self)
+            unsafe to.storeBytes(of: tail, toByteOffset: count - 8, as: UInt64.self)
+        } else if count >= 4 {
+            let (head, tail) = unsafe (
+                from.loadUnaligned(as: UInt32.self),
+                from.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            )
+            unsafe to.storeBytes(of: head, as: UInt32.self)
+            unsafe to.storeBytes(of: tail, toByteOffset: count - 4, as: UInt32.self)
+        } else {
+            for offset in 0..<count {
+                unsafe to.storeBytes(
+                    of: from.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset,
+                    as: UInt8.self)
+            }
+        }
+    }
+
+    @usableFromInline mutating func grow(by count: Int) {
+        let capacity = max(2 * self.capacity, self.used + count)
+        let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        unsafe room.update(from: self.room, count: self.used)
+        if !self.isLent { unsafe self.room.deallocate() }
+        self.isLent = false
+        unsafe self.room = room
+        self.capacity = capacity
+    }
+}

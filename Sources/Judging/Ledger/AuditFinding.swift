@@ -1,0 +1,82 @@
+package import SimBase
+package import Talaria
+
+/// What only the virtual world can see of itself: that something in it did not keep to its bounds. Made in numbers where it
+/// is found; `SimulationInvariants` describes it.
+package struct AuditFinding: Hashable, Sendable {
+    package enum What: Hashable, Sendable {
+        /// Bytes that nobody can account for.
+        case leak(LinkLeg, LeakedBytes)
+        /// More of something than its limit allows.
+        case overLimit(Bound)
+        /// A request that shows a token of something else.
+        case strayToken(Operation)
+        /// A stream was asked for while no record named its job.
+        case unrecordedJob
+        /// The first answer on a new connection came sooner than its link lets anything come.
+        case tooSoon(Operation, took: Interval, least: Interval)
+    }
+
+    /// Nil where it is about no one phone.
+    package var device: DeviceNumber?
+    package var scan: ScanNumber
+    package var at: Instant
+    package var what: What
+
+    package init(device: DeviceNumber?, scan: ScanNumber, at: Instant, what: What) {
+        self.device = device
+        self.scan = scan
+        self.at = at
+        self.what = what
+    }
+
+    var invariant: Invariant {
+        switch self.what {
+        case .leak: .linkConserves
+        case .overLimit: .memoryBounded
+        case .strayToken: .authNoLeak
+        case .unrecordedJob: .jobOrphansBounded
+        case .tooSoon: .timeSane
+        }
+    }
+
+    var text: String {
+        switch self.what {
+        case .overLimit(let bound): "\(bound.count) of them, and \(bound.name) is \(bound.max)"
+        case .strayToken(let operation): "\(operation.name) with a token that is not its job's"
+        case .unrecordedJob: "its stream was asked for before the storage had its job"
+        case .tooSoon(let operation, let took, let least):
+            "\(operation.name) on a new connection was answered within \(took.nanoseconds / 1_000) us; its link takes \(least.nanoseconds / 1_000) us at least"
+        case .leak(let leg, let bytes):
+            "\(leg.rawValue): \(bytes.sent) bytes sent, \(bytes.delivered) delivered, \(bytes.destroyed) destroyed, \(bytes.underway) in flight"
+        }
+    }
+}
+
+/// A part of the way between a phone and the server.
+package enum LinkLeg: String, Hashable, Sendable {
+    case phoneToLink = "from the phone to its link"
+    /// What one side handed over is what the other side took.
+    case intoLink = "into the link"
+    case linkUp = "up the link"
+    case linkDown = "down the link"
+    case outOfLink = "out of the link"
+    case linkToPhone = "from the link to the phone"
+    /// All wires together, against what waits in the world.
+    case everywhere = "all wires"
+}
+
+/// What there is of the bytes of one direction.
+package struct LeakedBytes: Hashable, Sendable {
+    package var sent: Int
+    package var delivered: Int
+    package var destroyed: Int
+    package var underway: Int
+
+    package init(sent: Int, delivered: Int, destroyed: Int, underway: Int) {
+        self.sent = sent
+        self.delivered = delivered
+        self.destroyed = destroyed
+        self.underway = underway
+    }
+}

@@ -1,0 +1,321 @@
+import Observations
+import SimBase
+import Talaria
+
+// Jobs as they were made, and as the backend serves them.
+
+/// A job of the simulated backend, from its 202 until it is gone.
+struct HarnessJob: Sendable {
+    let id: String
+    let scan: ScanNumber
+    let books: Int
+    let acceptedAt: Instant
+    var finishedAt: Instant?
+    var kind: EventKind?
+    var isRevoked = false
+    var isCanceled = false
+    var isDegraded = false
+    /// Its log may have gaps when it is replayed.
+    var isForgetful = false
+    /// It may not complete before.
+    var slowUntil: Instant?
+
+    // Its streams.
+    var streams = 0
+    /// Of the stream that was opened last.
+    var attempt: UInt32 = 0
+    /// The position that is due next on its one stream; nil where that is not known.
+    var next: Int?
+    var isReplaying = false
+    var lastID: Int64 = .min
+    var mutedAttempt: UInt32?
+    /// When the latest events were first written, by the times in their ids.
+    var written: [(milliseconds: Int64, at: Instant)] = []
+    var pingDue: (attempt: UInt32, at: Instant)?
+
+    init(id: String, scan: ScanNumber, books: Int, acceptedAt: Instant) {
+        self.id = id
+        self.scan = scan
+        self.books = books
+        self.acceptedAt = acceptedAt
+    }
+
+    func isTokenOver(at moment: Instant, _ server: SimulatedServer) -> Bool {
+        self.isRevoked || moment >= self.acceptedAt + server.tokenLifetime
+    }
+
+    func hasResults(at moment: Instant, _ server: SimulatedServer) -> Bool {
+        guard self.kind == .completed, let finishedAt = self.finishedAt else { return false }
+        return moment < finishedAt + server.resultsLifetime
+    }
+}
+
+extension HarnessChecks {
+    mutating func backend(
+        _ payload: BackendObservation, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        switch payload {
+        case .requested(let operation, let attempt, _):
+            self.requested(operation, attempt, device, scan, phoneIndex)
+        case .answered(let operation, let attempt, let status):
+            self.answered(operation, attempt, status, device, scan, phoneIndex)
+        case .problem(.upload, let attempt, status: 429, _, _, let retryAfter?):
+            if self.hasQuotas {
+                self.uploadLimited(device, scan, attempt: attempt, retryAfter: retryAfter, phoneIndex)
+            }
+        case .streamEnded(let job, let attempt, let byPeer):
+            self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, device, scan, phoneIndex)
+        case .connected, .problem, .failed: break
+        case .accepted, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
+            .resultsServed, .cleaned, .canceled, .expired, .vanished:
+            // A foreign backend's jobs are its own.
+            if let server = self.server { self.ofJob(payload, device, scan, phoneIndex, server) }
+        }
+    }
+
+    private mutating func ofJob(
+        _ payload: BackendObservation, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int,
+        _ server: SimulatedServer
+    ) {
+        switch payload {
+        case .accepted(let job, let books):
+            self.jobsAlive += 1
+            self.phones[phoneIndex].jobs.append(
+                HarnessJob(id: job, scan: scan, books: books, acceptedAt: self.now))
+        case .streamOpened(let job, let attempt, let after):
+            self.streamOpened(job: job, attempt, after: after, phoneIndex)
+            if after == nil { self.note(.startedOver, device, scan, attempt: attempt) }
+        case .eventWritten(let job, let id, let position, let kind, let replayed):
+            self.eventWritten(
+                job: job, id: id, position, kind, isReplayed: replayed, device, scan, phoneIndex)
+        case .pingWritten(let job): self.pingWritten(job: job, device, scan, phoneIndex)
+        case .finished(let job, let kind, let books):
+            self.finished(job: job, kind, books: books, device, scan, phoneIndex)
+        case .tokenRevoked(let job):
+            if let index = self.jobIndex(job, phoneIndex) {
+                self.phones[phoneIndex].jobs[index].isRevoked = true
+            }
+            self.note(.tokenRevoked, device, scan, needsFault: true)
+        case .resultsServed(let job, let books):
+            guard let index = self.jobIndex(job, phoneIndex) else {
+                return self.error("results of a job that is not there were served", device, scan)
+            }
+            let job = self.phones[phoneIndex].jobs[index]
+            if !job.hasResults(at: self.now, server) {
+                self.error("results that a job does not have were served", device, scan)
+            }
+            if job.books != books {
+                self.error("\(books) books were served of a job with \(job.books)", device, scan)
+            }
+        case .cleaned(let job, let effective):
+            self.cleaned(job: job, isEffective: effective, device, scan, phoneIndex, server)
+        case .canceled(let job):
+            if let index = self.jobIndex(job, phoneIndex) {
+                self.phones[phoneIndex].jobs[index].isCanceled = true
+            }
+        case .expired(let job):
+            guard let job = self.remove(job, phoneIndex) else {
+                return self.error("a job that is not there expired", device, scan)
+            }
+            let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
+            if isUsed, !job.isRevoked { self.error("a job expired before its time", device, scan) }
+        case .vanished(let job):
+            _ = self.remove(job, phoneIndex)
+            self.note(.vanished, device, scan, needsFault: true)
+        case .connected, .requested, .answered, .problem, .failed, .streamEnded: break
+        }
+    }
+
+    private func jobIndex(_ id: String, _ phoneIndex: Int) -> Int? {
+        self.phones[phoneIndex].jobs.lastIndex { $0.id == id }
+    }
+
+    private mutating func remove(_ id: String, _ phoneIndex: Int) -> HarnessJob? {
+        guard let index = self.jobIndex(id, phoneIndex) else { return nil }
+        self.jobsAlive -= 1
+        return self.phones[phoneIndex].jobs.remove(at: index)
+    }
+
+    private mutating func error(
+        _ text: @autoclosure () -> String, _ device: DeviceNumber, _ scan: ScanNumber
+    ) {
+        self.errors.add(text(), device: device, scan: scan, at: self.now)
+    }
+
+    // MARK: Ends
+
+    private mutating func finished(
+        job id: String, _ kind: EventKind, books: Int, _ device: DeviceNumber, _ scan: ScanNumber,
+        _ phoneIndex: Int
+    ) {
+        guard let index = self.jobIndex(id, phoneIndex) else {
+            return self.error("a job that is not there ended", device, scan)
+        }
+        let job = self.phones[phoneIndex].jobs[index]
+        self.phones[phoneIndex].jobs[index].finishedAt = self.now
+        self.phones[phoneIndex].jobs[index].kind = kind
+        if job.finishedAt != nil { self.error("a job ended twice", device, scan) }
+        guard kind == .completed else {
+            self.note(.jobFailed, device, scan, needsFault: !job.isCanceled)
+            return
+        }
+        if job.books != books {
+            self.error("a job with \(job.books) books ended with \(books)", device, scan)
+        }
+        let early = job.slowUntil.map { $0 - self.now } ?? .zero
+        if early > .zero {
+            self.error("a fault made a job slow, and it ended \(early.nanoseconds) ns early", device, scan)
+        }
+    }
+
+    private mutating func cleaned(
+        job id: String, isEffective: Bool, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int,
+        _ server: SimulatedServer
+    ) {
+        let job = self.remove(id, phoneIndex)
+        if isEffective, job == nil { self.error("a job that is not there was deleted", device, scan) }
+        if !isEffective, job != nil { self.error("a DELETE spared a job that is there", device, scan) }
+        if let job, job.isTokenOver(at: self.now, server) {
+            self.error("a job was deleted with a token that is good no more", device, scan)
+        }
+    }
+
+    // MARK: Streams
+
+    private mutating func streamOpened(job id: String, _ attempt: UInt32, after: Int?, _ phoneIndex: Int) {
+        guard let index = self.jobIndex(id, phoneIndex) else { return }
+        self.phones[phoneIndex].jobs[index].streams += 1
+        self.phones[phoneIndex].jobs[index].attempt = attempt
+        self.phones[phoneIndex].jobs[index].next = after.map { $0 + 1 }
+        self.phones[phoneIndex].jobs[index].isReplaying = true
+        self.phones[phoneIndex].jobs[index].lastID = .min
+    }
+
+    /// Positions follow one another, ids grow. With several streams open it is not known to which an event was written.
+    private mutating func eventWritten(
+        job id: String, id eventID: String, _ position: Int, _ kind: EventKind, isReplayed: Bool,
+        _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        guard let index = self.jobIndex(id, phoneIndex) else {
+            return self.error("an event of a job that is not there was written", device, scan)
+        }
+        if kind == .enrichmentDegraded {
+            self.note(
+                .degraded, device, scan, needsFault: !self.phones[phoneIndex].jobs[index].isDegraded)
+        }
+        if kind.isTerminal { self.note(.terminalWritten, device, scan) }
+        if !isReplayed, kind != .progress || self.watches(device) {
+            if self.phones[phoneIndex].jobs[index].written.count == Self.writtenKept {
+                self.phones[phoneIndex].jobs[index].written.removeFirst()
+            }
+            self.phones[phoneIndex].jobs[index].written.append((Self.milliseconds(eventID), self.now))
+        }
+        guard self.watches(device) else { return }
+        guard self.phones[phoneIndex].jobs[index].streams == 1 else {
+            self.phones[phoneIndex].jobs[index].next = nil
+            self.phones[phoneIndex].jobs[index].lastID = .min
+            return
+        }
+        let job = self.phones[phoneIndex].jobs[index]
+        // A replay may begin anywhere behind the index it resumes from: what is older than the buffer is gone.
+        let isFirst = job.isReplaying && isReplayed
+        if let next = job.next, position != next, !job.isForgetful, !(isFirst && position > next),
+            !(isReplayed && kind.isTerminal)
+        {
+            self.error("event \(position) of a job was written where event \(next) was due", device, scan)
+        }
+        let milliseconds = Self.milliseconds(eventID)
+        if milliseconds <= job.lastID {
+            self.error("an event id does not grow", device, scan)
+        }
+        self.phones[phoneIndex].jobs[index].next = position + 1
+        self.phones[phoneIndex].jobs[index].isReplaying = false
+        self.phones[phoneIndex].jobs[index].lastID = milliseconds
+    }
+
+    /// How many of the latest events of a job are remembered.
+    static let writtenKept = 4
+    /// By how much the stamp of an event may differ from the moment at which it was first written.
+    static let writingTime = Interval.milliseconds(250)
+
+    /// A replay says when its event was new.
+    mutating func replayed(
+        job id: String, id eventID: String, after latency: Interval, _ device: DeviceNumber,
+        _ scan: ScanNumber,
+        _ phoneIndex: Int
+    ) {
+        guard self.server != nil, let index = self.jobIndex(id, phoneIndex) else { return }
+        let milliseconds = Self.milliseconds(eventID)
+        guard
+            let written = self.phones[phoneIndex].jobs[index].written.last(where: {
+                $0.milliseconds == milliseconds
+            })
+        else { return }
+        let due = self.now - written.at
+        guard latency + Self.writingTime < due || due + Self.writingTime < latency else { return }
+        self.error(
+            "a replayed event was \(latency.wholeMilliseconds) ms old by its stamp, and \(due.wholeMilliseconds) ms by its first writing",
+            device, scan)
+    }
+
+    /// What an id begins with.
+    static func milliseconds(_ id: String) -> Int64 {
+        var number: Int64 = 0
+        for digit in id.utf8 {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { break }
+            number = number &* 10 &+ Int64(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    private mutating func pingWritten(
+        job id: String, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        guard let index = self.jobIndex(id, phoneIndex) else { return }
+        guard self.phones[phoneIndex].jobs[index].streams == 1 else {
+            for exchange in self.phones[phoneIndex].exchanges.indices
+            where self.phones[phoneIndex].exchanges[exchange].job == id {
+                self.phones[phoneIndex].exchanges[exchange].pingsWritten = nil
+            }
+            return
+        }
+        let attempt = self.phones[phoneIndex].jobs[index].attempt
+        if let exchange = self.exchangeIndex(.stream, scan, attempt, phoneIndex) {
+            self.phones[phoneIndex].exchanges[exchange].pingsWritten? += 1
+        }
+        if self.phones[phoneIndex].jobs[index].mutedAttempt == attempt {
+            self.error("a ping was written to a stream that a fault had made silent", device, scan)
+        }
+        if let due = self.phones[phoneIndex].jobs[index].pingDue, due.attempt == attempt {
+            self.phones[phoneIndex].jobs[index].pingDue = nil
+            if self.now < due.at { self.error("a ping that a fault had made late was in time", device, scan) }
+        }
+    }
+
+    /// A fault has changed how a job goes on.
+    mutating func change(_ id: String, by effect: FaultEffect, attempt: UInt32, _ phoneIndex: Int) {
+        guard let index = self.jobIndex(id, phoneIndex) else { return }
+        switch effect {
+        case .slowed(let by):
+            let until = self.now + by
+            let known = self.phones[phoneIndex].jobs[index].slowUntil ?? until
+            self.phones[phoneIndex].jobs[index].slowUntil = max(known, until)
+        case .noPings: self.phones[phoneIndex].jobs[index].mutedAttempt = attempt
+        case .latePings(let by): self.phones[phoneIndex].jobs[index].pingDue = (attempt, self.now + by)
+        case .eventsForgotten: self.phones[phoneIndex].jobs[index].isForgetful = true
+        case .limit, .status, .tokenRevoked, .jobGone, .jobFailed, .degraded, .booksStripped,
+            .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart,
+            .cut, .delayed, .refused, .ofPhone, .unobserved:
+            break
+        }
+    }
+
+    mutating func degradedApplied(
+        job id: String, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        guard self.server != nil, let index = self.jobIndex(id, phoneIndex),
+            !self.phones[phoneIndex].jobs[index].isDegraded
+        else { return }
+        self.error("a book was degraded by no fault", device, scan)
+    }
+}

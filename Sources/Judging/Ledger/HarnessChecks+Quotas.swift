@@ -1,0 +1,204 @@
+import SimBase
+import Talaria
+
+// Admissions, recounted by the rule of the limit: an upload is admitted if fewer than the quota were admitted in the window
+// that ends with it, and a refused one counts for nothing.
+
+/// The uploads of one phone that count against quotas.
+struct QuotaAccount: Sendable {
+    struct Upload: Sendable {
+        let scan: ScanNumber
+        let attempt: UInt32
+        /// The `rate-limit` faults that it meets, a bit for each index in the list.
+        var faults: UInt64
+        var status = 0
+        var retryAfter: Interval?
+        /// The fault that refused it.
+        var refusedBy: Int?
+    }
+
+    struct Admission: Sendable {
+        /// Nil for the backend's own.
+        let fault: Int?
+        let at: Instant
+        /// Otherwise it may have been refused before it was counted.
+        let isCertain: Bool
+    }
+
+    /// An upload whose faults were decided comes soon, or never.
+    static let decidedMax = 8
+
+    var decided: [Upload] = []
+    var admissions: [Admission] = []
+    private var scanMax = ScanNumber.none
+    /// Scans up to this one are those of an app that was removed, whose device id was another.
+    private var forgotten = ScanNumber.none
+
+    var remembered: Int { self.decided.count + self.admissions.count }
+
+    mutating func sent(_ scan: ScanNumber) { self.scanMax = max(self.scanMax, scan) }
+
+    func counts(_ scan: ScanNumber) -> Bool { self.forgotten < scan }
+
+    /// The app was installed anew, with a device id that has not been counted.
+    mutating func forget() {
+        self.decided = []
+        self.admissions = []
+        self.forgotten = self.scanMax
+    }
+}
+
+extension HarnessChecks {
+    /// A fault meets an upload whose head has been read.
+    mutating func decided(
+        _ fault: Int, _ scan: ScanNumber, attempt: UInt32, at moment: Instant, _ phoneIndex: Int
+    ) {
+        guard fault < Self.lastFaultBit, self.settings.faults.indices.contains(fault),
+            case .limit(_, _, isRecounted: true, let from, let to) = self.settings.faults[fault],
+            from <= moment, moment < to
+        else { return }
+        let bit: UInt64 = 1 << UInt64(fault)
+        // Faults are observed behind the backend: the upload may have come at this instant.
+        if let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt }) {
+            self.uploads[index].upload.faults |= bit
+            return
+        }
+        let known = self.phones[phoneIndex].quotas.decided.firstIndex {
+            $0.scan == scan && $0.attempt == attempt
+        }
+        if let known {
+            self.phones[phoneIndex].quotas.decided[known].faults |= bit
+            return
+        }
+        if self.phones[phoneIndex].quotas.decided.count >= QuotaAccount.decidedMax {
+            self.phones[phoneIndex].quotas.decided.removeFirst()
+        }
+        self.phones[phoneIndex].quotas.decided.append(.init(scan: scan, attempt: attempt, faults: bit))
+    }
+
+    /// An upload comes: its limits are asked at once.
+    mutating func uploadRequested(
+        _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32, _ phoneIndex: Int
+    ) {
+        let known = self.phones[phoneIndex].quotas.decided.firstIndex {
+            $0.scan == scan && $0.attempt == attempt
+        }
+        var upload = QuotaAccount.Upload(scan: scan, attempt: attempt, faults: 0)
+        if let known { upload = self.phones[phoneIndex].quotas.decided.remove(at: known) }
+        self.uploads.append(AskedUpload(phoneIndex: phoneIndex, device: device, upload: upload))
+    }
+
+    private func uploadIndex(_ phoneIndex: Int, where fits: (QuotaAccount.Upload) -> Bool) -> Int? {
+        self.uploads.lastIndex { $0.phoneIndex == phoneIndex && fits($0.upload) }
+    }
+
+    mutating func uploadAnswered(_ scan: ScanNumber, attempt: UInt32, _ status: Int, _ phoneIndex: Int) {
+        guard let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt })
+        else {
+            return  // It was admitted before.
+        }
+        self.uploads[index].upload.status = status
+    }
+
+    mutating func uploadLimited(
+        _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32, retryAfter: Interval, _ phoneIndex: Int
+    ) {
+        guard let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt })
+        else {
+            return self.errors.add(
+                "an upload that did not come was limited", device: device, scan: scan, at: self.now)
+        }
+        self.uploads[index].upload.retryAfter = retryAfter
+    }
+
+    /// A fault has refused an upload.
+    mutating func limitFired(_ fault: Int, _ scan: ScanNumber, attempt: UInt32, _ phoneIndex: Int) {
+        guard let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt })
+        else {
+            return
+        }
+        self.uploads[index].upload.refusedBy = fault
+    }
+
+    /// All that happened to an upload when it was asked for is known.
+    mutating func judge(_ upload: QuotaAccount.Upload, _ device: DeviceNumber, _ phoneIndex: Int) {
+        guard self.phones[phoneIndex].quotas.counts(upload.scan) else { return }
+        if upload.status == 429, upload.refusedBy == nil, upload.retryAfter == nil {
+            self.errors.add(
+                "an upload was answered with 429, and nothing had limited it", device: device,
+                scan: upload.scan, at: self.now)
+        }
+        // 400 may have come before its limits were asked.
+        let isCertain = upload.status != 400
+        let refusedBy = upload.refusedBy ?? .max
+        for fault in self.settings.faults.indices where fault <= refusedBy {
+            guard
+                case .limit(let quota, let retryAfter, isRecounted: true, _, _) = self.settings.faults[fault],
+                fault < Self.lastFaultBit
+            else { continue }
+            if fault == refusedBy {
+                self.limited(
+                    upload, by: fault, quota, told: retryAfter, device, phoneIndex)
+            } else if upload.faults & (1 << UInt64(fault)) != 0 {
+                self.admitted(upload, by: fault, quota, isCertain: isCertain, device, phoneIndex)
+            }
+        }
+        guard upload.refusedBy == nil else { return }
+        guard let quota = self.server?.quota else {
+            if upload.retryAfter != nil {
+                self.errors.add(
+                    "an upload was limited, and there is no limit", device: device, scan: upload.scan,
+                    at: self.now)
+            }
+            return
+        }
+        if upload.retryAfter != nil {
+            self.limited(upload, by: nil, quota, told: nil, device, phoneIndex)
+        } else if upload.status != 429 {
+            self.admitted(upload, by: nil, quota, isCertain: isCertain, device, phoneIndex)
+        }
+    }
+
+    private mutating func admitted(
+        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, isCertain: Bool,
+        _ device: DeviceNumber, _ phoneIndex: Int
+    ) {
+        self.forget(fault, quota, phoneIndex)
+        self.phones[phoneIndex].quotas.admissions.append(
+            .init(fault: fault, at: self.now, isCertain: isCertain))
+        let count = self.phones[phoneIndex].quotas.admissions.count { $0.fault == fault && $0.isCertain }
+        guard count > quota.requests else { return }
+        self.errors.add(
+            "\(count) uploads were admitted within a window for \(quota.requests)", device: device,
+            scan: upload.scan, at: self.now)
+    }
+
+    private mutating func limited(
+        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, told: Interval?,
+        _ device: DeviceNumber, _ phoneIndex: Int
+    ) {
+        self.forget(fault, quota, phoneIndex)
+        let counted = self.phones[phoneIndex].quotas.admissions.filter { $0.fault == fault }
+        guard counted.count >= quota.requests else {
+            self.errors.add(
+                "an upload was limited after \(counted.count) admissions of \(quota.requests)",
+                device: device,
+                scan: upload.scan, at: self.now)
+            return
+        }
+        guard let retryAfter = upload.retryAfter, counted.allSatisfy(\.isCertain) else { return }
+        let due = told ?? counted.first.map { $0.at + quota.window - self.now } ?? quota.window
+        guard retryAfter != due else { return }
+        self.errors.add(
+            "a limit told to wait \(retryAfter.nanoseconds) ns where \(due.nanoseconds) ns were left",
+            device: device, scan: upload.scan, at: self.now)
+    }
+
+    /// What has left the window counts no more.
+    private mutating func forget(_ fault: Int?, _ quota: AdmissionQuota, _ phoneIndex: Int) {
+        let now = self.now
+        self.phones[phoneIndex].quotas.admissions.removeAll {
+            $0.fault == fault && $0.at + quota.window <= now
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Metrics
+package import SimBase
+import Talaria
+
+// Whom faults may hit, how often and when: what the scenario says of each, whatever the fault layer decides.
+
+/// What a scenario says of one fault, beside what it does.
+package struct FaultRule: Hashable, Sendable {
+    /// The index of the one group that it may hit; nil where it may hit others.
+    package var group: Int?
+    /// The share of the phones, in millionths, that it may hit; nil where it may hit all.
+    package var share: Int?
+    /// How often it may fire for one scan; nil without a limit.
+    package var firingsMax: Int?
+    /// When it wakes up.
+    package var from: Instant
+    /// For a cut of a stream: no more new events than these come through; nil where the index of the cut is not told by events.
+    package var eventsMax: Int?
+
+    package init(
+        group: Int? = nil, share: Int? = nil, firingsMax: Int? = nil, from: Instant = .zero,
+        eventsMax: Int? = nil
+    ) {
+        self.group = group
+        self.share = share
+        self.firingsMax = firingsMax
+        self.from = from
+        self.eventsMax = eventsMax
+    }
+}
+
+extension HarnessChecks {
+    /// How often a fault has fired for a scan.
+    struct Firings: Sendable {
+        let fault: Int
+        let scan: ScanNumber
+        var count: Int
+        /// The last time. What is written to several streams of a job at once counts once.
+        var at: Instant
+    }
+
+    /// How many of the latest scans and faults are remembered for each phone.
+    static let firingsKept = 64
+
+    func rule(of fault: Int) -> FaultRule? {
+        fault < self.settings.rules.count ? self.settings.rules[fault] : nil
+    }
+
+    /// A fault has fired for a scan of a phone.
+    mutating func holdToRule(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int) {
+        self.holdToScope(fault, device, scan, phoneIndex)
+        guard let most = self.rule(of: fault)?.firingsMax else { return }
+        guard
+            let index = self.phones[phoneIndex].firings.firstIndex(where: {
+                $0.fault == fault && $0.scan == scan
+            })
+        else {
+            if self.phones[phoneIndex].firings.count == Self.firingsKept {
+                self.phones[phoneIndex].firings.removeFirst()
+            }
+            self.phones[phoneIndex].firings.append(Firings(fault: fault, scan: scan, count: 1, at: self.now))
+            return
+        }
+        guard self.phones[phoneIndex].firings[index].at < self.now else { return }
+        self.phones[phoneIndex].firings[index].at = self.now
+        self.phones[phoneIndex].firings[index].count += 1
+        guard self.phones[phoneIndex].firings[index].count == most + 1 else { return }
+        self.errors.add(
+            "a fault fired \(most + 1) times for one scan (number \(fault + 1) of the list, at most \(most))",
+            device: device, scan: scan, at: self.now)
+    }
+
+    /// A fault has hit a phone.
+    mutating func holdToScope(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int) {
+        guard let rule = self.rule(of: fault) else { return }
+        if let group = rule.group, self.settings.fleet.group(of: device) != group {
+            self.errors.add(
+                "a fault hit a phone of another group (number \(fault + 1) of the list)", device: device,
+                scan: scan, at: self.now)
+        }
+        if rule.share != nil { self.noteHit(fault, phoneIndex) }
+        if self.now < rule.from {
+            self.errors.add(
+                "a fault fired before its time (number \(fault + 1) of the list)", device: device, scan: scan,
+                at: self.now)
+        }
+    }
+
+    private mutating func noteHit(_ fault: Int, _ phoneIndex: Int) {
+        guard fault < Self.lastFaultBit, self.phones[phoneIndex].hitBy & (1 << UInt64(fault)) == 0 else {
+            return
+        }
+        self.phones[phoneIndex].hitBy |= 1 << UInt64(fault)
+        while self.hits.count <= fault { self.hits.append(0) }
+        self.hits[fault] += 1
+    }
+
+    /// The end of the run: who is hit is drawn for each phone, so that the number of those hit is binomial.
+    mutating func judgeShares() {
+        for (fault, hit) in self.hits.enumerated() {
+            let (phones, million) = (self.settings.fleet.count, 1_000_000)
+            // A share of none or of all leaves nothing to chance.
+            guard let share = self.rule(of: fault)?.share, (1..<million).contains(share),
+                hit <= phones, hit * million > phones * share,
+                ChernoffBound.exponent(hit, of: phones, share: share, of: million)
+                    > BackoffSamples.exponentMin
+            else { continue }
+            self.errors.add(
+                "a fault (number \(fault + 1) of the list) is for \(share) in a million phones, and hit \(hit) of \(phones)",
+                device: nil, scan: .none, at: self.now)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import Metrics
+import Observations
+import SimBase
+import Talaria
+
+/// Judges the harness: what the backend, the gateway, the faults and the link report is held against what the others saw of it.
+///
+/// A fault that fired has had its effect, and an effect that only a fault explains has its fault. Quotas are recounted. A job
+/// is served as it was made. An error that is found here is not the phone's: nothing that the run measured can be relied on.
+///
+/// It sees observations in the ledger's order: those of one instant by side, backend, faults, phones. What it remembers of a
+/// phone is what is open, so it is bounded, and no event allocates once the lists have their size.
+///
+/// Exchanges are in HarnessChecks+Exchanges, jobs in +Jobs, quotas in +Quotas, what happens to phones in +Life.
+struct HarnessChecks: Sendable {
+    /// What a phone sees of a cut may be dated before the cut: the two sides read their clocks one after the other.
+    static let graceTime = Interval.seconds(1)
+    /// A phone that has not noticed the end of its connection by then never will.
+    static let noticeTime = Interval.seconds(5)
+
+    /// Of a larger fleet the events of every so many phones are followed: they are half of all that is observed.
+    static let watchedAllMax = 64
+    static let watchedShare: UInt32 = 8
+
+    /// Something that the backend did at this instant and that a fault may have caused.
+    struct Effect: Sendable {
+        enum Kind: Hashable, Sendable {
+            case answered(Talaria.Operation, status: Int)
+            case tokenRevoked, vanished, jobFailed, degraded, terminalWritten, streamEnded, startedOver
+        }
+
+        let kind: Kind
+        let device: DeviceNumber
+        let scan: ScanNumber
+        /// 0 for what is no exchange's.
+        var attempt: UInt32 = 0
+        /// Nothing but a fault explains it.
+        var needsFault: Bool
+    }
+
+    /// Something that a phone saw and that only a fault explains, which has not been seen yet.
+    struct Doubt: Sendable {
+        let device: DeviceNumber
+        let scan: ScanNumber
+        let operation: Talaria.Operation
+        let attempt: UInt32
+        let at: Instant
+        let text: String
+    }
+
+    struct AskedUpload: Sendable {
+        /// Of its phone.
+        let phoneIndex: Int
+        let device: DeviceNumber
+        var upload: QuotaAccount.Upload
+    }
+
+    struct Refusal: Sendable {
+        let device: DeviceNumber
+        let scan: ScanNumber
+        let operation: Talaria.Operation
+        let attempt: UInt32
+        let fault: Int
+    }
+
+    struct Phone: Sendable {
+        let device: DeviceNumber
+        var exchanges: [Exchange] = []
+        var jobs: [HarnessJob] = []
+        var quotas = QuotaAccount()
+        var firings: [Firings] = []
+        /// The faults that have a share, a bit for each.
+        var hitBy: UInt64 = 0
+        /// Of a target behind the gateway: jobs whose tokens a fault has revoked, the latest.
+        var revoked: [(job: String, at: Instant)] = []
+        var life = HarnessLifecycle()
+    }
+
+    let settings: HarnessSettings
+    /// Nil for a backend of which it is not known why it answers as it does.
+    let server: SimulatedServer?
+    let hasQuotas: Bool
+    private let hasPingFaults: Bool
+    private let watchesAll: Bool
+    var errors = HarnessErrors()
+    var phones: [Phone] = []
+    var jobsAlive = 0
+    var uploadsOpen = 0
+    private var phoneIndexes = DeviceIndex()
+    private(set) var now = Instant(nanoseconds: .min)
+    /// Of the present instant.
+    var effects: [Effect] = []
+    /// Uploads whose limits were asked at the present instant.
+    var uploads: [AskedUpload] = []
+    /// What began to happen to phones at the present instant.
+    var acts: [Act] = []
+    /// Requests that were refused at the present instant, and that their phones have not reported yet.
+    var refusals: [Refusal] = []
+    var doubts: [Doubt] = []
+    /// Phones that each fault has hit, of those that have a share.
+    var hits: [Int] = []
+    /// Nothing behind this moment is known of the backend.
+    private var accountEnd: Instant?
+
+    init(_ settings: HarnessSettings) {
+        self.settings = settings
+        if case .simulated(let server) = settings.server { self.server = server } else { self.server = nil }
+        let limits = settings.faults.contains { if case .limit = $0 { true } else { false } }
+        self.hasQuotas = limits || self.server?.quota != nil
+        self.hasPingFaults = settings.faults.contains {
+            if case .latePings = $0 { true } else { $0 == .noPings }
+        }
+        self.watchesAll = settings.fleet.count <= Self.watchedAllMax
+    }
+
+    // MARK: Events
+
+    mutating func record(_ observation: borrowing Observation) {
+        let (device, scan, at) = (observation.device, observation.scan, observation.at)
+        if let end = self.accountEnd, at > end { return }
+        if at > self.now { self.pass(to: at) }
+        // To look into an observation copies it, and half of them are routine.
+        if observation.isRoutine {
+            guard self.watches(device) || observation.side == .backend && self.hasPingFaults else { return }
+        }
+        guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
+        let phoneIndex = self.phoneIndex(of: device)
+        switch observation.what {
+        case .backend(let payload): self.backend(payload, device, scan, phoneIndex)
+        case .fault(.fired(let fault, let operation, let attempt)):
+            self.fired(fault, operation, attempt, device, scan, phoneIndex)
+        case .fault(.decided(let fault, .upload, let attempt, fires: true)):
+            if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, phoneIndex) }
+        case .fault(.began(let fault)):
+            self.holdToScope(fault, device, scan, phoneIndex)
+            self.began(fault, device, phoneIndex)
+        case .fault(.ended(let fault)): self.ended(fault, phoneIndex)
+        case .fault: break
+        case .phone(let payload): self.phone(payload, device, scan, phoneIndex)
+        case .network: break
+        }
+    }
+
+    /// The backend's process died, and had reported everything up to this moment.
+    mutating func lostBackend(after moment: Instant) {
+        self.accountEnd = moment
+    }
+
+    /// The end of the run, or of what is known of it.
+    mutating func finish() {
+        self.settleInstant()
+        for doubt in self.doubts { self.report(doubt) }
+        self.doubts = []
+        self.judgeShares()
+        // What was cut just now may be on its way.
+        for phoneIndex in self.phones.indices { self.lookForUnnoticed(phoneIndex) }
+    }
+
+    /// Whether every event that is written to this phone is followed.
+    func watches(_ device: DeviceNumber) -> Bool { self.watchesAll || device.raw % Self.watchedShare == 0 }
+
+    // MARK: Time
+
+    private mutating func pass(to moment: Instant) {
+        let isQuiet = self.effects.isEmpty && self.uploads.isEmpty && self.refusals.isEmpty
+        if !isQuiet || !self.acts.isEmpty { self.settleInstant() }
+        self.now = moment
+        guard let first = self.doubts.first, first.at + Self.graceTime < moment else { return }
+        for doubt in self.doubts where doubt.at + Self.graceTime < moment { self.report(doubt) }
+        self.doubts.removeAll { $0.at + Self.graceTime < moment }
+    }
+
+    /// Everything of the present instant was seen.
+    private mutating func settleInstant() {
+        for effect in self.effects where effect.needsFault {
+            self.errors.add(
+                "\(effect.kind.text), and no fault and nothing else explains it", device: effect.device,
+                scan: effect.scan, at: self.now)
+        }
+        self.effects.removeAll(keepingCapacity: true)
+        self.refusals.removeAll(keepingCapacity: true)
+        for act in self.acts { self.judge(act) }
+        self.acts.removeAll(keepingCapacity: true)
+        for asked in self.uploads { self.judge(asked.upload, asked.device, asked.phoneIndex) }
+        self.uploads.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func report(_ doubt: Doubt) {
+        if let end = self.accountEnd, doubt.at > end - Self.graceTime { return }  // The phone saw it die.
+        self.errors.add(doubt.text, device: doubt.device, scan: doubt.scan, at: doubt.at)
+    }
+
+    private mutating func phoneIndex(of device: DeviceNumber) -> Int {
+        if let phoneIndex = self.phoneIndexes[device] { return phoneIndex }
+        self.phones.append(Phone(device: device))
+        self.phoneIndexes[device] = self.phones.count - 1
+        return self.phones.count - 1
+    }
+
+    // MARK: Effects
+
+    mutating func note(
+        _ kind: Effect.Kind, _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32 = 0,
+        needsFault: Bool = false
+    ) {
+        self.effects.append(
+            Effect(kind: kind, device: device, scan: scan, attempt: attempt, needsFault: needsFault))
+    }
+
+    /// Takes an effect for that of a fault that has fired.
+    ///
+    /// - Returns: Whether there was one.
+    mutating func explain(
+        _ device: DeviceNumber, _ scan: ScanNumber, where fits: (Effect) -> Bool
+    ) -> Bool {
+        guard
+            let index = self.effects.firstIndex(where: {
+                $0.device == device && $0.scan == scan && fits($0)
+            })
+        else { return false }
+        self.effects[index].needsFault = false
+        return true
+    }
+
+    /// What it remembers, for those who look whether that grows.
+    var remembered: Int {
+        self.phones.reduce(self.doubts.count) {
+            $0 + $1.exchanges.count + $1.jobs.count + $1.quotas.remembered
+        }
+    }
+}
+
+extension HarnessChecks.Effect.Kind {
+    fileprivate var text: String {
+        switch self {
+        case .answered(let operation, let status): "\(operation.name) was answered with \(status)"
+        case .tokenRevoked: "a token was revoked"
+        case .vanished: "a job vanished"
+        case .jobFailed: "a job failed"
+        case .degraded: "a book was degraded"
+        case .terminalWritten: "a terminal event was written"
+        case .streamEnded: "the backend ended a stream whose job goes on"
+        case .startedOver: "a stream started over"
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import Observations
+import SimBase
+import Talaria
+
+// What each observation means for the account of its phone.
+
+extension PhoneAccount {
+    mutating func record(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        if case .lostFromStorage(let books) = payload {
+            // Its state folder was read; the phone itself need take no part in the run.
+            self.lostFromStorage(scan, books: books, at: at, rules: rules, into: &findings)
+            return
+        }
+        self.tookPart = true
+        self.limits.record(payload, scan: scan)
+        self.streams.record(payload, scan: scan, at: at)
+        switch payload {
+        case .launched(let restored):
+            self.launched(restored: restored, at: at, into: &findings)
+        case .killed:
+            self.killed(at: at)
+        case .recordKept(let job, let lastEventID, let isDecided):
+            self.judgeKept(
+                scan, job: job, lastEventID: lastEventID, isDecided: isDecided, at: at, rules: rules,
+                into: &findings)
+            self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
+        case .reinstalled:
+            self.reinstalled(at: at, into: &findings)
+        case .suspended:
+            self.suspended(at: at)
+        case .resumed:
+            self.resumed(at: at)
+        case .pathLost:
+            self.pathWasLost(at: at)
+        case .pathChanged:
+            self.pathWasChanged(at: at)
+        case .pathReturned:
+            self.pathHasReturned(at: at)
+        case .storageFilled:
+            self.storageWasFilled(at: at)
+        case .storageFreed:
+            self.storageWasFreed(at: at)
+        case .captured:
+            self.capture(scan, at: at, into: &findings)
+        case .photoPrepared:
+            self.updateScan(scan) { $0.isPrepared = true }
+        case .queued:
+            self.requireOpen(scan, for: "queued", at: at, into: &findings)
+            self.updateScan(scan) {
+                $0.isRecorded = true
+                $0.isPrepared = false  // Its photo may be given back, and prepared anew.
+            }
+            self.jobWaits(of: scan, at: at)
+        case .slotTaken:
+            self.slotTaken(scan, at: at, rules: rules, into: &findings)
+        case .slotGiven:
+            self.slotGiven(scan, at: at, into: &findings)
+        case .bookAdded(let ordinal, let book):
+            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
+        case .bookRepeated(let ordinal):
+            self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
+        case .completed:
+            self.completed(scan, at: at, rules: rules, into: &findings)
+        case .refused(let code, let cause):
+            self.refused(scan, code: code, cause: cause, at: at, rules: rules, into: &findings)
+        case .requestSent(let operation, let attempt, let job, let lastEventID):
+            self.requestSent(
+                operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
+                rules: rules, into: &findings)
+        case .replied(let operation, let attempt, let status, _):
+            self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
+        case .requestFailed(let operation, let attempt, let failure, _):
+            guard operation == .cleanup else { return }
+            self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
+        case .uploadAccepted(let job, _, _):
+            self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
+        case .rateLimited(let operation, let retryAfter):
+            self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
+            if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
+        case .resultsDecoded(let job, _, _):
+            if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
+        case .cleanupAnswered(let job, let status, _):
+            self.deleteAnswered(scan, job: job, status: status, at: at, rules: rules, into: &findings)
+        case .jobAbandoned(let job, let cause):
+            self.abandoned(scan, job: job, cause: cause, at: at, rules: rules, into: &findings)
+        case .streamOpened(let job, let attempt, _, _):
+            if let index = self.jobIndex(job, of: scan) {
+                self.jobs[index].stream.openedByPhone(attempt: attempt)
+            }
+        case .eventApplied(let job, let id, let kind, _, _):
+            self.eventApplied(
+                scan, job: job, event: id, kind: kind, at: at, rules: rules, into: &findings)
+        case .eventIgnored(let job, let id, _, _):
+            if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
+        case .terminalApplied(let job, let kind, let inline):
+            self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+        case .ping(let id, _):
+            guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
+            else { return }
+            self.jobs[index].stream.pinged(id: id)
+        default:
+            break  // Measured, or judged above.
+        }
+    }
+
+    private mutating func requestSent(
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, lastEventID: String?,
+        at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        self.checkLimit(operation, scan: scan, job: job, at: at, into: &findings)
+        switch operation {
+        case .upload:
+            self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
+            self.requireRecord(of: scan, at: at, into: &findings)
+        case .stream:
+            _ = self.take(scan, for: "streamed", at: at, into: &findings)
+            guard let job else { return }
+            self.askedForStream(
+                scan, job: job, lastEventID: lastEventID, at: at, rules: rules, into: &findings)
+            if let index = self.jobIndex(job, of: scan) { self.jobs[index].streamAsked(attempt: attempt) }
+        case .results:
+            _ = self.take(scan, for: "results asked", at: at, into: &findings)
+            guard let job, let index = self.jobIndex(job, of: scan) else { return }
+            self.jobs[index].isParked = false
+            self.jobs[index].isEndedByServer = false
+            guard self.jobs[index].terminal != .completed else { return }
+            findings.violate(
+                .streamTerminalOnce, device: self.device, scan: scan, at: at,
+                "results asked for, and no completed event was applied")
+        case .cleanup, .cancel:
+            guard let job else { return }
+            self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)
+        case .status:
+            break
+        }
+    }
+
+    private mutating func replied(
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
+    ) {
+        if status == 429 { self.limits.delivered(operation, scan: scan, attempt: attempt, at: at) }
+        guard status >= 400 || operation == .cleanup else { return }
+        switch operation {
+        case .upload:
+            self.updateScan(scan) {
+                $0.uploadReply = ScanAccount.Reply(attempt: attempt, status: status)
+                $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt)
+            }
+        case .stream, .results:
+            self.jobEnded(
+                by: operation, of: scan, attempt: attempt, status: status, at: at, rules: rules)
+        case .cleanup:
+            self.deleteReplied(scan, attempt: attempt, status: status, at: at, rules: rules)
+        case .status, .cancel:
+            break
+        }
+    }
+
+    mutating func record(
+        _ payload: BackendObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        switch payload {
+        case .accepted(let job, _):
+            self.accepted(scan, job: job, at: at, into: &findings)
+        case .streamEnded(let job, let attempt, _):
+            self.streams.ended(job: job, scan: scan, attempt: attempt)
+        case .streamOpened(let job, let attempt, let after):
+            self.streamOpened(scan, job: job, attempt: attempt, at: at, rules: rules, into: &findings)
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
+        case .eventWritten(let job, let id, let position, let kind, _):
+            self.eventWritten(job: job, event: id, position: position, kind: kind)
+        case .finished(let job, let kind, let books):
+            self.finished(
+                scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
+        case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
+            if status == 429 {
+                self.limits.receivedRetryAfter(
+                    operation, scan: scan, attempt: attempt, job: job, wait: retryAfter)
+            }
+            self.updateScan(scan) {
+                $0.problemAnswered(
+                    operation,
+                    ScanAccount.ProblemReply(
+                        attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter))
+            }
+        case .failed(let job, _, let isRetryable):
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].isErrorRetryable = isRetryable
+        case .tokenRevoked(let job):
+            self.tokenRevoked(job: job)
+        case .cleaned(let job, let effective):
+            if effective { self.deleted(job: job, at: at, rules: rules, into: &findings) }
+        case .canceled(let job):
+            self.deleted(job: job, at: at, rules: rules, into: &findings)
+        case .expired(let job):
+            self.expired(job: job, at: at, rules: rules, into: &findings)
+        case .vanished(let job):
+            self.vanished(job: job, at: at, rules: rules, into: &findings)
+        case .connected, .requested, .answered, .pingWritten, .resultsServed:
+            break  // Measured, not judged.
+        }
+    }
+
+    mutating func record(_ payload: FaultObservation, scan: ScanNumber, at: Instant, rules: Rules) {
+        switch payload {
+        case .fired(let fault, let operation, let attempt):
+            self.faultFired(operation, scan: scan, attempt: attempt)
+            let refuses = rules.settings.faultsThatRefuse.contains(fault)
+            self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
+            if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
+                for index in self.jobs.indices where self.jobs[index].scan == scan {
+                    self.jobs[index].stream.isChanged = true
+                }
+            }
+            guard rules.settings.faultsThatCut.contains(fault) else { return }
+            self.limits.cut(operation, scan: scan, attempt: attempt)
+            if operation == .stream { self.streams.cut(scan: scan, attempt: attempt) }
+        case .began(let fault):
+            guard !rules.settings.faultsOffPath.contains(fault) else { return }
+            self.faultBegan(at: at)
+        case .ended(let fault):
+            guard !rules.settings.faultsOffPath.contains(fault) else { return }
+            self.faultEnded(at: at)
+        case .decided:
+            break
+        }
+    }
+}
+
+extension BackendObservation {
+    /// The gateway in front of a foreign target sees what its own faults do, and nothing else of the backend.
+    var isOfTheGatewayToo: Bool {
+        switch self {
+        case .tokenRevoked, .problem, .failed: true
+        case .connected, .requested, .answered, .accepted, .streamOpened, .eventWritten, .pingWritten,
+            .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished:
+            false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Observations
+import SimBase
+import Talaria
+
+/// retry.budget: whether a phone that was limited uploads again as soon as the wait is over that the server asked for.
+///
+/// `retryAfterMs` of the body names it to the millisecond, and comes before the header, which is rounded up
+/// to whole seconds (Docs/design.md section 6). A contract phone adds nothing to it: its queue opens at that
+/// moment, for every scan that waits. Judged is the first upload after it, counted from the moment at which
+/// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
+/// first. Whatever else befalls the phone in between, it is not judged.
+struct RateLimitCheck: Sendable {
+    private struct Phone: Sendable {
+        let slotsMax: Int
+        var slots = 0
+        /// What answers that are on their way ask for. `isRounded`: in whole seconds, for the body does not say it.
+        var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
+        /// The attempt of each upload that was answered with 429, until its phone has read that.
+        var limited: [(scan: ScanNumber, attempt: UInt32)] = []
+        /// The youngest scan that was turned down and has its photo, while the queue is shut.
+        var youngest: ScanNumber?
+        /// When it opens, and nothing else holds the phone back.
+        var dueAt = Instant.zero
+    }
+
+    /// For a write, and for what a millisecond cannot say.
+    static let slack = Interval.milliseconds(10)
+    private static let toldMax = 64
+
+    private var phones: [Phone] = []
+
+    /// One more phone, in the next index.
+    mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
+
+    mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+        self.phones[phoneIndex].told.removeAll { $0.scan == scan }
+        if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
+        self.phones[phoneIndex].told.append((scan, attempt, wait, false))
+    }
+
+    /// A fault leaves the body of the answer without its wait.
+    mutating func rounded(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+        guard operation == .upload,
+            let index = self.phones[phoneIndex].told.lastIndex(where: {
+                $0.scan == scan && $0.attempt == attempt
+            })
+        else { return }
+        self.phones[phoneIndex].told[index].isRounded = true
+    }
+
+    /// What the answer asks for may not have arrived: its header did, perhaps.
+    mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+        guard operation == .upload else { return }
+        self.phones[phoneIndex].told.removeAll { $0.scan == scan && $0.attempt == attempt }
+    }
+
+    /// - Returns: What is wrong with what is seen.
+    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int)
+        -> String?
+    {
+        switch payload {
+        case .replied(.upload, let attempt, status: 429, _):
+            self.phones[phoneIndex].limited.removeAll { $0.scan == scan }
+            if self.phones[phoneIndex].limited.count == Self.toldMax {
+                self.phones[phoneIndex].limited.removeFirst()
+            }
+            self.phones[phoneIndex].limited.append((scan, attempt))
+        case .rateLimited(.upload, let wait): self.limited(scan, saying: wait, at: at, phoneIndex)
+        case .requestSent(.upload, _, _, _): return self.uploaded(at: at, phoneIndex)
+        case .photoPrepared, .queued, .refused:
+            // What is older comes first, and had to wait for this.
+            guard let youngest = self.phones[phoneIndex].youngest, scan <= youngest else { return nil }
+            self.phones[phoneIndex].dueAt = max(self.phones[phoneIndex].dueAt, at)
+        case .slotTaken: self.phones[phoneIndex].slots += 1
+        case .slotGiven:
+            if self.phones[phoneIndex].slots >= self.phones[phoneIndex].slotsMax {
+                self.phones[phoneIndex].dueAt = max(self.phones[phoneIndex].dueAt, at)
+            }
+            self.phones[phoneIndex].slots = max(0, self.phones[phoneIndex].slots - 1)
+        case .pathLost, .pathReturned, .pathChanged, .suspended, .resumed, .storageFilled, .storageFreed:
+            self.phones[phoneIndex].youngest = nil
+        case .killed, .reinstalled, .launched:
+            self.phones[phoneIndex] = Phone(slotsMax: self.phones[phoneIndex].slotsMax)
+        default: break
+        }
+        return nil
+    }
+
+    /// The phone has read a 429. Its own word is taken only where nobody else knows what the answer asked for.
+    private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant, _ phoneIndex: Int) {
+        var wait = saying
+        if let index = self.phones[phoneIndex].limited.firstIndex(where: { $0.scan == scan }) {
+            let attempt = self.phones[phoneIndex].limited.remove(at: index).attempt
+            if let told = self.phones[phoneIndex].told.firstIndex(where: {
+                $0.scan == scan && $0.attempt == attempt
+            }) {
+                let told = self.phones[phoneIndex].told.remove(at: told)
+                wait = told.isRounded ? told.wait.roundedUpToSeconds : told.wait
+            }
+        }
+        let due = at + min(max(.zero, wait), .hours(24))
+        let isShut = self.phones[phoneIndex].youngest != nil
+        self.phones[phoneIndex].dueAt = isShut ? max(self.phones[phoneIndex].dueAt, due) : due
+        // Told to come at once, it serves a backoff.
+        guard wait > .zero else { return }
+        self.phones[phoneIndex].youngest = max(self.phones[phoneIndex].youngest ?? scan, scan)
+    }
+
+    private mutating func uploaded(at moment: Instant, _ phoneIndex: Int) -> String? {
+        let due = self.phones[phoneIndex].dueAt
+        guard self.phones[phoneIndex].youngest != nil, due <= moment else { return nil }
+        self.phones[phoneIndex].youngest = nil
+        guard due + Self.slack < moment else { return nil }
+        return
+            "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 asked for, and nothing else held it back"
+    }
+}
+
+extension Interval {
+    /// As the header `Retry-After` says it.
+    fileprivate var roundedUpToSeconds: Interval {
+        let second = Interval.seconds(1).nanoseconds
+        return .nanoseconds((self.nanoseconds + second - 1) / second * second)
+    }
+}

@@ -1,0 +1,658 @@
+import Metrics
+package import Observations
+package import SimBase
+import Talaria
+
+/// What the invariants must know of a run.
+package struct SimulationInvariantSettings: Hashable, Sendable {
+    /// How long a stream may be silent by the contract.
+    package var idleTimeout: Interval
+    /// By the groups of the fleet map: how long where the scenario has a timeout of its own. Without them the contract's.
+    package var idleTimeouts: [Interval]
+    /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
+    package var isSettled: Bool
+    /// In which the contract has phones spread what they try again when their path returns, whatever their profile does.
+    package var herdTime: Interval
+    /// By the groups of the fleet map: how many streams a phone has at once. Without them as many as the contract allows.
+    package var streamsMax: [Int]
+    /// The contract's backoff: full jitter below min(cap, base x 2^n).
+    package var backoffBase: Interval
+    package var backoffCap: Interval
+    /// The `retry:` of the server's streams, which raises the base.
+    package var retryField: Interval?
+    /// How long a request goes on without a byte that moves; by the groups of the fleet map where these have their own. A
+    /// stream is opened within the time that a connection may take.
+    package var requestTimeout = Interval.seconds(30)
+    package var requestTimeouts: [Interval] = []
+    package var connectTimeout = Interval.seconds(10)
+    /// By the groups of the fleet map: the `format=` of their results. Without them the contract's.
+    package var resultsFormats: [String] = []
+    /// Faults, by their indexes in the scenario's list, that ask for a wait in the header alone, where it is rounded up to whole
+    /// seconds.
+    package var faultsThatRound: [Int] = []
+
+    package init(
+        idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
+        backoffBase: Interval = .milliseconds(500), backoffCap: Interval = .seconds(30),
+        retryField: Interval? = nil, idleTimeouts: [Interval] = [], streamsMax: [Int] = []
+    ) {
+        self.idleTimeouts = idleTimeouts
+        self.streamsMax = streamsMax
+        self.backoffBase = backoffBase
+        self.backoffCap = backoffCap
+        self.retryField = retryField
+        self.idleTimeout = idleTimeout
+        self.isSettled = isSettled
+        self.herdTime = herdTime
+    }
+}
+
+/// What is left in a world that has come to its end, for what observations alone do not tell.
+package struct FinalWorldState: Hashable, Sendable {
+    /// Phones that had something under way when their time to settle was over.
+    package var stuck: [DeviceNumber]
+    /// Phones whose app still wants to be woken, though nothing is left to do.
+    package var restless: [DeviceNumber]
+    /// Phones that stayed broken, of which nothing is expected.
+    package var broken: [DeviceNumber]
+
+    package init(stuck: [DeviceNumber], restless: [DeviceNumber], broken: [DeviceNumber]) {
+        self.stuck = stuck
+        self.restless = restless
+        self.broken = broken
+    }
+}
+
+/// Judges what can be judged only where both sides' times are exact and their order is known: in the virtual world. Like the
+/// ledger, it sees observations and nothing else, and cannot influence the run.
+package struct SimulationInvariants: Sendable {
+    /// One that is open: whose answer has not come.
+    private struct OpenRequest: Hashable, Sendable {
+        var operation: Operation
+        var scan: ScanNumber
+        var attempt: UInt32
+    }
+
+    private struct SentJob: Sendable {
+        var id: String
+        var scan: ScanNumber
+        /// When a 401 said that its token is over.
+        var refusedAt: Instant?
+        var isDeleted = false
+    }
+
+    private struct Owner: Sendable {
+        let device: DeviceNumber
+        let scan: ScanNumber
+    }
+
+    private struct Phone: Sendable {
+        var requests: [OpenRequest] = []
+        /// Whose head has come, and whose body may still be lost; or that may have gone with the path or the screen, without
+        /// a word.
+        var loose: [OpenRequest] = []
+        /// Jobs that were deleted with effect, the last few.
+        var cleaned: [UInt64] = []
+        /// Jobs that the phone has asked for, as long as their scans may be.
+        var jobs: [SentJob] = []
+        var isOver: [ScanNumber] = []
+        /// Scans on whose stream a fault wrote what cannot be read.
+        var troubled: [ScanNumber] = []
+        var uploads: [(scan: ScanNumber, count: Int)] = []
+        /// Requests of this second, by the number of the second.
+        var second: Int64 = -1
+        var sent = 0
+        /// Its storage has no room, and when it had room again.
+        var isFull = false
+        var freedAt = Instant.zero
+        /// When it last was let go: its limit ended, its path returned, its app was opened.
+        var releasedAt: Instant?
+        /// It has asked for nothing since its path returned.
+        var isComingBack = false
+        var cameBackAt = Instant.zero
+        /// A capture without room for its record, that was not refused so far.
+        var unanswered: (device: DeviceNumber, scan: ScanNumber, at: Instant)?
+    }
+
+    /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
+    package static let requestsPerSecondMax = 60
+    /// More DELETEs of one scan are never open.
+    private static let cleanupsOpenMax: UInt32 = 10
+    /// How long after it was let go a phone is watched.
+    static let releaseTime = Interval.seconds(1)
+
+    /// What a small request takes to leave on a slow link.
+    static let timeoutSlack = Interval.seconds(2)
+    /// In which a phone writes down what an answer said.
+    static let recordTime = LedgerSettings.recordTime
+
+    private let settings: SimulationInvariantSettings
+    private var findings: Findings
+    private let fleet: FleetMap
+    private var phones = DeviceIndex()
+    private var states: [Phone] = []
+    /// By their indexes.
+    private var devices: [DeviceNumber] = []
+    private var now = Instant.zero
+    private let slotsMax: Int
+    private let faultsThatCut: [Int]
+    private let faultsThatGarble: [Int]
+    private var herds: ThunderingHerdDetector
+    private var silences: IdleTimeoutCheck
+    private var forms = RequestFormCheck()
+    /// Requests that were given up at this moment.
+    private var givenUp: [RequestGivenUp] = []
+    private var order: UploadOrderCheck
+    private var deletes = CleanupCheck()
+    private var gates: RateLimitCheck
+    private var backoffs: BackoffCheck
+    /// The phone that was the last to come back to something.
+    private var lastBack: DeviceNumber?
+    /// Jobs that were accepted and have not ended, by their ids.
+    private var alive = SlotMap<String, Owner>()
+    /// A storage was full: what a phone does next answers a capture.
+    private var awaitsAnswers = false
+    private var isFinished = false
+
+    package init(_ settings: SimulationInvariantSettings, ledger: LedgerSettings) {
+        self.settings = settings
+        self.fleet = ledger.fleet
+        self.slotsMax = ledger.slotsMax
+        self.herds = ThunderingHerdDetector(time: settings.herdTime, slots: ledger.slotsMax)
+        self.silences = IdleTimeoutCheck()
+        self.backoffs = BackoffCheck(settings)
+        self.order = UploadOrderCheck(base: settings.backoffBase, cap: settings.backoffCap)
+        self.gates = RateLimitCheck()
+        self.faultsThatCut = ledger.faultsThatCut
+        self.faultsThatGarble = ledger.faultsThatGarble
+        self.findings = Findings(settings: ledger)
+    }
+
+    /// In their order. What speaks of an end in peace is not judged where a run does not come to one.
+    package var verdicts: [Verdict] {
+        let judged = Invariant.simulated.filter { self.settings.isSettled || !$0.needsSettling }
+        return self.findings.verdicts(of: judged)
+    }
+
+    // MARK: Events
+
+    package mutating func record(_ observation: Observation) {
+        precondition(!self.isFinished, "the sentinel is relieved")
+        if observation.at < self.now {
+            self.findings.violate(
+                .timeSane, device: observation.device, scan: observation.scan, at: observation.at,
+                "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
+        }
+        self.now = max(self.now, observation.at)
+        if let first = self.givenUp.first, first.at < observation.at {
+            self.givenUp.removeAll { $0.at < observation.at }
+        }
+        if self.silences.isPending { self.judgeSilences(before: observation.at) }
+        if self.forms.isPending { self.judgeForms(before: observation.at) }
+        guard self.awaitsAnswers || !observation.isRoutine else {
+            // An event ends the failures of its stream.
+            if self.backoffs.followsStreams, case .phone(let payload) = observation.what {
+                let phoneIndex = self.phoneIndex(of: observation.device)
+                self.backoffs.record(
+                    payload, scan: observation.scan, at: observation.at, phoneIndex: phoneIndex)
+            }
+            return
+        }
+        switch observation.what {
+        case .phone(let payload):
+            self.phone(payload, observation, self.phoneIndex(of: observation.device))
+        case .backend(let payload): self.backend(payload, observation)
+        case .fault(.fired(let fault, let operation, let attempt)):
+            let phoneIndex = self.phoneIndex(of: observation.device)
+            if self.faultsThatCut.contains(fault) {
+                self.backoffs.cut(operation, scan: observation.scan, attempt: attempt, phoneIndex: phoneIndex)
+                self.gates.cut(operation, scan: observation.scan, attempt: attempt, phoneIndex: phoneIndex)
+            }
+            if self.settings.faultsThatRound.contains(fault) {
+                self.gates.rounded(
+                    operation, scan: observation.scan, attempt: attempt, phoneIndex: phoneIndex)
+            }
+            guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
+            self.states[phoneIndex].troubled.append(observation.scan)
+        case .fault, .network: break
+        }
+    }
+
+    /// The run was interrupted: what is found from this moment on counts for nothing.
+    package mutating func interrupted(at moment: Instant) { self.findings.bounds.interruption = moment }
+
+    /// What the world's links saw of an open stream.
+    package mutating func record(_ silence: SilentStream) { self.silences.record(silence) }
+
+    /// A request as it left its phone.
+    package mutating func record(_ form: RequestForm) { self.forms.record(form) }
+
+    /// What the world's link saw of a request whose phone gave it up, before the phone says why.
+    package mutating func record(_ request: RequestGivenUp) { self.givenUp.append(request) }
+
+    private mutating func judgeForms(before moment: Instant) {
+        let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
+        let complaints = self.forms.complaints(before: moment) { device in
+            phones[device].map { phoneIndex in
+                (phoneIndex, fleet.value(of: device, in: settings.resultsFormats) ?? "lite")
+            }
+        }
+        for complaint in complaints {
+            self.findings.violate(
+                .requestWellFormed, device: complaint.form.device, scan: complaint.form.scan,
+                at: complaint.form.at, complaint.text)
+        }
+    }
+
+    private mutating func judgeSilences(before moment: Instant) {
+        let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
+        let complaints = self.silences.complaints(before: moment) { device in
+            phones[device].map { phoneIndex in
+                (phoneIndex, fleet.value(of: device, in: settings.idleTimeouts) ?? settings.idleTimeout)
+            }
+        }
+        for complaint in complaints {
+            self.findings.violate(
+                .streamDeadDetected, device: complaint.silence.device, scan: complaint.silence.scan,
+                at: complaint.silence.to, complaint.text)
+        }
+    }
+
+    /// What the world found out about itself.
+    package mutating func record(_ finding: AuditFinding) {
+        self.findings.violate(
+            finding.invariant, device: finding.device, scan: finding.scan, at: finding.at, finding.text)
+    }
+
+    package mutating func finish(_ remains: FinalWorldState) {
+        precondition(!self.isFinished, "the sentinel is relieved")
+        self.isFinished = true
+        self.judgeSilences(before: .distantFuture)
+        self.judgeForms(before: .distantFuture)
+        for complaint in self.backoffs.end(at: self.now) {
+            self.findings.violate(
+                complaint.invariant, device: nil, scan: .none, at: self.now, complaint.text)
+        }
+        for (phoneIndex, overtaking) in self.order.overtakings() {
+            self.report(overtaking, of: self.devices[phoneIndex])
+        }
+        self.report(self.herds.end(), at: self.now)
+        for phoneIndex in self.states.indices {
+            guard let unanswered = self.states[phoneIndex].unanswered else { continue }
+            self.silent(unanswered.scan, of: unanswered.device, at: self.now)
+        }
+        guard self.settings.isSettled else { return }
+        for device in remains.stuck {
+            self.findings.violate(
+                .deviceNotStuck, device: device, scan: .none, at: self.now,
+                "still at it when its time to settle was over")
+            guard !remains.broken.isEmpty else { continue }
+            self.findings.violate(
+                .othersUnharmed, device: device, scan: .none, at: self.now,
+                "still at it when its time to settle was over, beside \(remains.broken.count) that stay broken"
+            )
+        }
+        for device in remains.restless {
+            self.findings.violate(
+                .timersClean, device: device, scan: .none, at: self.now,
+                "wants to be woken, and has nothing to do")
+        }
+        for (id, job) in self.alive.entries {
+            self.findings.violate(
+                .jobEnded, device: job.device, scan: job.scan, at: self.now,
+                "job \(id.bounded) neither cleaned nor expired")
+        }
+    }
+
+    private mutating func phoneIndex(of device: DeviceNumber) -> Int {
+        if let phoneIndex = self.phones[device] { return phoneIndex }
+        self.states.append(Phone())
+        self.devices.append(device)
+        let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
+        self.backoffs.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
+        self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
+        self.phones[device] = self.states.count - 1
+        return self.states.count - 1
+    }
+
+    private mutating func violate(_ invariant: Invariant, _ seen: Observation, _ text: String) {
+        self.findings.violate(invariant, device: seen.device, scan: seen.scan, at: seen.at, text)
+    }
+
+    // MARK: The phone's side
+
+    private mutating func phone(_ payload: PhoneObservation, _ seen: Observation, _ phoneIndex: Int) {
+        if let unanswered = self.states[phoneIndex].unanswered {
+            self.answered(unanswered, payload, seen, phoneIndex)
+        }
+        self.silences.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
+        for overtaking in self.order.overtakings(of: phoneIndex, before: seen.at) {
+            self.report(overtaking, of: seen.device)
+        }
+        self.order.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
+        self.backoffs.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
+        for complaint in self.backoffs.takeComplaints() {
+            self.violate(complaint.invariant, seen, complaint.text)
+        }
+        if let wrong = self.gates.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex) {
+            self.violate(.retryBudget, seen, wrong)
+        }
+        if let wrong = self.deletes.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex) {
+            self.violate(.jobCleanedOnce, seen, wrong)
+        }
+        switch payload {
+        case .storageFilled:
+            self.states[phoneIndex].isFull = true
+            self.awaitsAnswers = true
+        case .storageFreed:
+            self.states[phoneIndex].isFull = false
+            self.states[phoneIndex].freedAt = seen.at
+        case .captured:
+            if self.states[phoneIndex].isFull {
+                self.states[phoneIndex].unanswered = (seen.device, seen.scan, seen.at)
+            }
+        case .requestSent(let operation, let attempt, let job, let lastEventID):
+            self.forms.sent(
+                operation, attempt, job: job, lastEventID: lastEventID, scan: seen.scan, at: seen.at,
+                phoneIndex: phoneIndex)
+            self.sent(operation, attempt, job, seen, phoneIndex)
+        case .replied(let operation, let attempt, let status, let took):
+            self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
+            if took < .zero { self.violate(.timeSane, seen, "an answer before its request") }
+            guard status == 401 else { return }
+            for index in self.states[phoneIndex].jobs.indices
+            where self.states[phoneIndex].jobs[index].scan == seen.scan && operation != .cleanup {
+                self.states[phoneIndex].jobs[index].refusedAt = seen.at
+            }
+        case .requestFailed(let operation, let attempt, let failure, let took):
+            self.ended(operation, attempt, isAnswer: false, seen, phoneIndex)
+            if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
+            if failure == .timedOut { self.judgeTimeout(operation, attempt, took, seen) }
+        case .eventIgnored(_, _, let name, malformed: true):
+            self.unreadable("an event \(name.bounded)", seen, phoneIndex)
+        case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
+        case .eventApplied(_, _, _, let latency?, _):
+            if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
+        case .rateLimited(.upload, let retryAfter):
+            self.released(at: seen.at + retryAfter, phoneIndex)
+        case .pathReturned: self.comesBack(seen, phoneIndex)
+        case .resumed, .launched:
+            // By its user, and not because of a path.
+            self.states[phoneIndex].isComingBack = false
+            self.released(at: seen.at, phoneIndex)
+        case .suspended, .pathLost, .pathChanged:
+            self.states[phoneIndex].isComingBack = false
+            if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
+            // What was under way may go with it, without a word.
+            self.states[phoneIndex].loose += self.states[phoneIndex].requests
+            self.states[phoneIndex].requests = []
+        case .killed:
+            self.states[phoneIndex].requests = []
+            self.states[phoneIndex].loose = []
+        case .recordKept(let job?, _, decided: false):
+            // The next process cannot know of a 401 that there was no time or no room to write down.
+            guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
+                let refusedAt = self.states[phoneIndex].jobs[index].refusedAt,
+                self.states[phoneIndex].isFull
+                    || max(refusedAt, self.states[phoneIndex].freedAt) + Self.recordTime >= seen.at
+            else { return }
+            self.states[phoneIndex].jobs[index].refusedAt = nil
+        case .reinstalled:
+            self.forms.reinstalled(phoneIndex)
+            let isFull = self.states[phoneIndex].isFull
+            self.states[phoneIndex] = Phone()
+            self.states[phoneIndex].isFull = isFull
+        case .completed, .refused:
+            self.settled(seen.scan, phoneIndex)
+        default: break
+        }
+    }
+
+    private mutating func sent(
+        _ operation: Operation, _ attempt: UInt32, _ job: String?, _ seen: Observation, _ phoneIndex: Int
+    ) {
+        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
+        if self.states[phoneIndex].requests.contains(where: {
+            $0.operation == operation && $0.scan == seen.scan
+        }),
+            operation != .cleanup
+        {
+            self.violate(.requestOneFate, seen, "\(operation.name) sent while the one before it has no end")
+        }
+        // DELETEs of several jobs of a scan may be open at once, and outlive the background.
+        let open: UInt32 = operation == .cleanup ? Self.cleanupsOpenMax : 0
+        self.states[phoneIndex].loose.removeAll {
+            $0.operation == operation && $0.scan == seen.scan && $0.attempt + open <= attempt
+        }
+        self.states[phoneIndex].requests.append(request)
+        let second = seen.at.nanoseconds / 1_000_000_000
+        if second != self.states[phoneIndex].second {
+            self.states[phoneIndex].second = second
+            self.states[phoneIndex].sent = 0
+        }
+        self.states[phoneIndex].sent += 1
+        if self.states[phoneIndex].sent == Self.requestsPerSecondMax + 1 {
+            self.violate(
+                .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
+        }
+        if operation != .cleanup, operation != .cancel { self.judgeRelease(seen, phoneIndex) }
+        if operation == .upload { self.uploaded(seen, phoneIndex) }
+        guard let job else { return }
+        self.asked(operation, job, seen, phoneIndex)
+    }
+
+    /// The clock of a request begins anew with each byte that moves. What its connection took to come about is not counted
+    /// twice, and a byte that the phone saw a little before its link did is the same.
+    private mutating func judgeTimeout(
+        _ operation: Operation, _ attempt: UInt32, _ took: Interval, _ seen: Observation
+    ) {
+        let general =
+            self.fleet.value(of: seen.device, in: self.settings.requestTimeouts)
+            ?? self.settings.requestTimeout
+        let limit = operation == .stream ? self.settings.connectTimeout : general
+        if took < limit - IdleTimeoutCheck.tick {
+            self.violate(
+                .requestOneFate, seen,
+                "\(operation.name) \(attempt) timed out after \(took.wholeMilliseconds) ms; \(limit.wholeMilliseconds) ms are its timeout"
+            )
+            return
+        }
+        let link = self.givenUp.last {
+            $0.device == seen.device && $0.at == seen.at && $0.scan == seen.scan && $0.operation == operation
+                && $0.attempt == attempt
+        }
+        guard let link else { return }
+        let idle = took - (max(link.movedAt, link.readyAt) - link.readyAt)
+        guard idle < limit - Self.timeoutSlack else { return }
+        self.violate(
+            .requestOneFate, seen,
+            "\(operation.name) \(attempt) timed out \((seen.at - link.movedAt).wholeMilliseconds) ms after a byte of it moved; \(limit.wholeMilliseconds) ms are its timeout"
+        )
+    }
+
+    // MARK: Herds
+
+    /// The latest counts: a limit that ends later is the one that holds.
+    private mutating func released(at moment: Instant, _ phoneIndex: Int) {
+        self.states[phoneIndex].releasedAt =
+            self.states[phoneIndex].releasedAt.map { max($0, moment) } ?? moment
+    }
+
+    private mutating func comesBack(_ seen: Observation, _ phoneIndex: Int) {
+        self.released(at: seen.at, phoneIndex)
+        self.states[phoneIndex].isComingBack = true
+        self.states[phoneIndex].cameBackAt = seen.at
+        self.report(self.herds.pathReturned(at: seen.at), at: seen.at)
+    }
+
+    /// A request that is none for the server's sake alone. Those that are answered make room for others; a phone that lets
+    /// go all that waited has more open than it has slots.
+    private mutating func judgeRelease(_ seen: Observation, _ phoneIndex: Int) {
+        if self.states[phoneIndex].isComingBack {
+            self.states[phoneIndex].isComingBack = false
+            if seen.at - self.states[phoneIndex].cameBackAt <= self.settings.herdTime {
+                self.report(self.herds.asked(at: seen.at), at: seen.at)
+                self.lastBack = seen.device
+            }
+        }
+        guard let releasedAt = self.states[phoneIndex].releasedAt, releasedAt <= seen.at else { return }
+        guard seen.at - releasedAt <= Self.releaseTime else {
+            self.states[phoneIndex].releasedAt = nil
+            return
+        }
+        let open = self.states[phoneIndex].requests.count {
+            $0.operation != .cleanup && $0.operation != .cancel
+        }
+        guard open == self.slotsMax + 1 else { return }
+        self.violate(
+            .herdBounded, seen,
+            "\(open) requests at once, \((seen.at - releasedAt).wholeMilliseconds) ms after it was let go; it has \(self.slotsMax) slots"
+        )
+    }
+
+    /// A herd is reported when its window is over, of the last phone in it.
+    private mutating func report(_ herd: ThunderingHerdDetector.Herd?, at moment: Instant) {
+        guard let herd else { return }
+        self.findings.violate(
+            .herdBounded, device: self.lastBack, scan: .none, at: moment,
+            "\(herd.count) phones in one window of \(self.settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms, of \(herd.of) whose path had returned"
+        )
+    }
+
+    private mutating func uploaded(_ seen: Observation, _ phoneIndex: Int) {
+        if let index = self.states[phoneIndex].uploads.firstIndex(where: { $0.scan == seen.scan }) {
+            self.states[phoneIndex].uploads[index].count += 1
+        } else {
+            self.states[phoneIndex].uploads.append((seen.scan, 1))
+        }
+    }
+
+    private mutating func report(_ overtaking: UploadOrderCheck.OutOfOrderUpload, of device: DeviceNumber) {
+        self.findings.violate(
+            .scanOrder, device: device, scan: overtaking.newer, at: overtaking.at,
+            "uploaded before scan \(overtaking.older.raw), which is older and waited")
+    }
+
+    private mutating func asked(_ operation: Operation, _ job: String, _ seen: Observation, _ phoneIndex: Int)
+    {
+        guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }) else {
+            self.states[phoneIndex].jobs.append(
+                SentJob(id: job, scan: seen.scan, isDeleted: operation == .cleanup || operation == .cancel))
+            return
+        }
+        let known = self.states[phoneIndex].jobs[index]
+        if known.refusedAt != nil {
+            self.violate(
+                .authNoStaleUse, seen, "\(operation.name) with a token that was answered by 401")
+        }
+        if known.isDeleted, operation == .stream || operation == .results {
+            self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
+        }
+        if operation == .cleanup || operation == .cancel {
+            self.states[phoneIndex].jobs[index].isDeleted = true
+        }
+    }
+
+    private mutating func ended(
+        _ operation: Operation, _ attempt: UInt32, isAnswer: Bool, _ seen: Observation, _ phoneIndex: Int
+    ) {
+        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
+        if let index = self.states[phoneIndex].requests.firstIndex(of: request) {
+            self.states[phoneIndex].requests.remove(at: index)
+            if isAnswer { self.states[phoneIndex].loose.append(request) }
+        } else if let index = self.states[phoneIndex].loose.firstIndex(of: request) {
+            if !isAnswer { self.states[phoneIndex].loose.remove(at: index) }
+        } else {
+            self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, and was not open")
+        }
+    }
+
+    private mutating func unreadable(_ what: String, _ seen: Observation, _ phoneIndex: Int) {
+        guard !self.states[phoneIndex].troubled.contains(seen.scan) else { return }
+        self.violate(.streamParseRobust, seen, "\(what) could not be read, and no fault had touched it")
+    }
+
+    /// Something is seen of a phone that has captured without room for the record.
+    private mutating func answered(
+        _ capture: (device: DeviceNumber, scan: ScanNumber, at: Instant), _ payload: PhoneObservation,
+        _ seen: Observation, _ phoneIndex: Int
+    ) {
+        if case .refused = payload, seen.scan == capture.scan {
+            self.states[phoneIndex].unanswered = nil
+        } else if capture.at < seen.at {
+            self.states[phoneIndex].unanswered = nil
+            self.silent(capture.scan, of: capture.device, at: seen.at)
+        }
+    }
+
+    private mutating func silent(_ scan: ScanNumber, of device: DeviceNumber, at moment: Instant) {
+        self.findings.violate(
+            .memoryBounded, device: device, scan: scan, at: moment,
+            "captured without room for its record, and not refused at once")
+    }
+
+    private mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {
+        self.states[phoneIndex].troubled.removeAll { $0 == scan }
+        self.states[phoneIndex].uploads.removeAll { $0.scan == scan }
+        self.states[phoneIndex].loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        // Of its jobs a DELETE may still be under way; of the scans before nothing is.
+        self.states[phoneIndex].isOver.append(scan)
+        guard self.states[phoneIndex].isOver.count > 16 else { return }
+        let gone = self.states[phoneIndex].isOver.removeFirst()
+        self.states[phoneIndex].jobs.removeAll { $0.scan == gone }
+        self.states[phoneIndex].loose.removeAll { $0.scan == gone }
+        self.states[phoneIndex].troubled.removeAll { $0 == gone }
+    }
+
+    /// Requests, jobs and scans of all phones that it still remembers: it must not grow with a run.
+    package var remembered: Int {
+        self.states.reduce(
+            self.order.remembered + self.backoffs.remembered + self.deletes.remembered
+        ) {
+            $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.isOver.count
+                + $1.troubled.count + $1.uploads.count + $1.cleaned.count
+        }
+    }
+
+    // MARK: The backend's side
+
+    private mutating func backend(_ payload: BackendObservation, _ seen: Observation) {
+        switch payload {
+        case .accepted(let job, _):
+            if self.settings.isSettled {
+                self.alive[job] = Owner(device: seen.device, scan: seen.scan)
+            }
+            let phoneIndex = self.phoneIndex(of: seen.device)
+            self.forms.accepted(job, scan: seen.scan, phoneIndex: phoneIndex)
+            guard
+                let index = self.states[phoneIndex].uploads.firstIndex(where: { $0.scan == seen.scan })
+            else { return }
+            self.states[phoneIndex].uploads[index].count -= 1
+            guard self.states[phoneIndex].uploads[index].count < 0 else { return }
+            self.violate(.jobOrphansBounded, seen, "more jobs than the phone has sent uploads")
+        case .cleaned(let job, effective: true):
+            self.alive[job] = nil
+            let phoneIndex = self.phoneIndex(of: seen.device)
+            let known = Digest.of(job)
+            if self.states[phoneIndex].cleaned.contains(known) {
+                self.violate(.jobCleanedOnce, seen, "job \(job.bounded) deleted twice with effect")
+            }
+            self.states[phoneIndex].cleaned.append(known)
+            if self.states[phoneIndex].cleaned.count > 16 { self.states[phoneIndex].cleaned.removeFirst() }
+        case .canceled(let job), .expired(let job), .vanished(let job):
+            self.alive[job] = nil
+        case .problem(let operation, let attempt, let status, _, _, let wait?):
+            let phoneIndex = self.phoneIndex(of: seen.device)
+            self.backoffs.receivedRetryAfter(
+                operation, scan: seen.scan, attempt: attempt, wait: wait, status: status,
+                phoneIndex: phoneIndex)
+            guard operation == .upload else { return }
+            guard status != 429 else {
+                self.gates.receivedRetryAfter(wait, scan: seen.scan, attempt: attempt, phoneIndex: phoneIndex)
+                return
+            }
+            self.order.receivedRetryAfter(wait, scan: seen.scan, phoneIndex: phoneIndex)
+        default: break
+        }
+    }
+}

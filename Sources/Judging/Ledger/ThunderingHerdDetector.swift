@@ -1,0 +1,79 @@
+import SimBase
+
+/// How phones come back together: whether those whose path returned ask for something no more densely than the contract's
+/// jitter lets them.
+///
+/// A phone whose path returns tries everything again within the jitter's time: each of its jobs at a moment of its own and
+/// its queue at one for all, so that the first of its requests is in a window with a chance of at most (slots + 1) windows
+/// in that time. Phones draw for themselves: in a window there may be as many as that makes of all that may be coming
+/// back, six standard deviations more, and ten.
+struct ThunderingHerdDetector: Sendable {
+    /// More in one window than jitter explains.
+    struct Herd: Sendable {
+        let count: Int
+        /// Phones whose path had returned within the time of the jitter.
+        let of: Int
+    }
+
+    /// Windows in the time of the jitter.
+    static let windows = 50
+    /// So few are no herd.
+    static let few = 10
+
+    private let window: Int64
+    private let draws: Int
+    private var current: Int64 = 0
+    /// Of the present window and those before it, in a ring.
+    private var returned = [Int](repeating: 0, count: Self.windows + 1)
+    private var coming = 0
+    private var released = 0
+
+    /// `time`: in which phones spread what they try again. `slots`: jobs that a phone may have running.
+    init(time: Interval, slots: Int) {
+        self.window = max(1, time.nanoseconds / Int64(Self.windows))
+        self.draws = slots + 1
+    }
+
+    mutating func pathReturned(at now: Instant) -> Herd? {
+        let herd = self.advance(to: now)
+        self.returned[self.index] += 1
+        self.coming += 1
+        return herd
+    }
+
+    /// A phone asks for something for the first time since its path returned.
+    mutating func asked(at now: Instant) -> Herd? {
+        let herd = self.advance(to: now)
+        self.released += 1
+        return herd
+    }
+
+    /// The window that is the last.
+    mutating func end() -> Herd? {
+        defer { self.released = 0 }
+        return self.herd
+    }
+
+    private var index: Int { Int(self.current % Int64(self.returned.count)) }
+
+    private mutating func advance(to now: Instant) -> Herd? {
+        let next = max(self.current, now.nanoseconds / self.window)
+        guard next > self.current else { return nil }
+        let herd = self.end()
+        for _ in 0..<min(next - self.current, Int64(self.returned.count)) {
+            self.current += 1
+            self.coming -= self.returned[self.index]
+            self.returned[self.index] = 0
+        }
+        if self.current < next { self.current = next }
+        return herd
+    }
+
+    /// In whole numbers: what is expected times the number of windows.
+    private var herd: Herd? {
+        let expected = self.coming * self.draws
+        let excess = (self.released - Self.few) * Self.windows - expected
+        guard excess > 0, excess * excess > 36 * expected * Self.windows else { return nil }
+        return Herd(count: self.released, of: self.coming)
+    }
+}

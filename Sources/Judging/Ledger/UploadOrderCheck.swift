@@ -1,0 +1,249 @@
+import Observations
+import SimBase
+import Talaria
+
+/// scan.order: whether the scans that wait for an upload are uploaded oldest first, for whatever reason they wait.
+///
+/// A scan that serves a backoff, or a wait that a server asked for, may be overtaken until its time is over; so may one that
+/// waits until its path returns or somebody opens the app. One that came back to the queue because its job is of no more use is
+/// as old as it was; one whose job is kept waits for a stream and no upload. Uploads that begin at one moment may begin in any
+/// order, as far as there are slots.
+struct UploadOrderCheck: Sendable {
+    struct OutOfOrderUpload: Sendable {
+        let older: ScanNumber
+        let newer: ScanNumber
+        let at: Instant
+    }
+
+    fileprivate struct Waiting: Sendable {
+        let scan: ScanNumber
+        /// What a server asked for, or the pause after an error event: nothing shortens it.
+        var floor: Instant
+        /// When nothing but a slot can hold it back, at the latest; nil until something lets it go.
+        var readyAt: Instant?
+        /// Not even a path that returns lets it go, but only whoever opens the app.
+        var needsOpening = false
+    }
+
+    /// What became of the scan's uploads so far.
+    fileprivate struct Past: Sendable {
+        let scan: ScanNumber
+        /// The job that its record has.
+        var job: UInt64?
+        /// Uploads that failed in a row.
+        var failures = 0
+        /// Jobs that ended in an error, and that were turned away with 401, 404 or 410.
+        var errors = 0
+        var refusals = 0
+    }
+
+    fileprivate struct Phone: Sendable {
+        var waiting: [Waiting] = []
+        /// Of scans that are not settled and were uploaded.
+        var pasts: [Past] = []
+        /// Waits other than those of a 429 that a server has asked for.
+        var floors: [(scan: ScanNumber, wait: Interval)] = []
+        /// The scan whose 429 says that it may come at once: it serves a backoff.
+        var backsOff: ScanNumber?
+        var overtaken: [OutOfOrderUpload] = []
+        var isOnScreen = true
+        /// What is queued at this moment waits for nothing but a slot.
+        var launchedAt: Instant?
+    }
+
+    private static let floorsMax = 64
+
+    fileprivate let base: Interval
+    fileprivate let cap: Interval
+    private var phones: [Phone] = []
+
+    init(base: Interval, cap: Interval) {
+        self.base = base
+        self.cap = cap
+    }
+
+    /// How many entries it holds for all phones together: it must not grow with a run.
+    var remembered: Int {
+        self.phones.reduce(0) { $0 + $1.waiting.count + $1.pasts.count + $1.floors.count }
+    }
+
+    /// Uploads that went before older scans, before a moment, and that no upload of the same moment explains.
+    mutating func overtakings(of phoneIndex: Int, before moment: Instant) -> [OutOfOrderUpload] {
+        guard phoneIndex < self.phones.count, let first = self.phones[phoneIndex].overtaken.first,
+            first.at < moment
+        else { return [] }
+        defer { self.phones[phoneIndex].overtaken = [] }
+        return self.phones[phoneIndex].overtaken
+    }
+
+    /// At the end of the run.
+    mutating func overtakings() -> [(phoneIndex: Int, OutOfOrderUpload)] {
+        self.phones.indices.flatMap { phoneIndex in
+            self.overtakings(of: phoneIndex, before: .distantFuture).map { (phoneIndex, $0) }
+        }
+    }
+
+    /// A server asked for a wait with another answer than 429.
+    mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, phoneIndex: Int) {
+        self.change(phoneIndex) { phone in
+            phone.floors.removeAll { $0.scan == scan }
+            if phone.floors.count == Self.floorsMax { phone.floors.removeFirst() }
+            phone.floors.append((scan, wait))
+        }
+    }
+
+    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int) {
+        switch payload {
+        case .queued(let cause):
+            let (base, cap) = (self.base, self.cap)
+            self.change(phoneIndex) { $0.queued(scan, cause, at: at, base: base, cap: cap) }
+        case .rateLimited(.upload, let wait):
+            self.change(phoneIndex) { $0.backsOff = wait == .zero ? scan : nil }
+        case .uploadAccepted(let job, _, _):
+            self.change(phoneIndex) { phone in
+                phone.waiting.removeAll { $0.scan == scan }
+                phone.changePast(scan) { past in
+                    past.job = Digest.of(job)
+                    past.failures = 0
+                }
+            }
+        case .terminalApplied(_, .error, _):
+            self.change(phoneIndex) { phone in
+                phone.changePast(scan) { past in
+                    past.job = nil
+                    past.errors += 1
+                }
+            }
+        case .jobAbandoned(let job, _), .requestSent(.cleanup, _, let job?, _):
+            // While the scan is not settled, whatever job of it is given up leaves it without one.
+            self.change(phoneIndex) { $0.lost(Digest.of(job), of: scan) }
+        case .recordKept(let job, _, let isDecided):
+            self.change(phoneIndex) { phone in
+                if isDecided {
+                    phone.settled(scan)
+                } else {
+                    phone.changePast(scan) { $0.job = job.map(Digest.of) }
+                }
+            }
+        case .completed, .refused: self.change(phoneIndex) { $0.settled(scan) }
+        case .requestSent(.upload, _, _, _): self.change(phoneIndex) { $0.uploaded(scan, at: at) }
+        case .pathReturned, .pathChanged: self.change(phoneIndex) { $0.released(at: at, isOpened: false) }
+        case .suspended: self.change(phoneIndex) { $0.isOnScreen = false }
+        case .resumed:
+            self.change(phoneIndex) { phone in
+                phone.isOnScreen = true
+                phone.released(at: at, isOpened: true)
+            }
+        case .launched: self.change(phoneIndex) { $0.launched(at: at) }
+        case .reinstalled: self.change(phoneIndex) { $0 = Phone() }
+        default: break
+        }
+    }
+
+    private mutating func change(_ phoneIndex: Int, _ change: (inout Phone) -> Void) {
+        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
+        change(&self.phones[phoneIndex])
+    }
+}
+
+extension UploadOrderCheck.Phone {
+    fileprivate mutating func queued(
+        _ scan: ScanNumber, _ cause: WaitingCause, at: Instant, base: Interval, cap: Interval
+    ) {
+        self.waiting.removeAll { $0.scan == scan }
+        let index = self.floors.firstIndex { $0.scan == scan }
+        // A header is rounded up to whole seconds.
+        let floor = index.map { at + self.floors.remove(at: $0).wait + .seconds(1) } ?? at
+        defer { self.backsOff = nil }
+        if self.launchedAt == at {
+            self.waiting.append(UploadOrderCheck.Waiting(scan: scan, floor: at, readyAt: at))
+            return
+        }
+        var waiting = UploadOrderCheck.Waiting(scan: scan, floor: floor, readyAt: floor)
+        switch cause {
+        case .captured, .offline, .interrupted, .suspended: break
+        case .rateLimited:
+            if self.backsOff == scan { waiting.readyAt = self.backOff(scan, floor, at, base, cap) }
+        case .serverError, .transport, .resultsUnavailable, .unreadableAnswer, .answerTooLarge, .noAnswer,
+            .unexpectedStatus, .unauthorized, .foreignURL:
+            waiting.readyAt = self.backOff(scan, floor, at, base, cap)
+        case .retryableError:
+            let isLast = self.past(of: scan).map { $0.errors > BackoffCheck.errorRetriesMax } ?? false
+            if !isLast { waiting.floor = max(floor, at + BackoffCheck.errorPause) }
+            waiting.readyAt = isLast ? nil : waiting.floor
+        case .tokenExpired, .jobGone:
+            self.changePast(scan) { $0.refusals += 1 }
+            let refusals = self.past(of: scan)?.refusals ?? 0
+            waiting.needsOpening = refusals > BackoffCheck.refusalRetriesMax
+        }
+        if !self.isOnScreen { waiting.needsOpening = true }
+        if waiting.needsOpening { waiting.readyAt = nil }
+        self.waiting.append(waiting)
+    }
+
+    /// One more upload of the scan has failed: when its backoff is over, at the latest.
+    private mutating func backOff(
+        _ scan: ScanNumber, _ floor: Instant, _ at: Instant, _ base: Interval, _ cap: Interval
+    ) -> Instant {
+        self.changePast(scan) { $0.failures += 1 }
+        let doublings = Int64(min(max(0, (self.past(of: scan)?.failures ?? 1) - 1), 62))
+        let isCapped = base.nanoseconds > cap.nanoseconds >> doublings
+        return max(floor, at + (isCapped ? cap : .nanoseconds(base.nanoseconds << doublings)))
+    }
+
+    private func past(of scan: ScanNumber) -> UploadOrderCheck.Past? {
+        self.pasts.last { $0.scan == scan }
+    }
+
+    fileprivate mutating func changePast(_ scan: ScanNumber, _ change: (inout UploadOrderCheck.Past) -> Void)
+    {
+        if let index = self.pasts.lastIndex(where: { $0.scan == scan }) {
+            change(&self.pasts[index])
+        } else {
+            var past = UploadOrderCheck.Past(scan: scan)
+            change(&past)
+            self.pasts.append(past)
+        }
+    }
+
+    fileprivate mutating func lost(_ job: UInt64, of scan: ScanNumber) {
+        guard let index = self.pasts.lastIndex(where: { $0.scan == scan && $0.job == job }) else { return }
+        self.pasts[index].job = nil
+    }
+
+    fileprivate mutating func settled(_ scan: ScanNumber) {
+        self.waiting.removeAll { $0.scan == scan }
+        self.pasts.removeAll { $0.scan == scan }
+        self.floors.removeAll { $0.scan == scan }
+    }
+
+    /// What waits is told anew, and has waited long enough.
+    fileprivate mutating func launched(at moment: Instant) {
+        self.waiting = []
+        self.floors = []
+        self.isOnScreen = true
+        self.launchedAt = moment
+        for index in self.pasts.indices { self.pasts[index].failures = 0 }
+    }
+
+    fileprivate mutating func released(at moment: Instant, isOpened: Bool) {
+        for index in self.waiting.indices where isOpened || !self.waiting[index].needsOpening {
+            guard self.waiting[index].readyAt.map({ $0 > moment }) ?? true else { continue }
+            self.waiting[index].readyAt = max(moment, self.waiting[index].floor)
+            self.waiting[index].needsOpening = false
+        }
+    }
+
+    fileprivate mutating func uploaded(_ scan: ScanNumber, at: Instant) {
+        self.waiting.removeAll { $0.scan == scan }
+        self.overtaken.removeAll { $0.older == scan && $0.at == at }
+        var oldest: ScanNumber?
+        for waiting in self.waiting where waiting.scan < scan {
+            guard let readyAt = waiting.readyAt, readyAt <= at, self.past(of: waiting.scan)?.job == nil
+            else { continue }
+            oldest = min(oldest ?? waiting.scan, waiting.scan)
+        }
+        guard let oldest else { return }
+        self.overtaken.append(UploadOrderCheck.OutOfOrderUpload(older: oldest, newer: scan, at: at))
+    }
+}

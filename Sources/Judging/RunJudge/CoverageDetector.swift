@@ -1,0 +1,342 @@
+import Observations
+import SimBase
+import Talaria
+
+extension CoverageGoal {
+    /// Whether it takes more than one observation to see it.
+    var isWatched: Bool {
+        switch self {
+        case .suspendedInCleanup, .pathLostInLimit, .killedInLimit, .clockSetBack, .failedTwice,
+            .failedThrice,
+            .tokenEndedFourTimes, .streamsEmpty, .streamsOfPings, .backoffCapped, .baseRaised,
+            .killedBeforeRecord, .killedInStream, .killedBeforeBooks, .slotLingering, .streamUnharmed,
+            .endWhileRunning, .startedOver, .capturedAnew, .limitBelowSeconds, .requeuedBeforeYounger:
+            true
+        case .resumed, .replayed, .uploadRepeated, .jobOrphaned, .tokenRefused, .limited, .streamLimited,
+            .resultsLimited, .cleanupLimited, .silenceFound, .endWithoutTerminal, .resultsFetched,
+            .resultsGone, .cleanupRepeated, .relaunched, .slotsFull, .bookRecognized, .suspended, .restarted,
+            .connectRefused, .pathLost, .scanRefused, .storageFull, .reinstalled, .eventIgnored,
+            .cleanupNotFound, .cleanupGone, .cleanupUnauthorized, .resultsUnauthorized, .uploadLong,
+            .serverErrorFinal:
+            false
+        }
+    }
+}
+
+/// What phones have come to so far, where a moment is made of several observations. Of each phone as much as of its scans that
+/// are not settled.
+struct CoverageDetector: Sendable {
+    private let slotsMax: Int
+    private let raisesBase: Bool
+    private let countsPings: Bool
+    private var phones: [DeviceNumber: Phone] = [:]
+
+    init(slotsMax: Int, raisesBase: Bool, countsPings: Bool) {
+        self.slotsMax = slotsMax
+        self.raisesBase = raisesBase
+        self.countsPings = countsPings
+    }
+
+    /// - Returns: The moments that it completes.
+    mutating func record(_ observation: Observation) -> [CoverageGoal] {
+        var moments: [CoverageGoal] = []
+        let (scan, at) = (observation.scan, observation.at)
+        if observation.isRoutine {
+            guard self.countsPings, case .phone(.ping) = observation.what else { return moments }
+            self.phones[observation.device]?.scans[scan]?.hadPing = true
+            return moments
+        }
+        switch observation.what {
+        case .phone(let payload):
+            self.phones[observation.device, default: Phone()].record(
+                payload, scan, at, slotsMax: self.slotsMax, raisesBase: self.raisesBase, into: &moments)
+        case .backend(let payload):
+            self.phones[observation.device]?.record(payload, scan, at, into: &moments)
+        case .fault, .network: break
+        }
+        return moments
+    }
+}
+
+extension CoverageDetector {
+    fileprivate struct Phone: Sendable {
+        var scans = SlotMap<ScanNumber, Scan>()
+        var waiting: [ScanNumber] = []
+        var slots: Set<ScanNumber> = []
+        /// Scans whose DELETE is open.
+        var cleanups: Set<ScanNumber> = []
+        /// The end of the wait that the last 429 to an upload asked for.
+        var limitedUntil = Instant.zero
+        /// At least 200 ms before the next full second of that wait.
+        var endsBelowSecond = false
+        var lostPathInLimit = false
+        var suspendedInCleanup = false
+        var killedInLimit = false
+        var clockAhead = Interval.zero
+        var setBackWithWaiting = false
+        var isInstalledAnew = false
+    }
+
+    fileprivate struct Scan: Sendable {
+        var errors = 0
+        var tokensEnded = 0
+        /// Losses in a row, without an event between them: of any kind, behind a 200, and behind a ping.
+        var failures = 0
+        var empty = 0
+        var ofPings = 0
+        /// A stream of the job at hand has been opened.
+        var wasOpened = false
+        var isOpen = false
+        /// Of the open stream.
+        var hadPing = false
+        var firstEventAt: Instant?
+        var passedOver = false
+        /// A 202 came, and nothing that follows its record.
+        var isAccepted = false
+        /// The job was said to be completed, and none of its books is there.
+        var isBeforeBooks = false
+        var diedBeforeBooks = false
+        var completedAt: Instant?
+        /// Others waited for its slot when it was complete.
+        var isWaitedFor = false
+        var endedAt: Instant?
+        var finishedAt: Instant?
+        /// At the backend: how many streams of the job at hand were opened, and what came again on one that started over.
+        var job = ""
+        var openings = 0
+        var startsOver = false
+        var again = 0
+    }
+}
+
+extension CoverageDetector.Phone {
+    mutating func record(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Instant, slotsMax: Int, raisesBase: Bool,
+        into moments: inout [CoverageGoal]
+    ) {
+        switch payload {
+        case .launched(let restored): self.launched(restored, into: &moments)
+        case .killed: self.killed(at, into: &moments)
+        case .recordKept(job: .none, _, decided: false):
+            if self.scans[scan]?.isAccepted == true { moments.append(.killedBeforeRecord) }
+        case .reinstalled:
+            self = Self()
+            self.isInstalledAnew = true
+        case .suspended: self.suspendedInCleanup = !self.cleanups.isEmpty
+        case .resumed:
+            if self.suspendedInCleanup { moments.append(.suspendedInCleanup) }
+            self.suspendedInCleanup = false
+        case .pathLost: self.lostPathInLimit = at < self.limitedUntil && !self.waiting.isEmpty
+        case .pathReturned:
+            if self.lostPathInLimit, at < self.limitedUntil { moments.append(.pathLostInLimit) }
+            self.lostPathInLimit = false
+        case .clockSet(let ahead):
+            if ahead < self.clockAhead, self.waiting.count >= 2 { self.setBackWithWaiting = true }
+            self.clockAhead = ahead
+        case .captured:
+            if self.setBackWithWaiting, !self.waiting.isEmpty { moments.append(.clockSetBack) }
+            self.setBackWithWaiting = false
+            self.scans[scan] = CoverageDetector.Scan()
+        case .queued(let cause): self.queued(scan, cause, at, slotsMax: slotsMax, into: &moments)
+        case .slotTaken:
+            self.waiting.removeAll { $0 == scan }
+            self.slots.insert(scan)
+        case .slotGiven: self.slotGiven(scan, at, into: &moments)
+        case .bookAdded, .bookRepeated:
+            self.scans[scan]?.isBeforeBooks = false
+            self.scans[scan]?.diedBeforeBooks = false
+        case .completed:
+            self.waiting.removeAll { $0 == scan }
+            let isWaitedFor = self.slots.count >= slotsMax && !self.waiting.isEmpty
+            self.update(scan) {
+                $0.completedAt = at
+                $0.isWaitedFor = isWaitedFor
+                $0.isBeforeBooks = false
+                $0.diedBeforeBooks = false
+            }
+            self.forgetSettled(scan)
+        case .refused:
+            self.waiting.removeAll { $0 == scan }
+            if !self.slots.contains(scan) { self.scans[scan] = nil }
+        case .requestSent(.cleanup, _, _, _): self.cleanups.insert(scan)
+        case .replied(.cleanup, _, _, _), .requestFailed(.cleanup, _, _, _), .jobAbandoned:
+            self.cleanups.remove(scan)
+        case .replied(.upload, _, status: 202, _): self.scans[scan]?.isAccepted = true
+        case .uploadAccepted:
+            if self.isInstalledAnew { moments.append(.capturedAnew) }
+        default: self.stream(payload, scan, at, raisesBase: raisesBase, into: &moments)
+        }
+    }
+
+    private mutating func stream(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Instant, raisesBase: Bool,
+        into moments: inout [CoverageGoal]
+    ) {
+        switch payload {
+        case .requestSent(.stream, _, _, _): self.scans[scan]?.isAccepted = false
+        case .streamOpened:
+            self.update(scan) {
+                $0.wasOpened = true
+                $0.isOpen = true
+                $0.hadPing = false
+                $0.firstEventAt = nil
+                $0.passedOver = false
+            }
+        case .firstEvent:
+            self.update(scan) {
+                $0.firstEventAt = at
+                $0.failures = 0
+                $0.empty = 0
+                $0.ofPings = 0
+            }
+        case .eventIgnored: self.scans[scan]?.passedOver = true
+        case .terminalApplied(_, let kind, _):
+            guard let known = self.scans[scan] else { return }
+            if known.isOpen, known.passedOver { moments.append(.streamUnharmed) }
+            self.update(scan) {
+                $0.isOpen = false
+                $0.isBeforeBooks = kind == .completed
+            }
+        case .streamLost(_, _, let cause, _):
+            self.streamLost(scan, cause, at, raisesBase: raisesBase, into: &moments)
+        default: break
+        }
+    }
+
+    private mutating func streamLost(
+        _ scan: ScanNumber, _ cause: LossCause, _ at: Instant, raisesBase: Bool,
+        into moments: inout [CoverageGoal]
+    ) {
+        guard var known = self.scans[scan] else { return }
+        let isEmpty = known.isOpen && known.firstEventAt == nil
+        known.failures += 1
+        known.empty = isEmpty ? known.empty + 1 : 0
+        known.ofPings = isEmpty && known.hadPing ? known.ofPings + 1 : 0
+        if known.failures == 8 { moments.append(.backoffCapped) }
+        if known.empty == 3 { moments.append(.streamsEmpty) }
+        if known.ofPings == 3 { moments.append(.streamsOfPings) }
+        if raisesBase, known.wasOpened { moments.append(.baseRaised) }
+        if cause == .endWithoutTerminal, known.finishedAt == nil { known.endedAt = at }
+        known.isOpen = false
+        self.scans[scan] = known
+    }
+
+    private mutating func queued(
+        _ scan: ScanNumber, _ cause: WaitingCause, _ at: Instant, slotsMax: Int,
+        into moments: inout [CoverageGoal]
+    ) {
+        if self.slots.contains(scan), self.slots.count >= slotsMax,
+            self.waiting.contains(where: { scan < $0 })
+        {
+            moments.append(.requeuedBeforeYounger)
+        }
+        if !self.waiting.contains(scan) { self.waiting.append(scan) }
+        if cause == .rateLimited, self.endsBelowSecond, at < self.limitedUntil, self.waiting.count >= 2 {
+            moments.append(.limitBelowSeconds)
+        }
+        guard var known = self.scans[scan] else { return }
+        let isPutBack = self.slots.contains(scan)
+        if isPutBack, cause == .retryableError {
+            known.errors += 1
+            if known.errors == 2 { moments.append(.failedTwice) }
+            if known.errors == 3 { moments.append(.failedThrice) }
+        }
+        if isPutBack, cause == .tokenExpired {
+            known.tokensEnded += 1
+            if known.tokensEnded == 4 { moments.append(.tokenEndedFourTimes) }
+        }
+        // What is left is of the scan, and not of its job.
+        var next = CoverageDetector.Scan()
+        (next.errors, next.tokensEnded) = (known.errors, known.tokensEnded)
+        (next.job, next.openings) = (known.job, known.openings)
+        self.scans[scan] = next
+    }
+
+    private mutating func slotGiven(
+        _ scan: ScanNumber, _ at: Instant, into moments: inout [CoverageGoal]
+    ) {
+        self.slots.remove(scan)
+        if let known = self.scans[scan], known.isWaitedFor, let completedAt = known.completedAt,
+            at - completedAt >= .milliseconds(100)
+        {
+            moments.append(.slotLingering)
+        }
+        self.forgetSettled(scan)
+    }
+
+    private mutating func forgetSettled(_ scan: ScanNumber) {
+        guard self.scans[scan]?.completedAt != nil, !self.slots.contains(scan) else { return }
+        self.scans[scan] = nil
+    }
+
+    private mutating func killed(_ at: Instant, into moments: inout [CoverageGoal]) {
+        self.killedInLimit = at < self.limitedUntil && !self.waiting.isEmpty
+        for scan in self.scans.keys {
+            guard var known = self.scans[scan] else { continue }
+            if known.isOpen, let first = known.firstEventAt, at - first >= .seconds(2) {
+                moments.append(.killedInStream)
+            }
+            known.diedBeforeBooks = known.isBeforeBooks
+            known.isOpen = false
+            self.scans[scan] = known
+        }
+        self.waiting = []
+        self.slots = []
+        self.cleanups = []
+        self.suspendedInCleanup = false
+        self.lostPathInLimit = false
+        self.setBackWithWaiting = false
+    }
+
+    private mutating func launched(_ restored: Int, into moments: inout [CoverageGoal]) {
+        if self.killedInLimit, restored > 0 { moments.append(.killedInLimit) }
+        self.killedInLimit = false
+        for scan in self.scans.keys {
+            if self.scans[scan]?.diedBeforeBooks == true { moments.append(.killedBeforeBooks) }
+            self.update(scan) {
+                $0.diedBeforeBooks = false
+                $0.isBeforeBooks = false
+                $0.isAccepted = false
+            }
+        }
+    }
+
+    private mutating func update(_ scan: ScanNumber, _ change: (inout CoverageDetector.Scan) -> Void) {
+        guard var known = self.scans[scan] else { return }
+        change(&known)
+        self.scans[scan] = known
+    }
+}
+
+extension CoverageDetector.Phone {
+    mutating func record(
+        _ payload: BackendObservation, _ scan: ScanNumber, _ at: Instant, into moments: inout [CoverageGoal]
+    ) {
+        switch payload {
+        case .problem(.upload, _, status: 429, _, _, let wait?):
+            guard at + wait > self.limitedUntil else { return }
+            self.limitedUntil = at + wait
+            let rest = wait.nanoseconds % 1_000_000_000
+            self.endsBelowSecond = rest > 0 && rest <= 800_000_000
+        case .streamOpened(let job, _, let after):
+            self.update(scan) {
+                if $0.job != job { ($0.job, $0.openings) = (job, 0) }
+                $0.openings += 1
+                $0.startsOver = after == nil && $0.openings > 1
+                $0.again = 0
+            }
+        case .eventWritten(_, _, _, _, replayed: true):
+            guard self.scans[scan]?.startsOver == true else { return }
+            self.update(scan) { $0.again += 1 }
+            if self.scans[scan]?.again == 5 { moments.append(.startedOver) }
+        case .finished:
+            guard let known = self.scans[scan] else { return }
+            if let endedAt = known.endedAt, endedAt < at { moments.append(.endWhileRunning) }
+            self.update(scan) {
+                $0.endedAt = nil
+                $0.finishedAt = at
+            }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package import Ledger
+package import Metrics
+package import Observations
+import SimBase
+import Talaria
+
+/// The second source of every latency: takes the same times from the observations by itself, keeps the first of them as they
+/// are, and holds the histograms and their percentiles against them at the end.
+///
+/// Its memory is bounded: of a metric with more than `valuesMax` values only count, extremes and sum are compared, and of one
+/// group only the count.
+package struct LatencyCrossCheck: Sendable {
+    package static let valuesMax = 1_000
+
+    private struct Sample: Sendable {
+        /// Empty once there were more than `valuesMax`.
+        var values: [Int64] = []
+        var count: Int64 = 0
+        var negative: Int64 = 0
+        var sum: UInt128 = 0
+        var minimum = Int64.max
+        var maximum: Int64 = 0
+
+        mutating func add(_ value: Int64) {
+            guard value >= 0 else {
+                self.negative += 1
+                return
+            }
+            self.count += 1
+            self.sum += UInt128(value)
+            self.minimum = min(self.minimum, value)
+            self.maximum = max(self.maximum, value)
+            if self.count <= Int64(LatencyCrossCheck.valuesMax) {
+                self.values.append(value)
+            } else {
+                self.values = []
+            }
+        }
+    }
+
+    private let fleet: FleetMap
+    private var samples = [Sample](repeating: Sample(), count: LatencyMetric.allCases.count)
+    /// Values of each metric, group after group; those of no group come first.
+    private var ofGroups: [Int64]
+    /// Scans by group, those of no group last.
+    private var captured: [Int]
+    private var completed: [Int]
+    private var jobs: [JobCount]
+    private var books: [BookCount]
+
+    /// Of one group, as both sides said it.
+    private struct JobCount: Sendable {
+        var accepted = 0
+        var cleaned = 0
+        var expired = 0
+        /// 202 answers that phones have read.
+        var known = 0
+    }
+
+    private struct BookCount: Sendable {
+        var added = 0
+        var repeated = 0
+    }
+
+    package init(fleet: FleetMap = .ungrouped) {
+        self.fleet = fleet
+        self.ofGroups = Array(
+            repeating: 0, count: (fleet.groups.count + 1) * LatencyMetric.allCases.count)
+        self.captured = Array(repeating: 0, count: fleet.groups.count + 1)
+        self.completed = self.captured
+        self.jobs = Array(repeating: JobCount(), count: fleet.groups.count + 1)
+        self.books = Array(repeating: BookCount(), count: fleet.groups.count + 1)
+    }
+
+    // MARK: Events
+
+    package mutating func record(_ observation: borrowing Observation) {
+        switch observation.side {
+        case .phone, .network: break
+        case .backend: if observation.isRoutine { return }
+        case .fault: return
+        }
+        let group = self.fleet.group(of: observation.device)
+        switch observation.what {
+        case .phone(let payload): self.record(payload, group)
+        case .network(let payload):
+            self.add(payload.lookup, to: .netDNSTime, group)
+            self.add(payload.connect, to: .netConnectTime, group)
+            self.add(payload.tls, to: .netTLSTime, group)
+            self.add(payload.firstByte, to: .netFirstByteTime, group)
+        case .backend(.accepted): self.jobs[group ?? self.fleet.groups.count].accepted += 1
+        case .backend(.cleaned(_, effective: true)): self.jobs[group ?? self.fleet.groups.count].cleaned += 1
+        case .backend(.expired): self.jobs[group ?? self.fleet.groups.count].expired += 1
+        case .backend, .fault: break
+        }
+    }
+
+    private mutating func record(_ payload: PhoneObservation, _ group: Int?) {
+        switch payload {
+        case .captured: self.captured[group ?? self.fleet.groups.count] += 1
+        case .photoPrepared(let took, _): self.add(took, to: .preprocessTime, group)
+        case .completed(let took):
+            self.completed[group ?? self.fleet.groups.count] += 1
+            self.add(took, to: .scanTime, group)
+        case .bookAdded: self.books[group ?? self.fleet.groups.count].added += 1
+        case .bookRepeated: self.books[group ?? self.fleet.groups.count].repeated += 1
+        case .uploadAccepted(_, let took, let service):
+            self.jobs[group ?? self.fleet.groups.count].known += 1
+            self.add(took, to: .uploadTime, group)
+            self.add(service, to: .uploadServiceTime, group)
+        case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
+        case .cleanupAnswered(_, _, let took): self.add(took, to: .cleanupTime, group)
+        case .streamOpened(_, _, _, let took): self.add(took, to: .sseConnectTime, group)
+        case .firstEvent(_, let took): self.add(took, to: .sseFirstEventTime, group)
+        case .eventApplied(_, _, _, let latency, let replayed):
+            self.add(latency, to: replayed ? .sseEventDelay : .sseEventLatency, group)
+        case .ping(_, let gap): self.add(gap, to: .ssePingGap, group)
+        case .streamLost(_, _, let cause, let silence):
+            if cause == .silence { self.add(silence, to: .sseDetectTime, group) }
+        default: break
+        }
+    }
+
+    private mutating func add(_ time: Interval?, to metric: LatencyMetric, _ group: Int?) {
+        guard let time else { return }
+        self.samples[metric.ordinal].add(time.nanoseconds)
+        if time >= .zero { self.ofGroups[self.index(of: metric, group)] += 1 }
+    }
+
+    private func index(of metric: LatencyMetric, _ group: Int?) -> Int {
+        (group.map { $0 + 1 } ?? 0) * LatencyMetric.allCases.count + metric.ordinal
+    }
+
+    // MARK: The end
+
+    /// Those that no single observation holds: a reconnect after a kill is made of several, and lateness is the driver's own.
+    static let unwitnessed: Set<LatencyMetric> = [.sseReconnectTime, .generatorLateness]
+
+    /// What a run's table says of a latency that the observations do not.
+    package func differences(from table: MetricTable) -> [String] {
+        LatencyMetric.allCases.filter { !Self.unwitnessed.contains($0) }.flatMap { metric in
+            guard case .measured(let histogram) = table.histogram(metric, of: .fleet) else {
+                return [String]()
+            }
+            return self.differences(metric, from: histogram) + self.differences(metric, ofGroupsIn: table)
+        }
+    }
+
+    private func differences(_ metric: LatencyMetric, ofGroupsIn table: MetricTable) -> [String] {
+        guard table.groups == self.fleet.groups else { return [] }
+        return table.groups.indices.compactMap { group in
+            let measured = table.set(in: MetricGroup(index: group)).histogram(metric).total
+            let exact = self.ofGroups[self.index(of: metric, group)]
+            guard measured != exact else { return nil }
+            return
+                "\(metric.rawValue): count \(measured) in group \(table.groups[group]), and \(exact) was seen"
+        }
+    }
+
+    /// What a ledger counts that the observations do not say. Where custody is broken it is the ledger that tells why.
+    package func differences(from ledger: Ledger) -> [String] {
+        if let lost = Self.difference(in: ledger.totals.scans) { return [lost] }
+        let isBroken = ledger.verdicts.contains { $0.invariant == .scanCustody && $0.violations > 0 }
+        guard !isBroken, ledger.totalsByGroup.count == self.fleet.groups.count else { return [] }
+        let all = ledger.totalsByGroup + [ledger.totalsOfNoGroup]
+        var differences: [String] = []
+        var sum = LedgerTotals()
+        for (index, totals) in all.enumerated() {
+            sum.add(totals)
+            let name = index < self.fleet.groups.count ? "group \(self.fleet.groups[index])" : "no group"
+            if totals.scans.captured != self.captured[index] {
+                differences.append(
+                    "scans.captured: \(totals.scans.captured) in \(name), and \(self.captured[index]) was seen"
+                )
+            }
+            differences += self.differences(totals, in: name, index, ledger)
+            if totals.scans.completed > self.completed[index] {
+                differences.append(
+                    "scans.completed: \(totals.scans.completed) in \(name), and \(self.completed[index]) was seen"
+                )
+            }
+        }
+        if sum != ledger.totals {
+            differences.append("the totals of the ledger are not the sum of its groups")
+        }
+        return differences
+    }
+
+    /// Whether every scan is somewhere, and at one place only.
+    package static func difference(in scans: ScanTotals) -> String? {
+        guard !scans.isConserved else { return nil }
+        let settled = scans.completed + scans.refused + scans.waiting + scans.discarded + scans.lost
+        return
+            "scans: \(scans.captured + scans.restored) captured or restored, and \(settled) settled with \(scans.open) open"
+    }
+
+    /// Jobs and books of one group.
+    private func differences(
+        _ totals: LedgerTotals, in name: String, _ index: Int, _ ledger: Ledger
+    ) -> [String] {
+        let (jobs, books) = (self.jobs[index], self.books[index])
+        var differences: [String] = []
+        func compare(_ what: String, _ count: Int, _ seen: Int, isMost: Bool = false) {
+            guard isMost ? count > seen : count != seen else { return }
+            differences.append("\(what): \(count) in \(name), and \(seen) was seen")
+        }
+        compare("books.repeated", totals.books.repeated, books.repeated)
+        // What earlier runs have stored nobody sees.
+        if totals.scans.restored == 0 {
+            compare("books.received", totals.books.received, books.added, isMost: true)
+        }
+        if ledger.hasBackendView {
+            compare("jobs.accepted", totals.jobs.accepted, jobs.accepted)
+            compare("jobs.cleaned", totals.jobs.cleaned, jobs.cleaned, isMost: true)
+            compare("jobs.expired", totals.jobs.expired, jobs.expired, isMost: true)
+            let parts = totals.books.received + totals.books.pending + totals.books.missing
+            compare("books.expected", totals.books.expected, parts)
+        } else {
+            compare("jobs.accepted", totals.jobs.accepted, jobs.known, isMost: true)
+        }
+        return differences
+    }
+
+    func differences(_ metric: LatencyMetric, from histogram: HDRHistogram) -> [String] {
+        let sample = self.samples[metric.ordinal]
+        let isEmpty = sample.count == 0
+        var differences: [String] = []
+        func compare<Number: Equatable>(_ what: String, _ measured: Number, _ exact: Number) {
+            guard measured != exact else { return }
+            differences.append("\(metric.rawValue): \(what) \(measured), and \(exact) was seen")
+        }
+        compare("count", histogram.total, sample.count)
+        compare("negative values", histogram.negative, sample.negative)
+        compare("sum", histogram.sum, sample.sum)
+        compare("minimum", histogram.minimum ?? .max, isEmpty ? .max : sample.minimum)
+        compare("maximum", histogram.maximum ?? 0, sample.maximum)
+        guard differences.isEmpty, !sample.values.isEmpty else { return differences }
+        let values = sample.values.sorted()
+        for percentile in [Percentile.p50, .p90, .p95, .p99, .p999] {
+            let exact = Self.exact(percentile, of: values)
+            let measured = histogram.value(at: percentile)
+            // Never less than the truth, and more by less than an index is wide.
+            if let measured, measured >= exact, measured <= Self.most(exact, of: sample.maximum) { continue }
+            differences.append(
+                "\(metric.rawValue): \(percentile) is \(measured.map(String.init) ?? "not there"), and \(exact) of \(values.count) values"
+            )
+        }
+        return differences
+    }
+
+    /// The smallest value below or at which lie at least this share of all.
+    private static func exact(_ percentile: Percentile, of values: [Int64]) -> Int64 {
+        let product = values.count * Int(percentile.perMillion)
+        return values[max(1, (product + 999_999) / 1_000_000) - 1]
+    }
+
+    private static func most(_ value: Int64, of maximum: Int64) -> Int64 {
+        // Beyond what is told apart there is only the greatest.
+        if value > HDRLayout.highestTrackable { return maximum }
+        return min(maximum, value + max(511, value / 1_000))
+    }
+}

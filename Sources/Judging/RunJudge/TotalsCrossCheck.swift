@@ -1,0 +1,92 @@
+package import Metrics
+import Observations
+package import RunMetrics
+import SimBase
+import Talaria
+
+/// Holds the measurements of a run against the sums of their parts: of the intervals that went to the files, and of the groups.
+package struct TotalsCrossCheck: Sendable {
+    /// Of all intervals, all groups together.
+    private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
+    private var failed = [Int64](repeating: 0, count: RateMetric.allCases.count)
+    private var judged = [Int64](repeating: 0, count: RateMetric.allCases.count)
+    private var values = [Int64](repeating: 0, count: LatencyMetric.allCases.count)
+    private var times = [UInt128](repeating: 0, count: LatencyMetric.allCases.count)
+
+    package init() {}
+
+    /// Adds what was measured in one interval.
+    package mutating func add(_ interval: MetricTable) {
+        for index in -1..<interval.groups.count {
+            let set = interval.set(in: index < 0 ? .none : MetricGroup(index: index))
+            for metric in CountMetric.allCases { self.counts[metric.ordinal] += set.count(metric) }
+            for metric in RateMetric.allCases {
+                let rate = set.rate(metric)
+                self.failed[metric.ordinal] += rate.failed
+                self.judged[metric.ordinal] += rate.total
+            }
+            for metric in LatencyMetric.allCases {
+                let histogram = set.histogram(metric)
+                self.values[metric.ordinal] += histogram.total
+                self.times[metric.ordinal] += histogram.sum
+            }
+        }
+    }
+
+    /// What the table of the whole run says that is not the sum of its parts. `whole`: without what was in no interval.
+    package func differences(from whole: MetricTable) -> [String] {
+        var groups = TotalsCrossCheck()
+        groups.add(whole)
+        return self.differences(whole, "the intervals") + groups.differences(whole, "the groups")
+    }
+
+    private func differences(_ whole: MetricTable, _ parts: String) -> [String] {
+        var differences: [String] = []
+        func compare<Number: Equatable>(_ metric: String, _ what: String, _ whole: Number, _ sum: Number) {
+            guard whole != sum else { return }
+            differences.append("\(metric): \(what) \(whole), and \(sum) in \(parts)")
+        }
+        for metric in CountMetric.allCases {
+            guard case .measured(let count) = whole.count(metric, of: .fleet) else { continue }
+            compare(metric.rawValue, "count", count, self.counts[metric.ordinal])
+        }
+        for metric in RateMetric.allCases {
+            guard case .measured(let rate) = whole.rate(metric, of: .fleet) else { continue }
+            compare(metric.rawValue, "failed", rate.failed, self.failed[metric.ordinal])
+            compare(metric.rawValue, "operations", rate.total, self.judged[metric.ordinal])
+        }
+        for metric in LatencyMetric.allCases {
+            guard case .measured(let histogram) = whole.histogram(metric, of: .fleet) else { continue }
+            compare(metric.rawValue, "count", histogram.total, self.values[metric.ordinal])
+            compare(metric.rawValue, "sum", histogram.sum, self.times[metric.ordinal])
+        }
+        return differences
+    }
+
+    /// Operations that ended well have each left a time: of these rates and latencies one is told by the other.
+    private static let timed: [(RateMetric, LatencyMetric)] = [
+        (.preprocessFailed, .preprocessTime), (.uploadFailed, .uploadTime),
+        (.sseReconnectFailed, .sseReconnectTime), (.resultsFailed, .resultsTime),
+    ]
+
+    /// What rates and disconnections of a run say that its latencies do not.
+    package static func differences(in whole: MetricTable, _ disconnections: Disconnections) -> [String] {
+        var differences: [String] = []
+        for (rate, latency) in Self.timed {
+            guard case .measured(let operations) = whole.rate(rate, of: .fleet),
+                case .measured(let histogram) = whole.histogram(latency, of: .fleet)
+            else { continue }
+            let succeeded = operations.total - operations.failed
+            guard succeeded != histogram.total else { continue }
+            differences.append(
+                "\(rate.rawValue): \(succeeded) operations ended well, and \(latency.rawValue) has \(histogram.total)"
+            )
+        }
+        for row in disconnections.rows where row.unresolved < 0 {
+            differences.append(
+                "disconnections by \(row.cause.rawValue): \(row.count), and \(row.count - row.unresolved) came to an end"
+            )
+        }
+        return differences
+    }
+}

@@ -1,0 +1,112 @@
+import Observations
+package import SimBase
+import Talaria
+
+/// What one phone counts for in the gauges of a fleet.
+package struct PhoneGauge: Equatable, Sendable {
+    package var isConnected = false
+    package var isReconnecting = false
+    package var isOffline = false
+}
+
+/// How many phones are connected, on their way back and without a path.
+struct FleetGauge: Equatable, Sendable {
+    private(set) var connected = 0
+    private(set) var reconnecting = 0
+    private(set) var offline = 0
+
+    mutating func change(from before: PhoneGauge, to after: PhoneGauge) {
+        self.connected += (after.isConnected ? 1 : 0) - (before.isConnected ? 1 : 0)
+        self.reconnecting += (after.isReconnecting ? 1 : 0) - (before.isReconnecting ? 1 : 0)
+        self.offline += (after.isOffline ? 1 : 0) - (before.isOffline ? 1 : 0)
+    }
+}
+
+/// How one phone fared, in a handful of numbers.
+package struct PhoneSummary: Equatable, Sendable {
+    package let device: DeviceNumber
+    package private(set) var captured = 0
+    package private(set) var completed = 0
+    package private(set) var refused = 0
+    package private(set) var losses = 0
+    package private(set) var gaveUp = 0
+    package private(set) var errors = 0
+    package private(set) var kills = 0
+    /// Scans that went with the app.
+    private var discarded = 0
+    package private(set) var longestScan = Interval.zero
+    package private(set) var longestReconnect = Interval.zero
+    /// Scans with an open stream, and those whose stream was lost and is not back: at most as many as a phone has slots.
+    private var open: [ScanNumber] = []
+    private var lost: [ScanNumber] = []
+    private var isOffline = false
+
+    private static let scansMax = 16
+
+    init(device: DeviceNumber) { self.device = device }
+
+    package var gauge: PhoneGauge {
+        PhoneGauge(
+            isConnected: !self.open.isEmpty, isReconnecting: !self.lost.isEmpty, isOffline: self.isOffline)
+    }
+
+    /// Scans that it did not bring home.
+    package var unsettled: Int { max(0, self.captured - self.completed - self.refused - self.discarded) }
+
+    /// How much there is to say about it: the more, the sooner somebody should look at it.
+    package var hardship: Int {
+        self.refused * 40 + self.unsettled * 30 + self.gaveUp * 20 + self.kills * 6 + self.losses * 4
+            + self.errors + Int(self.longestReconnect.nanoseconds / 1_000_000_000)
+            + Int(self.longestScan.nanoseconds / 10_000_000_000)
+    }
+
+    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant) {
+        if RunError(payload) != nil { self.errors += 1 }
+        switch payload {
+        case .captured: self.captured += 1
+        case .completed(let took):
+            self.completed += 1
+            self.longestScan = max(self.longestScan, took)
+            self.settle(scan)
+        case .refused:
+            self.refused += 1
+            self.settle(scan)
+        case .queued: self.settle(scan)
+        case .streamOpened:
+            self.lost.removeAll { $0 == scan }
+            if !self.open.contains(scan), self.open.count < Self.scansMax { self.open.append(scan) }
+        case .streamLost:
+            self.losses += 1
+            self.open.removeAll { $0 == scan }
+            if !self.lost.contains(scan), self.lost.count < Self.scansMax { self.lost.append(scan) }
+        case .reconnected(_, _, _, _, let took):
+            self.longestReconnect = max(self.longestReconnect, took)
+            self.lost.removeAll { $0 == scan }
+        case .reconnectGivenUp:
+            self.gaveUp += 1
+            self.lost.removeAll { $0 == scan }
+        case .reconnectSuperseded: self.lost.removeAll { $0 == scan }
+        case .terminalApplied: self.settle(scan)
+        case .pathLost: self.isOffline = true
+        case .pathReturned: self.isOffline = false
+        case .killed:
+            self.kills += 1
+            self.forgetStreams()
+        case .reinstalled(let discarded):
+            self.discarded += discarded
+            self.forgetStreams()
+        case .suspended: self.forgetStreams()
+        default: break
+        }
+    }
+
+    private mutating func settle(_ scan: ScanNumber) {
+        self.open.removeAll { $0 == scan }
+        self.lost.removeAll { $0 == scan }
+    }
+
+    private mutating func forgetStreams() {
+        self.open = []
+        self.lost = []
+    }
+}

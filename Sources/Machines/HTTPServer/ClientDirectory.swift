@@ -1,0 +1,70 @@
+import Backend
+import Observations
+import OriginServer
+import SimBase
+import Talaria
+import Wire
+
+/// Tells who calls: from `traceparent` where the caller is one of our phones, otherwise by a hash of the device id and
+/// a count of its uploads, so that faults and books of a foreign client are still functions of who it is.
+struct ClientDirectory: Sendable {
+    /// Foreign clients that are remembered; beyond it their counts start over.
+    private static let foreignersMax = 10_000
+
+    private struct ExternalClient: Sendable {
+        var uploads: UInt32 = 0
+        var requests: UInt32 = 0
+    }
+
+    private var foreigners: [UInt64: ExternalClient] = [:]
+    /// Whose job it is, for requests that name a job and no caller.
+    private var owners: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
+    /// Jobs that were cleaned up or canceled, in a ring: somebody may still ask for them.
+    private var gone: [String] = []
+    private var goneNext = 0
+    private static let goneMax = 1_024
+
+    mutating func caller(of head: RequestHead, operation: Operation?, jobId: String?) -> Caller {
+        if let context = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) {
+            return Caller(device: context.device, scan: context.scan, attempt: context.attempt)
+        }
+        let hash = Digest.of(head.headers[HeaderName.deviceID] ?? "")
+        if self.foreigners.count >= Self.foreignersMax { self.foreigners.removeAll() }
+        var foreigner = self.foreigners[hash] ?? ExternalClient()
+        defer { self.foreigners[hash] = foreigner }
+        foreigner.requests &+= 1
+        if operation == .upload { foreigner.uploads &+= 1 }
+        if let owner = jobId.flatMap({ self.owners[$0] }) {
+            return Caller(device: owner.device, scan: owner.scan, attempt: foreigner.requests)
+        }
+        // The upper half of the numbers, so that no foreigner is taken for a phone of the fleet.
+        let device = DeviceNumber(UInt32(truncatingIfNeeded: hash) | 0x8000_0000)
+        return Caller(
+            device: device, scan: operation == .upload ? ScanNumber(foreigner.uploads) : .none,
+            attempt: operation == .upload ? foreigner.uploads : foreigner.requests)
+    }
+
+    private mutating func forgetLater(_ job: String) {
+        if self.gone.count < Self.goneMax {
+            self.gone.append(job)
+        } else {
+            self.owners[self.gone[self.goneNext]] = nil
+            self.gone[self.goneNext] = job
+            self.goneNext = (self.goneNext + 1) % Self.goneMax
+        }
+    }
+
+    /// Follows the jobs, so that they can be told whose they are.
+    mutating func record(_ observation: Observation) {
+        guard case .backend(let payload) = observation.what else { return }
+        switch payload {
+        case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
+        case .expired(let job), .vanished(let job): self.owners[job] = nil
+        case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
+        case .connected, .requested, .answered, .streamOpened, .eventWritten, .pingWritten,
+            .streamEnded,
+            .finished, .problem, .failed, .tokenRevoked, .resultsServed, .cleaned(_, effective: false):
+            break
+        }
+    }
+}

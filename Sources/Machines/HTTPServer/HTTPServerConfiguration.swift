@@ -1,0 +1,50 @@
+package import Backend
+package import Faults
+package import Gateway
+package import SimBase
+package import Talaria
+package import Wire
+
+/// The origin server of an HTTP server.
+package enum OriginConfiguration: Sendable {
+    case simulated(BackendConfiguration, Shelf)
+    /// A foreign backend, behind the fault gateway.
+    case upstream(GatewayConfiguration)
+    /// A recording that is played again. `wallClockAtZero`: milliseconds since 1970 at `Instant.zero`.
+    case recorded(Recording, wallClockAtZero: Int64)
+}
+
+/// The configuration of an HTTP server.
+package struct HTTPServerConfiguration: Sendable {
+    package var origin: OriginConfiguration
+    package var random: KeyedRandom
+    /// Nil leaves out the whole layer of faults: an empty list must come to the same.
+    package var faults: [FaultSpec]?
+    package var links: FleetLinks
+    /// The monotonic clock of the machine at `Instant.zero`, nanoseconds: the stamps of events are written by it.
+    package var clockZero: Int64
+    /// What `GET /_sim/nonce` answers, so that a caller can know that it speaks to the server it started; nil where nobody
+    /// has to ask.
+    package var nonce: String?
+    /// Every request is told when it is over.
+    package var tellsRequests = false
+    /// `GET /_sim` says what the server is doing.
+    package var showsStatus = false
+    /// What keeps pages of other sites out; nil where nobody but phones of this program can come.
+    package var crossSite: CrossSiteGuard?
+    /// For pages in a browser: `?token=` where `Authorization` cannot be sent (Docs/contract.md section 7,
+    /// C13), and answers that a page of another origin may read.
+    package var isForBrowsers = false
+
+    package init(
+        origin: OriginConfiguration, random: KeyedRandom, faults: [FaultSpec]?, links: FleetLinks,
+        clockZero: Int64, nonce: String?
+    ) {
+        self.origin = origin
+        self.random = random
+        self.faults = faults
+        self.links = links
+        self.clockZero = clockZero
+        self.nonce = nonce
+    }
+}

@@ -1,0 +1,191 @@
+import Ledger
+import Metrics
+import Observations
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+import Testing
+
+/// What is measured against what was seen, by a source of its own.
+@Suite struct SampleWitnessTests {
+    private static let fleet = FleetMap.ungrouped
+
+    private static func scan(_ took: Interval, at: Int64 = 0) -> Observation {
+        Observation(
+            at: Instant(nanoseconds: at), device: DeviceNumber(1), scan: ScanNumber(1),
+            what: .phone(.completed(took: took)))
+    }
+
+    /// What the tally and the witness make of the same observations, but for those that one of them does not see.
+    private static func differences(
+        _ seen: [Observation], unmeasured: Set<Int> = [], twice: Set<Int> = []
+    ) -> [String] {
+        var witness = LatencyCrossCheck()
+        var tally = MetricsCollector(fleet: Self.fleet, faultIDs: [], hasBackendView: true)
+        for (index, observation) in seen.enumerated() {
+            witness.record(observation)
+            if unmeasured.contains(index) { continue }
+            tally.record(observation)
+            if twice.contains(index) { tally.record(observation) }
+        }
+        return witness.differences(from: tally.measured.table)
+    }
+
+    private static let times: [Interval] = (0..<400 as Range<UInt64>).map {
+        Interval(nanoseconds: Int64(KeyedRandom(seed: 5).below(40_000_000_000, .test, $0)))
+    }
+
+    @Test func `a measured run agrees with what was seen`() {
+        #expect(Self.differences(Self.times.map { Self.scan($0) }).isEmpty)
+        #expect(Self.differences([]).isEmpty)
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 10, 999, 1_000, 1_001, 5_000])
+    func `also with as many values as are kept, one less and more`(count: Int) {
+        let seen = (0..<count).map { Self.scan(.microseconds(Int64($0 * $0))) }
+        #expect(Self.differences(seen).isEmpty)
+    }
+
+    @Test func `values beyond an hour, and below none, are compared as they are`() {
+        let seen = [Interval.hours(3), .hours(2), .milliseconds(4), .milliseconds(-4), .zero].map {
+            Self.scan($0)
+        }
+        #expect(Self.differences(seen).isEmpty)
+    }
+
+    @Test func `every metric that comes from an observation has its witness`() {
+        let second = Interval.seconds(1)
+        let payloads: [PhoneObservation] = [
+            .photoPrepared(took: second, bytes: 1), .completed(took: second),
+            .uploadAccepted(job: "j", took: second * 2, service: second),
+            .resultsDecoded(job: "j", books: 1, took: second),
+            .cleanupAnswered(job: "j", status: 204, took: second),
+            .streamOpened(job: "j", attempt: 1, after: nil, took: second),
+            .firstEvent(job: "j", took: second),
+            .eventApplied(job: "j", id: nil, kind: .progress, latency: second, replayed: false),
+            .eventApplied(job: "j", id: nil, kind: .progress, latency: second, replayed: true),
+            .ping(id: nil, gap: second), .streamLost(job: "j", attempt: 1, .silence, silence: second),
+        ]
+        let network = NetworkObservation(lookup: second, connect: second, tls: second, firstByte: second)
+        let seen = (payloads.map { ObservationPayload.phone($0) } + [.network(network)]).map {
+            Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(1), what: $0)
+        }
+        #expect(Self.differences(seen).isEmpty)
+        // And all of them are compared: a table without any value differs in each.
+        var witness = LatencyCrossCheck()
+        for observation in seen { witness.record(observation) }
+        let differing = Set(
+            witness.differences(from: MetricTable(groups: [])).map { String($0.prefix { $0 != ":" }) })
+        let unwitnessed = ["sse.reconnect.time", "generator.lateness"]
+        #expect(differing == Set(LatencyMetric.allCases.map(\.rawValue)).subtracting(unwitnessed))
+    }
+
+    @Test func `a value that was not measured, or twice, is told`() {
+        let seen = Self.times.map { Self.scan($0) }
+        let lost = Self.differences(seen, unmeasured: [17])
+        #expect(lost.first == "scan.time: count 399, and 400 was seen")
+        let doubled = Self.differences(seen, twice: [17])
+        #expect(doubled.first == "scan.time: count 401, and 400 was seen")
+    }
+
+    @Test func `a value in a index that is not its own is told by the percentile that it moves`() {
+        // As many, with the same extremes and the same sum: only where they lie differs.
+        var witness = LatencyCrossCheck()
+        var table = MetricTable(groups: [])
+        for (seen, measured) in [(1, 1), (40, 20), (50, 70), (100, 100)] as [(Int64, Int64)] {
+            witness.record(Self.scan(.milliseconds(seen)))
+            table.record(.scanTime, .milliseconds(measured), in: .none)
+        }
+        let differences = witness.differences(from: table)
+        #expect(differences.count == 1)
+        #expect(differences[0].hasPrefix("scan.time: p(50) is 20"))
+        #expect(differences[0].hasSuffix("and 40000000 of 4 values"))
+    }
+
+    @Test func `a value that is counted in another group is told`() {
+        let fleet = FleetMap(groups: ["a", "b"], groupOfDevice: [0, 1])
+        func differences(measured group: Int) -> [String] {
+            var witness = LatencyCrossCheck(fleet: fleet)
+            var table = MetricTable(groups: fleet.groups)
+            witness.record(Self.scan(.seconds(1)))  // Of phone 1.
+            table.record(.scanTime, .seconds(1), in: MetricGroup(index: group))
+            return witness.differences(from: table)
+        }
+        #expect(differences(measured: 1) == [])
+        #expect(
+            differences(measured: 0) == [
+                "scan.time: count 1 in group a, and 0 was seen",
+                "scan.time: count 0 in group b, and 1 was seen",
+            ])
+    }
+
+    @Test func `a scan that the ledger does not count is told`() {
+        func differences(seen: Int, counted: Int) -> [String] {
+            var witness = LatencyCrossCheck()
+            var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+            for scan in 1...3 {
+                let history = History {
+                    $0.scan = ScanNumber(UInt32(scan))
+                    $0.phone(.captured(scheduled: .zero))
+                }
+                if scan <= seen { witness.record(history.observations[0]) }
+                if scan <= counted { ledger.record(history.observations[0]) }
+            }
+            ledger.breakOff()
+            return witness.differences(from: ledger)
+        }
+        #expect(differences(seen: 3, counted: 3) == [])
+        #expect(differences(seen: 3, counted: 2) == ["scans.captured: 2 in no group, and 3 was seen"])
+        #expect(differences(seen: 2, counted: 3) == ["scans.captured: 3 in no group, and 2 was seen"])
+    }
+
+    @Test func `jobs and books that are counted otherwise than they were seen are told`() {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.upload()
+            $0.open()
+            $0.terminal(0)
+            $0.addBooks()
+            $0.phone(.bookRepeated(ordinal: 0))
+            $0.complete()
+            $0.clean()
+        }
+        func differences(unseen: (ObservationPayload) -> Bool = { _ in false }) -> [String] {
+            var witness = LatencyCrossCheck()
+            var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+            for observation in history.observations {
+                if !unseen(observation.what) { witness.record(observation) }
+                ledger.record(observation)
+            }
+            ledger.finish(waitingOnDisk: [], at: history.now)
+            return witness.differences(from: ledger)
+        }
+        #expect(differences() == [])
+        let accepted = differences { if case .backend(.accepted) = $0 { true } else { false } }
+        #expect(accepted == ["jobs.accepted: 1 in no group, and 0 was seen"])
+        let cleaned = differences { if case .backend(.cleaned) = $0 { true } else { false } }
+        #expect(cleaned == ["jobs.cleaned: 1 in no group, and 0 was seen"])
+        let repeated = differences { if case .phone(.bookRepeated) = $0 { true } else { false } }
+        #expect(repeated == ["books.repeated: 1 in no group, and 0 was seen"])
+        let added = differences {
+            if case .phone(.bookAdded(ordinal: 0, _)) = $0 { true } else { false }
+        }
+        #expect(added.count == 1 && added[0].hasPrefix("books.received: "))
+    }
+
+    @Test func `scans that do not add up are told`() {
+        func difference(captured: Int, open: Int) -> String? {
+            var scans = ScanTotals()
+            (scans.captured, scans.restored) = (captured, 1)
+            (scans.completed, scans.refused, scans.open) = (3, 1, open)
+            return LatencyCrossCheck.difference(in: scans)
+        }
+        #expect(difference(captured: 4, open: 1) == nil)
+        #expect(
+            difference(captured: 4, open: 2)
+                == "scans: 5 captured or restored, and 4 settled with 2 open")
+        #expect(difference(captured: 5, open: 1) != nil)
+    }
+}

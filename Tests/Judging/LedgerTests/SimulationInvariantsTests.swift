@@ -1,0 +1,831 @@
+import Metrics
+import Observations
+import RunJudge
+import SimBase
+import Talaria
+import Testing
+
+@testable import Ledger
+
+/// Each invariant of the virtual world, with a history that breaks it and nothing else, and one like it that does not.
+@Suite struct SentinelTests {
+    private func broken(
+        _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = [],
+        broken: [DeviceNumber] = []
+    ) -> [Invariant] {
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        settings.faultsThatGarble = [Fault.garbles]
+        var invariants = SimulationInvariants(
+            SimulationInvariantSettings(
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
+        for observation in history.observations { invariants.record(observation) }
+        invariants.finish(FinalWorldState(stuck: stuck, restless: restless, broken: broken))
+        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    private static func answered(
+        _ history: inout History, _ operation: Talaria.Operation, _ status: Int = 200
+    ) {
+        history.phone(.replied(operation, attempt: 1, status: status, took: .milliseconds(1)))
+    }
+
+    /// Up to the books, every request with its answer.
+    private static func journey(_ history: inout History) {
+        history.launch()
+        history.capture()
+        history.upload()
+        Self.answered(&history, .upload, 202)
+        history.open()
+        Self.answered(&history, .stream)
+        history.terminal(0)
+        history.addBooks()
+        history.complete()
+    }
+
+    @Test func `a scan from the shutter to its DELETE breaks nothing`() {
+        let history = History {
+            Self.journey(&$0)
+            $0.clean()
+        }
+        #expect(self.broken(history) == [])
+    }
+
+    @Test func `what it remembers of a phone does not grow with its scans`() {
+        func remembered(afterScans count: UInt32) -> Int {
+            let history = History {
+                $0.launch()
+                for scan in 1...count {
+                    $0.scan = ScanNumber(scan)
+                    $0.job = "job-\(scan)"
+                    $0.phone(.captured(scheduled: $0.now))
+                    $0.phone(.queued(.captured))
+                    $0.upload()
+                    Self.answered(&$0, .upload, 202)
+                    $0.fault(.fired(fault: 0, .stream, attempt: 1))
+                    $0.open()
+                    Self.answered(&$0, .stream)
+                    $0.terminal(0)
+                    $0.complete()
+                    $0.clean()
+                }
+            }
+            var settings = LedgerSettings.embedded
+            settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+            var invariants = SimulationInvariants(
+                SimulationInvariantSettings(
+                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
+                ledger: settings)
+            for observation in history.observations { invariants.record(observation) }
+            return invariants.remembered
+        }
+        #expect(remembered(afterScans: 40) == remembered(afterScans: 160))
+    }
+
+    @Test(arguments: [(1, []), (3, [.requestOneFate])] as [(UInt32, [Invariant])])
+    func `a DELETE may outlive the background, beside that of the scan's next job`(
+        answered: UInt32, broken: [Invariant]
+    ) {
+        let history = History {
+            $0.launch()
+            for attempt: UInt32 in 1...2 {
+                $0.job = "job-\(attempt)"
+                $0.phone(.suspended)
+                $0.send(.cleanup, attempt: attempt, job: $0.job)
+                $0.phone(.resumed)
+            }
+            for attempt in [answered, 2] {
+                $0.phone(.replied(.cleanup, attempt: attempt, status: 204, took: .milliseconds(1)))
+            }
+        }
+        #expect(self.broken(history) == broken)
+    }
+
+    /// Two scans wait, each for a cause of its own; after what the script does one of them is uploaded.
+    private func order(
+        older: WaitingCause, newer: WaitingCause, first: UInt32, then: UInt32? = nil,
+        _ script: (inout History) -> Void = { _ in }
+    ) -> [Invariant] {
+        let history = History {
+            $0.launch()
+            for (scan, cause) in [(UInt32(1), older), (2, newer)] {
+                $0.scan = ScanNumber(scan)
+                $0.phone(.captured(scheduled: $0.now))
+                $0.phone(.queued(.captured))
+                if cause != .captured { $0.phone(.queued(cause)) }
+            }
+            $0.pass(.seconds(2))
+            script(&$0)
+            $0.scan = ScanNumber(first)
+            $0.send(.upload, attempt: 2, job: nil)
+            if let then {
+                $0.pass(.milliseconds(-1))
+                $0.scan = ScanNumber(then)
+                $0.send(.upload, attempt: 2, job: nil)
+            }
+            $0.pass(.milliseconds(5))
+            $0.phone(.pathChanged)
+        }
+        return self.broken(history)
+    }
+
+    @Test func `an older scan that waits comes first, for whatever reason it waits`() {
+        for cause in [WaitingCause.captured, .offline, .rateLimited, .suspended, .interrupted] {
+            #expect(self.order(older: cause, newer: cause, first: 2) == [.scanOrder], "\(cause)")
+            #expect(self.order(older: cause, newer: cause, first: 1) == [], "\(cause)")
+        }
+    }
+
+    @Test func `a scan that serves a backoff is overtaken until its ceiling is over`() {
+        func broken(failures: Int, wait: Interval) -> [Invariant] {
+            self.order(older: .offline, newer: .captured, first: 2) {
+                $0.scan = ScanNumber(1)
+                for failure in 1...failures {
+                    if failure > 1 { $0.pass(.seconds(30)) }
+                    $0.phone(.queued(.serverError))
+                }
+                $0.pass(wait - .milliseconds(1))
+            }
+        }
+        #expect(broken(failures: 1, wait: .milliseconds(499)) == [])
+        #expect(broken(failures: 1, wait: .milliseconds(500)) == [.scanOrder])
+        #expect(broken(failures: 3, wait: .milliseconds(1_999)) == [])
+        #expect(broken(failures: 3, wait: .seconds(2)) == [.scanOrder])
+        #expect(broken(failures: 9, wait: .milliseconds(29_999)) == [])
+        #expect(broken(failures: 9, wait: .seconds(30)) == [.scanOrder])
+        let released = self.order(older: .transport, newer: .captured, first: 2) {
+            $0.phone(.pathReturned)
+        }
+        #expect(released == [.scanOrder])
+    }
+
+    @Test func `a scan that a server told to wait is overtaken until that wait is over, path or not`() {
+        func broken(after time: Interval) -> [Invariant] {
+            let history = History {
+                $0.launch()
+                for scan in [UInt32(1), 2] {
+                    $0.scan = ScanNumber(scan)
+                    $0.phone(.captured(scheduled: $0.now))
+                    $0.phone(.queued(.captured))
+                }
+                $0.scan = ScanNumber(1)
+                $0.send(.upload, job: nil)
+                $0.backend(
+                    .problem(
+                        .upload, attempt: 1, status: 503, job: nil, retryable: true, retryAfter: .seconds(60))
+                )
+                Self.answered(&$0, .upload, 503)
+                $0.phone(.queued(.serverError))
+                $0.phone(.pathReturned)
+                $0.pass(time)
+                $0.scan = ScanNumber(2)
+                $0.send(.upload, job: nil)
+            }
+            return self.broken(history)
+        }
+        #expect(broken(after: .seconds(60)) == [])
+        #expect(broken(after: .seconds(61)) == [.scanOrder])
+    }
+
+    @Test func `uploads that begin at one moment have no order`() {
+        #expect(self.order(older: .offline, newer: .offline, first: 2, then: 1) == [])
+    }
+
+    @Test func `a scan whose job is kept waits for a stream and no upload`() {
+        let accepted = self.order(older: .offline, newer: .offline, first: 2) {
+            $0.scan = ScanNumber(1)
+            $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))
+            $0.phone(.queued(.offline))
+        }
+        #expect(accepted == [])
+    }
+
+    @Test func `after a relaunch what waits is what is told anew`() {
+        func broken(isToldAnew: Bool) -> [Invariant] {
+            self.order(older: .offline, newer: .offline, first: 2) {
+                $0.phone(.killed)
+                $0.launch(restored: 2)
+                $0.scan = ScanNumber(1)
+                if isToldAnew { $0.phone(.queued(.offline)) }
+            }
+        }
+        #expect(broken(isToldAnew: false) == [])
+        #expect(broken(isToldAnew: true) == [.scanOrder])
+    }
+
+    @Test func `a second DELETE has no effect`() {
+        func history(effective: Bool) -> History {
+            History {
+                Self.journey(&$0)
+                $0.clean()
+                $0.backend(.cleaned(job: $0.job, effective: effective))
+            }
+        }
+        #expect(self.broken(history(effective: true)) == [.jobCleanedOnce])
+        #expect(self.broken(history(effective: false)) == [])
+    }
+
+    @Test func `a job that neither ends nor expires is left`() {
+        let left = History { Self.journey(&$0) }
+        #expect(self.broken(left) == [.jobEnded])
+        let expired = History {
+            Self.journey(&$0)
+            $0.backend(.expired(job: $0.job))
+        }
+        #expect(self.broken(expired) == [])
+    }
+
+    @Test func `a scan has no more jobs than uploads`() {
+        func history(uploads: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                for attempt in 1...uploads {
+                    $0.send(.upload, attempt: UInt32(attempt), job: nil)
+                    $0.phone(
+                        .requestFailed(
+                            .upload, attempt: UInt32(attempt), .reset, took: .milliseconds(1)))
+                }
+                for job in ["one", "two"] {
+                    $0.backend(.accepted(job: job, books: 3))
+                    $0.backend(.cleaned(job: job, effective: true))
+                }
+            }
+        }
+        #expect(self.broken(history(uploads: 1)) == [.jobOrphansBounded])
+        #expect(self.broken(history(uploads: 2)) == [])
+    }
+
+    @Test(arguments: [Talaria.Operation.stream, .results]) func `nothing is asked of a job after its DELETE`(
+        operation: Talaria.Operation
+    ) {
+        let history = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.send(operation, attempt: 2, job: $0.job)
+        }
+        #expect(self.broken(history) == [.jobSilentAfterCleanup])
+    }
+
+    /// The link's word of the scan's stream, once the history is over.
+    private func broken(
+        _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool, own: Interval? = nil
+    ) -> [Invariant] {
+        var settings = LedgerSettings.embedded
+        settings.faultsThatGarble = [Fault.garbles]
+        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+        var invariants = SimulationInvariants(
+            SimulationInvariantSettings(
+                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500),
+                idleTimeouts: own.map { [$0] } ?? []),
+            ledger: settings)
+        invariants.record(
+            SilentStream(
+                device: history.device, scan: history.scan, from: to - silent, to: to, isGivenUp: isGivenUp))
+        for observation in history.observations { invariants.record(observation) }
+        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test func `a silence is given up when the contract's time is over, whatever the phone says`() {
+        func kept(_ silence: Interval, says: Interval? = nil, own: Interval? = nil) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                Self.journey(&$0)
+                $0.pass(.seconds(5))
+                end = $0.now
+                if let says {
+                    $0.phone(.streamLost(job: $0.job, attempt: 1, .silence, silence: says))
+                }
+                $0.phone(.pathChanged)
+            }
+            var earlier = history
+            earlier.pass(.seconds(1))
+            return self.broken(
+                Self.withoutTerminal(earlier), silent: silence, endingAt: end, isGivenUp: says != nil,
+                own: own)
+        }
+        #expect(kept(.milliseconds(2_001)) == [])
+        #expect(kept(.milliseconds(2_002)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(2_500), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.seconds(2), says: .seconds(2)) == [])
+        // Bytes came, and the phone says that none did.
+        #expect(kept(.milliseconds(300), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_998), says: .seconds(2)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_999), says: .seconds(2)) == [])
+        // Given up for another reason, at whatever time.
+        #expect(kept(.milliseconds(300)) == [])
+        // The scenario says what the timeout is.
+        #expect(kept(.milliseconds(2_500), says: .milliseconds(2_500), own: .milliseconds(2_500)) == [])
+        #expect(kept(.seconds(2), says: .seconds(2), own: .milliseconds(2_500)) == [.streamDeadDetected])
+        #expect(kept(.milliseconds(1_502), own: .milliseconds(1_500)) == [.streamDeadDetected])
+    }
+
+    @Test func `a stream that brings bytes is closed for a reason`() {
+        func closed(_ reason: PhoneObservation, after length: Interval = .milliseconds(20)) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                Self.answered(&$0, .upload, 202)
+                $0.open()
+                Self.answered(&$0, .stream)
+                $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1))
+                $0.pass(.seconds(5))
+                end = $0.now
+                $0.phone(reason)
+            }
+            return self.broken(history, silent: length, endingAt: end, isGivenUp: true)
+        }
+        let job = "job-1"
+        // Bad JSON and unknown events are ignored and counted; the stream goes on.
+        for malformed in [true, false] {
+            #expect(
+                closed(.eventIgnored(job: job, id: nil, name: "progress", malformed: malformed))
+                    == [.streamDeadDetected])
+        }
+        for cause in [LossCause.badAnswer, .reset, .endWithoutTerminal] {
+            #expect(
+                closed(.streamLost(job: job, attempt: 1, cause, silence: nil)) == [.streamDeadDetected],
+                "\(cause)")
+        }
+        // What it calls the silence of a dead stream does not matter.
+        #expect(
+            closed(.streamLost(job: job, attempt: 1, .reset, silence: nil), after: .milliseconds(1_999)) == []
+        )
+        for reason in [PhoneObservation.pathLost, .pathChanged, .suspended] {
+            #expect(closed(reason) == [], "\(reason)")
+        }
+    }
+
+    @Test func `an end of one stream is none of the next`() {
+        func next(openedAt: (Instant) -> Instant) -> [Invariant] {
+            var ended = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                Self.answered(&$0, .stream)
+                ended = $0.now
+                $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "absent"))
+                $0.pass(.seconds(1))
+                $0.phone(.ping(id: nil, gap: nil))
+            }
+            var invariants = SimulationInvariants(
+                SimulationInvariantSettings(
+                    idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
+                ledger: .embedded)
+            invariants.record(
+                SilentStream(
+                    device: history.device, scan: history.scan, from: ended + .milliseconds(500),
+                    to: ended + .milliseconds(600), isGivenUp: true, openedAt: openedAt(ended)))
+            for observation in history.observations { invariants.record(observation) }
+            invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+            return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        }
+        #expect(next { $0 } == [])
+        #expect(next { $0 + .nanoseconds(1) } == [.streamDeadDetected])
+    }
+
+    /// A request times out so long after it was sent, so long after its link was there and after a byte of it moved.
+    private func timedOut(
+        _ operation: Talaria.Operation, after took: Interval, ready: Interval = .milliseconds(200),
+        moved: Interval?, own: Interval? = nil
+    ) -> [Invariant] {
+        var settings = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        settings.requestTimeouts = own.map { [$0] } ?? []
+        var ledger = LedgerSettings.embedded
+        ledger.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        var invariants = SimulationInvariants(settings, ledger: ledger)
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.send(operation, job: operation == .upload ? nil : $0.job)
+            $0.pass(took - .milliseconds(1))
+            $0.phone(.requestFailed(operation, attempt: 1, .timedOut, took: took))
+        }
+        let end = history.now - .milliseconds(1)
+        if let moved {
+            invariants.record(
+                RequestGivenUp(
+                    device: history.device, scan: history.scan, operation: operation, attempt: 1, at: end,
+                    readyAt: end - took + ready, movedAt: end - moved))
+        }
+        for observation in history.observations { invariants.record(observation) }
+        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test func `a request times out when no byte of it has moved for its time`() {
+        let (short, all) = (Interval.seconds(10), Interval.seconds(30))
+        #expect(self.timedOut(.upload, after: all, moved: all) == [])
+        #expect(self.timedOut(.upload, after: short, moved: .zero) == [.requestOneFate])
+        // The phone is too early, whatever moved, and whoever saw it.
+        #expect(self.timedOut(.upload, after: all - .milliseconds(2), moved: nil) == [.requestOneFate])
+        #expect(self.timedOut(.upload, after: all - .milliseconds(1), moved: nil) == [])
+        #expect(self.timedOut(.results, after: short, moved: short) == [.requestOneFate])
+        #expect(self.timedOut(.stream, after: short, moved: .milliseconds(9_700)) == [])
+        #expect(self.timedOut(.stream, after: .seconds(9), moved: .milliseconds(9_000)) == [.requestOneFate])
+        // Its photo still goes up, or its answer still comes.
+        #expect(self.timedOut(.upload, after: .seconds(60), moved: .zero) == [.requestOneFate])
+        #expect(self.timedOut(.results, after: all, moved: .seconds(1)) == [.requestOneFate])
+        #expect(self.timedOut(.upload, after: .seconds(60), moved: .milliseconds(27_801)) == [])
+        #expect(
+            self.timedOut(.upload, after: .seconds(60), moved: .milliseconds(27_799)) == [.requestOneFate])
+        // What the connection took is not counted twice: it may be lost and tried again many times.
+        #expect(self.timedOut(.results, after: all, ready: .seconds(7), moved: .milliseconds(21_001)) == [])
+        #expect(
+            self.timedOut(.results, after: all, ready: .seconds(7), moved: .milliseconds(20_999))
+                == [.requestOneFate])
+        // The scenario's own.
+        #expect(self.timedOut(.upload, after: short, moved: short, own: short) == [])
+        #expect(self.timedOut(.upload, after: all, moved: all, own: .seconds(40)) == [.requestOneFate])
+    }
+
+    private static func withoutTerminal(_ history: History) -> History {
+        var other = History()
+        for observation in history.observations {
+            if case .phone(.terminalApplied) = observation.what { continue }
+            guard case .phone(let payload) = observation.what else { continue }
+            other.pass(observation.at - other.now)
+            other.phone(payload)
+        }
+        return other
+    }
+
+    @Test func `a silence counts only while its phone could notice it`() {
+        func kept(_ script: (inout History) -> Void) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                $0.pass(.seconds(1))
+                script(&$0)
+                end = $0.now
+                $0.phone(.pathChanged)
+            }
+            return self.broken(
+                history, silent: end - .zero - .milliseconds(20), endingAt: end, isGivenUp: false)
+        }
+        #expect(kept { $0.pass(.milliseconds(800)) } == [])
+        #expect(kept { $0.pass(.milliseconds(1_200)) } == [.streamDeadDetected])
+        let absences: [(PhoneObservation, PhoneObservation)] = [
+            (.suspended, .resumed), (.pathLost, .pathReturned), (.killed, .launched(restored: 1)),
+        ]
+        for (leaves, returns) in absences {
+            let away = kept {
+                $0.phone(leaves)
+                $0.pass(.seconds(60))
+            }
+            #expect(away == [], "\(leaves)")
+            func back(for time: Interval) -> [Invariant] {
+                kept {
+                    $0.phone(leaves)
+                    $0.pass(.seconds(60))
+                    $0.phone(returns)
+                    $0.pass(time)
+                }
+            }
+            #expect(back(for: .milliseconds(1_900)) == [], "\(returns)")
+            #expect(back(for: .milliseconds(2_100)) == [.streamDeadDetected], "\(returns)")
+        }
+    }
+
+    @Test func `a stream that has had its terminal event owes nothing more`() {
+        func broken(isOver: Bool) -> [Invariant] {
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                if isOver { $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books")) }
+                $0.pass(.seconds(9))
+            }
+            return self.broken(
+                history, silent: .seconds(8), endingAt: .zero + .seconds(9), isGivenUp: true)
+        }
+        #expect(broken(isOver: true) == [])
+        #expect(broken(isOver: false) == [.streamDeadDetected])
+    }
+
+    @Test func `what no fault has touched can be read`() {
+        func history(isTouched: Bool) -> History {
+            History {
+                Self.journey(&$0)
+                if isTouched { $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1)) }
+                $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
+                $0.clean()
+            }
+        }
+        #expect(self.broken(history(isTouched: false)) == [.streamParseRobust])
+        #expect(self.broken(history(isTouched: true)) == [])
+    }
+
+    @Test func `a token that was answered by 401 is not used again`() {
+        func history(next job: String) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                Self.answered(&$0, .upload, 202)
+                $0.open()
+                Self.answered(&$0, .stream, 401)
+                $0.backend(.expired(job: $0.job))
+                $0.send(.stream, attempt: 2, job: job)
+            }
+        }
+        #expect(self.broken(history(next: "job-1")) == [.authNoStaleUse])
+        #expect(self.broken(history(next: "job-2")) == [])
+    }
+
+    @Test func `a phone that never rests is told`() {
+        func history(_ count: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                for attempt in 1...count {
+                    $0.send(.upload, attempt: UInt32(attempt), job: nil)
+                    $0.phone(
+                        .requestFailed(
+                            .upload, attempt: UInt32(attempt), .connectRefused, took: .milliseconds(1)))
+                }
+            }
+        }
+        #expect(self.broken(history(SimulationInvariants.requestsPerSecondMax + 1)) == [.retryBudget])
+        #expect(self.broken(history(SimulationInvariants.requestsPerSecondMax)) == [])
+    }
+
+    @Test func `phones that are stuck or restless are told`() {
+        let history = History()
+        #expect(self.broken(history, stuck: [DeviceNumber(0)]) == [.deviceNotStuck])
+        #expect(self.broken(history, restless: [DeviceNumber(0)]) == [.timersClean])
+    }
+
+    @Test func `nothing is seen before what brought it about`() {
+        let back = History {
+            $0.launch()
+            $0.pass(.milliseconds(-5))
+            $0.phone(.suspended)
+        }
+        #expect(self.broken(back) == [.timeSane])
+        let early = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.phone(
+                .eventApplied(
+                    job: $0.job, id: nil, kind: .progress, latency: .nanoseconds(-1), replayed: false))
+        }
+        #expect(self.broken(early) == [.timeSane])
+    }
+
+    @Test func `a request ends once`() {
+        let twice = History {
+            Self.journey(&$0)
+            $0.clean()
+            $0.phone(.requestFailed(.results, attempt: 1, .reset, took: .milliseconds(1)))
+        }
+        #expect(self.broken(twice) == [.requestOneFate])
+        let atOnce = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(self.broken(atOnce) == [.requestOneFate])
+        let lost = History {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.phone(.pathLost)
+            $0.phone(.requestFailed(.upload, attempt: 1, .noPath, took: .milliseconds(1)))
+            $0.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(self.broken(lost) == [])
+    }
+
+    /// What the world itself finds is told as it is, and counts for the phone, if it is one's.
+    private func reported(_ what: AuditFinding.What, of device: DeviceNumber? = DeviceNumber(3)) -> [String] {
+        var invariants = SimulationInvariants(
+            SimulationInvariantSettings(
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
+        )
+        invariants.record(
+            AuditFinding(device: device, scan: .none, at: .zero + .seconds(1), what: what))
+        return invariants.verdicts.flatMap(\.examples).map {
+            "\($0.invariant.rawValue) \($0.device.map { "\($0.raw)" } ?? "of none"): \($0.text)"
+        }
+    }
+
+    @Test func `bytes that nobody can account for are told`() {
+        let bytes = LeakedBytes(sent: 90, delivered: 40, destroyed: 20, underway: 10)
+        #expect(
+            self.reported(.leak(.linkDown, bytes)) == [
+                "link.conserves 3: down the link: 90 bytes sent, 40 delivered, 20 destroyed, 10 in flight"
+            ])
+    }
+
+    @Test func `a queue beyond its limit is told with the limit's name`() {
+        #expect(
+            self.reported(.overLimit(Bound("AppLimits.unsettledMax", 1_001, max: 1_000))) == [
+                "memory.bounded 3: 1001 of them, and AppLimits.unsettledMax is 1000"
+            ])
+    }
+
+    @Test func `what is about no one phone is told of none, and no phone's profile excuses it`() {
+        let bound = Bound("BackendConfiguration.jobsMax", 11, max: 10)
+        #expect(
+            self.reported(.overLimit(bound), of: nil) == [
+                "memory.bounded of none: 11 of them, and BackendConfiguration.jobsMax is 10"
+            ])
+        var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+        settings.profiles = [ProfileExpectation(name: "careless", breaks: [.memoryBounded])]
+        func standing(of device: DeviceNumber?) -> Verdict.Standing? {
+            var invariants = SimulationInvariants(
+                SimulationInvariantSettings(
+                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
+                ledger: settings)
+            invariants.record(AuditFinding(device: device, scan: .none, at: .zero, what: .overLimit(bound)))
+            return invariants.verdicts.first { $0.invariant == .memoryBounded }?.standing
+        }
+        #expect(standing(of: DeviceNumber(0)) == .brokenAsExpected)
+        #expect(standing(of: nil) == .broken)
+    }
+
+    @Test func `a capture without room is refused at once, and not in silence`() {
+        func history(_ next: PhoneObservation?, freed: Bool = false) -> History {
+            History {
+                $0.launch()
+                $0.phone(.storageFilled)
+                if freed { $0.phone(.storageFreed) }
+                $0.phone(.captured(scheduled: $0.now))
+                if let next { $0.phone(next) }
+                $0.pass(.milliseconds(1))
+                $0.scan = .none
+                $0.phone(.pathLost)
+            }
+        }
+        #expect(self.broken(history(nil)) == [.memoryBounded])
+        #expect(self.broken(history(.refused(code: "STORAGE_FULL", cause: .storage))) == [])
+        #expect(self.broken(history(nil, freed: true)) == [])
+        let last = History {
+            $0.launch()
+            $0.phone(.storageFilled)
+            $0.phone(.captured(scheduled: $0.now))
+        }
+        #expect(self.broken(last) == [.memoryBounded])
+    }
+
+    @Test func `a stream whose job is in no record, and an answer that outruns its link, are told`() {
+        #expect(
+            self.reported(.unrecordedJob)
+                == ["job.orphans-bounded 3: its stream was asked for before the storage had its job"])
+        #expect(
+            self.reported(.tooSoon(.upload, took: .milliseconds(9), least: .milliseconds(230))) == [
+                "time.sane 3: upload on a new connection was answered within 9000 us; its link takes 230000 us at least"
+            ])
+    }
+
+    @Test func `a token on a request of something else is told`() {
+        #expect(
+            self.reported(.strayToken(.stream)) == [
+                "auth.no-leak 3: stream with a token that is not its job's"
+            ])
+    }
+
+    @Test func `phones that stay broken harm no others`() {
+        let (one, other) = (DeviceNumber(0), DeviceNumber(1))
+        #expect(self.broken(History(), stuck: [one], broken: [other]) == [.deviceNotStuck, .othersUnharmed])
+        #expect(self.broken(History(), stuck: [], broken: [other]) == [])
+    }
+
+    // MARK: Herds
+
+    /// A phone with scans that wait for a limit, or for its path, asks for so many of them without hearing of any.
+    private static func release(_ count: Int, after cause: PhoneObservation, wait: Interval) -> History {
+        History {
+            $0.launch()
+            for scan in 1...8 {
+                $0.scan = ScanNumber(UInt32(scan))
+                $0.capture()
+            }
+            $0.pass(.seconds(2))
+            $0.scan = ScanNumber(1)
+            $0.phone(cause)
+            $0.pass(wait)
+            for scan in 1...count {
+                $0.scan = ScanNumber(UInt32(scan))
+                $0.send(.upload, job: nil)
+            }
+        }
+    }
+
+    @Test func `a limit's end lets go as many scans as there are slots, and no more`() {
+        let limited = PhoneObservation.rateLimited(.upload, retryAfter: .seconds(3))
+        let all = Self.release(6, after: limited, wait: .seconds(3))
+        #expect(self.broken(all) == [.herdBounded])
+        let asMany = Self.release(5, after: limited, wait: .seconds(3))
+        #expect(self.broken(asMany) == [])
+        let returned = Self.release(6, after: .pathReturned, wait: .milliseconds(200))
+        #expect(self.broken(returned) == [.herdBounded])
+        let longAfter = Self.release(6, after: .pathReturned, wait: .seconds(20))
+        #expect(self.broken(longAfter) == [])
+    }
+
+    /// The paths of so many phones, from 1, return at once; each asks for something so many milliseconds later.
+    private func fleet(_ phones: Int, _ wait: (Int) -> Int64) -> [Invariant] {
+        self.judged(phones, wait).map(\.invariant)
+    }
+
+    private func judged(_ phones: Int, _ wait: (Int) -> Int64) -> [Verdict] {
+        var invariants = SimulationInvariants(
+            SimulationInvariantSettings(
+                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
+            ledger: .embedded)
+        func see(_ device: Int, _ at: Instant, _ what: PhoneObservation) {
+            invariants.record(
+                Observation(
+                    at: at, device: DeviceNumber(UInt32(device)), scan: ScanNumber(1), what: .phone(what)))
+        }
+        let returned = Instant.zero + .seconds(60)
+        for device in 1...phones { see(device, returned, .pathReturned) }
+        let waits = (1...phones).map { (device: $0, wait: wait($0)) }
+            .sorted { ($0.wait, $0.device) < ($1.wait, $1.device) }
+        for (device, wait) in waits {
+            see(
+                device, returned + .milliseconds(wait),
+                .requestSent(.stream, attempt: 2, job: "job-\(device)", lastEventID: nil))
+        }
+        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
+        return invariants.verdicts.filter { $0.violations > 0 }
+    }
+
+    @Test func `a herd is told of a phone that was in it`() {
+        // Its window is over by the end of the run, or by a phone that asks later.
+        let last = self.judged(50) { _ in 300 }.flatMap(\.examples)
+        #expect(last.map(\.device) == [DeviceNumber(50)])
+        let followed = self.judged(50) { $0 == 50 ? 400 : 0 }.flatMap(\.examples)
+        #expect(followed.map(\.device) == [DeviceNumber(49)])
+    }
+
+    @Test(arguments: [50, 200, 2_000]) func `phones that come back are spread by their jitter`(phones: Int) {
+        let random = KeyedRandom(seed: 11)
+        let spread = self.fleet(phones) { Int64(random.below(501, .test, UInt64($0))) }
+        #expect(spread == [])
+        let atOnce = self.fleet(phones) { _ in 0 }
+        #expect(atOnce == [.herdBounded])
+        let atOnceLater = self.fleet(phones) { _ in 300 }
+        #expect(atOnceLater == [.herdBounded])
+    }
+
+    @Test func `a few phones are no herd`() {
+        #expect(self.fleet(15) { _ in 0 } == [])
+    }
+
+    @Test func `every invariant of the virtual world has its history here`() {
+        // Of those above, in their order.
+        let shown: [Invariant] = [
+            .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
+            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
+            .timersClean, .timeSane, .requestOneFate, .linkConserves,
+            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed,
+        ]
+        #expect(Invariant.simulated == shown)
+    }
+
+    @Test func `a run that is not settled says nothing of an end in peace`() {
+        let invariants = SimulationInvariants(
+            SimulationInvariantSettings(
+                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
+            ledger: .embedded)
+        let judged = invariants.verdicts.map(\.invariant)
+        #expect(
+            Set(Invariant.simulated).subtracting(judged) == [
+                .jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed,
+            ])
+    }
+
+    // MARK: CoverageGoal
+
+    @Test func `what the faults are there for is told when it never came`() {
+        var table = CoverageTable(expected: [.resumed, .limited], slotsMax: 5)
+        #expect(table.unmet == [.resumed, .limited])
+        for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
+            table.record(observation)
+        }
+        #expect(table.unmet == [.limited] && table.met == [.resumed])
+        #expect(table.unreached == [], "the scenario named none of them")
+    }
+
+    @Test func `what the scenario names is told apart from what its faults promise`() {
+        var table = CoverageTable(expected: [.limited], named: [.resumed, .slotsFull], slotsMax: 5)
+        #expect(table.unreached == [.resumed, .slotsFull])
+        for observation in History({ $0.open(attempt: 2, after: "7-progress") }).observations {
+            table.record(observation)
+        }
+        #expect(table.unreached == [.slotsFull])
+        #expect(table.unmet == [.limited, .slotsFull])
+    }
+}

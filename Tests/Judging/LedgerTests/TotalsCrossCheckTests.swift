@@ -1,0 +1,93 @@
+import Ledger
+import Metrics
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+import Testing
+
+/// The whole against the sum of its parts.
+@Suite struct SumWitnessTests {
+    private static let groups = ["a", "b"]
+
+    private static func interval(_ group: Int, _ milliseconds: Int64) -> MetricTable {
+        var table = MetricTable(groups: Self.groups)
+        let group = MetricGroup(index: group)
+        table.record(.scanTime, .milliseconds(milliseconds), in: group)
+        table.record(.uploadFailed, failed: milliseconds > 5, in: group)
+        table.add(milliseconds, to: .sseEvents, in: group)
+        return table
+    }
+
+    private static func differences(written: [MetricTable], whole: [MetricTable]) -> [String] {
+        var witness = TotalsCrossCheck()
+        for interval in written { witness.add(interval) }
+        var table = MetricTable(groups: Self.groups)
+        for interval in whole { table.add(interval) }
+        return witness.differences(from: table)
+    }
+
+    @Test func `a run is the sum of its intervals`() {
+        let parts = [Self.interval(0, 3), Self.interval(1, 8), Self.interval(0, 9)]
+        #expect(Self.differences(written: parts, whole: parts) == [])
+        #expect(Self.differences(written: [], whole: []) == [])
+    }
+
+    @Test func `an interval that is missing, doubled or another is told`() {
+        let parts = [Self.interval(0, 3), Self.interval(1, 8)]
+        #expect(
+            Self.differences(written: [parts[0]], whole: parts) == [
+                "sse.events: count 11, and 3 in the intervals",
+                "upload.failed: failed 1, and 0 in the intervals",
+                "upload.failed: operations 2, and 1 in the intervals",
+                "scan.time: count 2, and 1 in the intervals",
+                "scan.time: sum 11000000, and 3000000 in the intervals",
+            ])
+        #expect(!Self.differences(written: parts + [parts[1]], whole: parts).isEmpty)
+        #expect(
+            Self.differences(written: [parts[0], Self.interval(1, 7)], whole: parts) == [
+                "sse.events: count 11, and 10 in the intervals",
+                "scan.time: sum 11000000, and 10000000 in the intervals",
+            ])
+    }
+
+    @Test func `an operation that ended well has left a time`() {
+        func differences(ended: Int, failed: Int, timed: Int) -> [String] {
+            var table = MetricTable(groups: Self.groups)
+            for index in 0..<(ended + failed) {
+                table.record(.uploadFailed, failed: index < failed, in: MetricGroup(index: 0))
+            }
+            for _ in 0..<timed { table.record(.uploadTime, .seconds(1), in: MetricGroup(index: 0)) }
+            return TotalsCrossCheck.differences(in: table, Disconnections())
+        }
+        #expect(differences(ended: 3, failed: 0, timed: 3) == [])
+        #expect(differences(ended: 3, failed: 2, timed: 3) == [])
+        #expect(
+            differences(ended: 3, failed: 2, timed: 2) == [
+                "upload.failed: 3 operations ended well, and upload.time has 2"
+            ])
+        #expect(differences(ended: 1, failed: 2, timed: 3).count == 1)
+    }
+
+    @Test func `no more streams come back than were lost`() {
+        func differences(lost: Int) -> [String] {
+            var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true)
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                $0.open()
+                for _ in 0..<lost {
+                    $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+                }
+                $0.phone(
+                    .reconnected(
+                        job: $0.job, .reset, attempts: 1, resumed: true, took: .milliseconds(9)))
+            }
+            for observation in history.observations { tally.record(observation) }
+            return TotalsCrossCheck.differences(in: MetricTable(groups: []), tally.measured.disconnections)
+        }
+        #expect(differences(lost: 1) == [])
+        #expect(differences(lost: 0) == ["disconnections by reset: 0, and 1 came to an end"])
+    }
+}
