@@ -67,7 +67,8 @@ let modules = [
         ]),
     Module("RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations"]),
     Module(
-        "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"]),
+        "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"],
+        tests: ["Plan", "ScenarioFile", "VirtualWorld"]),
 
     Module("Plan", .worlds, ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend"]),
     Module(
@@ -201,7 +202,9 @@ let package = Package(
             // Runs for the tests of what reads and shows them.
             .target(
                 name: "ReportSamples",
-                dependencies: dependencies(["SimBase", "Metrics", "Talaria", "Ledger", "RunArchive"]),
+                dependencies: dependencies([
+                    "SimBase", "Metrics", "Talaria", "Ledger", "RunJudge", "RunArchive",
+                ]),
                 path: "Tests/Reports/ReportSamples", swiftSettings: strict),
         ]
         + modules.map(tests)

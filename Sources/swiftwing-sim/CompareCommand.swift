@@ -2,6 +2,7 @@ import Foundation
 import Reports
 import RunArchive
 import RunComparison
+import RunJudge
 import ScenarioFile
 import SimBase
 

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Reports
 import RunArchive
+import SimBase
 
 /// Results go to standard output, progress and complaints to standard error.
 final class Console {

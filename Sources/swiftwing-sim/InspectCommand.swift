@@ -1,6 +1,7 @@
 import Foundation
 import Reports
 import RunArchive
+import RunJudge
 
 /// `inspect`: one phone's story as text, or which phones are worth it.
 enum InspectCommand {

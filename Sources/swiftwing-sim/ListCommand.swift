@@ -2,6 +2,7 @@ import Foundation
 import Plan
 import RunArchive
 import ScenarioFile
+import SimBase
 
 /// `list`: the scenarios at hand, as commands find them by name.
 enum ListCommand {

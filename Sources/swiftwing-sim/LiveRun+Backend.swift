@@ -3,6 +3,7 @@ import EventLoop
 import LiveServer
 import Plan
 import RunArchive
+import RunJudge
 import SimBase
 
 /// The run's own backend, or its gateway to a foreign one: started, told the zero, known by its nonce, and ended.
@@ -15,15 +16,15 @@ extension LiveRun {
             self.request.target.map { ProxyCommand.embedded($0, scenarioPath: path, nonce: nonce) }
             ?? ["serve", "--embedded", nonce, "--", path]
         let child = try BackendChild(words, loop: self.loop) { [unowned self] reports in
-            self.account.receive(backend: reports, directory: self.directory)
+            self.feed.receive(backend: reports)
         }
         self.child = child
         try self.wait(for: child, "read the resolved scenario") { child.isReady }
-        guard !self.isInterrupted else { return nil }
+        guard !self.feed.judge.isInterrupted else { return nil }
         self.setZero()
         child.begin(clock: self.clock, wallClockAtZero: self.startedWall)
         try self.wait(for: child, "listen") { child.base != nil }
-        guard !self.isInterrupted, let base = child.base,
+        guard !self.feed.judge.isInterrupted, let base = child.base,
             let port = base.split(separator: ":").last.flatMap({ UInt16($0) })
         else { return nil }
 
@@ -32,7 +33,7 @@ extension LiveRun {
         let answer = Preflight.ask(
             base + SocketServer.noncePath, headers: [], target: curl, loop: self.loop)
         self.noticeInterruption()
-        guard !self.isInterrupted else { return nil }
+        guard !self.feed.judge.isInterrupted else { return nil }
         switch answer {
         case .success(let answer) where answer.head.status == 200 && answer.body == nonce:
             return (base, curl)
@@ -50,7 +51,7 @@ extension LiveRun {
             until: { holds() || child.exit != nil || Interruption.isRequested },
             atMost: BackendChild.patience)
         self.noticeInterruption()
-        guard !self.isInterrupted else { return }
+        guard !self.feed.judge.isInterrupted else { return }
         guard child.exit == nil, isDone else {
             throw CommandFailure(
                 .internalError, "the backend process did not start: it could not \(what)")
@@ -59,7 +60,7 @@ extension LiveRun {
 
     /// Lets the backend end by itself and hears its story to the end.
     func endChild() {
-        guard let child = self.child, !self.hasLostBackend else { return }
+        guard let child = self.child, !self.feed.judge.hasLostBackend else { return }
         child.letGo()
         let isOver = self.loop.turn(
             until: { child.exit != nil && child.isToldOut }, atMost: BackendChild.patience)
@@ -70,6 +71,6 @@ extension LiveRun {
         } else if !child.hasEndedWell {
             self.lostBackend(child.endText ?? "died (unknown end)")
         }
-        self.account.closeBackend()
+        self.feed.closeBackend()
     }
 }

@@ -40,9 +40,9 @@ extension LiveRun {
     /// As far as it is known without any work: what was measured is read from the files by whoever shows it.
     func moment(at now: Instant) -> LiveMoment {
         let dueByNow = self.due.count(upTo: now)
-        let recorder = self.account.recorder
+        let judge = self.feed.judge
         var metrics = MetricTable(groups: self.plan.groups.map(\.spec.name))
-        recorder.ledger.record(into: &metrics)
+        judge.ledger.record(into: &metrics)
         metrics.add(Int64(self.gauges.captured), to: .arrivalsAchieved, in: .none)
         // What phones of closed groups will capture hangs on the backend.
         if self.plan.scenario.closedGroups.isEmpty {
@@ -51,15 +51,13 @@ extension LiveRun {
             metrics.cannotKnow(.count(.arrivalsPlanned))
         }
         metrics.add(Int64(self.gauges.arrivalsLate), to: .arrivalsLate, in: .none)
-        var result = self.result(
-            length: now - .zero, groups: RunFindings.groups(self.plan, recorder.ledger), exit: .success,
-            totals: recorder.ledger.totals, verdicts: recorder.ledger.verdicts, slos: [],
-            disconnections: recorder.disconnections, metrics: metrics, resources: self.resources,
-            generator: GeneratorHealth(complaints: []), warnings: self.warnings)
-        result.findings = recorder.findings
+        var result = judge.result(of: self.head, length: now - .zero, metrics: metrics)
+        result.failure = self.failure?.text
+        result.resources = self.resources
+        result.warnings = self.warnings
+        result.directory = self.directory.path
         return LiveMoment(
-            at: now, measured: recorder.measuredUntil, result: result,
-            timeline: recorder.timeline.withoutPhones,
+            at: now, measured: judge.measuredUntil, result: result, timeline: judge.timeline.withoutPhones,
             scansPlanned: self.plan.scenario.closedGroups.isEmpty
                 ? self.preparation.expectedArrivals.scans : nil,
             lastArrival: self.preparation.expectedArrivals.lastArrival,

@@ -3,6 +3,7 @@ import Dashboard
 import EventLoop
 import Faults
 import Foundation
+import Ledger
 import LivePhones
 import Metrics
 import Observations
@@ -10,15 +11,10 @@ import Phone
 import Plan
 import Reports
 import RunArchive
+import RunJudge
 import ScenarioFile
 import SimBase
 import Talaria
-
-/// What cut a run short.
-struct RunFailure {
-    var code: ExitCode
-    var text: String
-}
 
 /// One live run from its plan to its report, on the main thread: it starts the backend and the fleet, listens to both,
 /// and has them judged and reported. It decides nothing that a phone or the backend decides.
@@ -30,7 +26,7 @@ final class LiveRun {
     let console: Console
     let loop: Loop
     let directory: RunDirectory
-    var account: RunAccount
+    var feed: ObservationFeed
     var warnings: [String]
     /// The time of the run. Its zero is set when the backend is ready.
     private(set) var clock: LoopClock
@@ -42,16 +38,11 @@ final class LiveRun {
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
-    private(set) var isInterrupted = false
-    /// The backend's process died: what only it could tell is not known.
-    private(set) var hasLostBackend = false
     private var watchman: LoopTimer?
     private var shownAt = Instant.zero
-    /// What ended the run before its time.
-    private(set) var endedBy: RunEnding?
     /// What shows the run to those who look on.
     var dashboard: Dashboard?
-    let identity: ScenarioIdentity
+    private(set) var head: RunHead
     var toldAt: Instant?
     var due: DueArrivals
 
@@ -64,16 +55,22 @@ final class LiveRun {
         self.console = console
         self.warnings = preparation.warnings
         self.clock = .startingNow()
-        self.identity = ScenarioIdentity(
-            name: preparation.plan.scenario.name, description: preparation.plan.scenario.description,
-            file: preparation.request.loaded.bytes)
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
         self.loop = try Loop(clock: self.clock)
-        self.account = RunAccount(
-            preparation.plan, threads: preparation.threads, hasBackendView: preparation.isEmbedded,
-            hasGateway: preparation.hasGateway)
+        let hasBackendView = preparation.isEmbedded
+        var settings = JudgeSettings(preparation.plan, world: .live, hasBackendView: hasBackendView)
+        settings.harness = HarnessSettings(
+            preparation.plan, hasBackendView: hasBackendView, hasGateway: preparation.hasGateway)
         let scenario = preparation.plan.scenario
+        if !scenario.moments.isEmpty {
+            settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)
+        }
+        self.head = RunHead(
+            preparation.plan, preparation.request.loaded, world: .live, started: self.startedWall,
+            hasBackendView: hasBackendView,
+            command: preparation.request.command + ["--seed", String(scenario.seed)],
+            labels: preparation.request.labels)
         let index =
             preparation.request.output.map { RunLocation.exactly($0) }
             ?? .dated(
@@ -82,8 +79,11 @@ final class LiveRun {
             index,
             log: ObservationLog(isTracing: preparation.request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+        self.feed = ObservationFeed(
+            RunJudge(settings), threads: preparation.threads,
+            hasReports: hasBackendView || preparation.hasGateway, directory: self.directory)
         // Before any interruption, which would excuse it.
-        self.account.lost(preparation.state.lost, directory: self.directory)
+        self.feed.lost(preparation.state.lost)
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
@@ -104,7 +104,7 @@ final class LiveRun {
         let target = try self.prepareTarget()
         self.noticeInterruption()
         self.begin()
-        if let target, !self.isInterrupted {
+        if let target, !self.feed.judge.isInterrupted {
             try self.startFleet(target)
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
@@ -121,12 +121,10 @@ final class LiveRun {
 
     /// What is known of the run before its first observation goes to the files.
     private func begin() {
-        let head = RunHead(
-            self.plan, self.request.loaded, world: .live, started: self.startedWall,
-            hasBackendView: self.request.target == nil, command: self.rerunCommand,
-            labels: self.request.labels)
-        self.directory.begin(head)
-        self.dashboard?.begin(folder: self.directory.path, head: head, objectives: SLOParts(self.plan))
+        self.head.started = self.startedWall
+        self.directory.begin(self.head)
+        self.dashboard?.begin(
+            folder: self.directory.path, head: self.head, objectives: self.feed.judge.objectives)
     }
 
     /// The base of the backend, once it is there.
@@ -146,10 +144,10 @@ final class LiveRun {
     private func noteLookup(of target: TargetURL) {
         guard let lookup = target.lookup else { return }
         let payload = NetworkObservation(lookup: lookup, connect: nil, tls: nil, firstByte: nil)
-        self.account.receive(
+        self.feed.receive(
             phones: [
                 Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(payload))
-            ], thread: 0, upTo: .zero, directory: self.directory)
+            ], thread: 0, upTo: .zero)
     }
 
     /// The run begins a moment from now.
@@ -203,8 +201,7 @@ final class LiveRun {
     private func receive(_ report: FleetReport) {
         switch report {
         case .observations(let observations, let thread, let moment):
-            self.account.receive(
-                phones: observations, thread: thread, upTo: moment, directory: self.directory)
+            self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
         case .finished(let outcome): self.outcome = outcome
         }
@@ -212,11 +209,11 @@ final class LiveRun {
 
     private func endFleet() {
         self.fleet?.join()
-        self.account.closePhones()
+        self.feed.closePhones()
         guard self.failure == nil, let failure = self.outcome?.failure else { return }
         switch failure {
-        case .storage: self.failure = RunFailure(code: .cannotWrite, text: failure.text)
-        case .other: self.failure = RunFailure(code: .internalError, text: failure.text)
+        case .storage: self.failure = RunFailure(.cannotWrite, failure.text)
+        case .other: self.failure = RunFailure(.internalError, failure.text)
         }
     }
 
@@ -225,9 +222,8 @@ final class LiveRun {
     /// From when the run is told to end: phones clean up and put their scans back, and what that leaves undone is
     /// held against nobody.
     func noticeInterruption() {
-        guard !self.isInterrupted, Interruption.isRequested else { return }
-        self.isInterrupted = true
-        self.account.interrupted(at: self.clock.now())
+        guard !self.feed.judge.isInterrupted, Interruption.isRequested else { return }
+        self.feed.judge.interrupted(at: self.clock.now())
         self.fleet?.stop()
     }
 
@@ -255,19 +251,12 @@ final class LiveRun {
 
     /// What the backend had not told by then is not known, and nothing that rests on it is held against a phone.
     func lostBackend(_ end: String) {
-        guard !self.hasLostBackend else { return }
-        self.hasLostBackend = true
+        guard !self.feed.judge.hasLostBackend else { return }
         let moment = ProgressLine.clock(self.clock.now())
         let text = "the backend process \(end) at \(moment): its last observations may be missing"
-        self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
+        self.failure = self.failure ?? RunFailure(.internalError, text)
         self.console.error("swiftwing-sim: \(text)")
-        self.account.lostBackend()
-    }
-
-    /// What the run measured or judged is nothing to go by.
-    func fail(_ text: String) {
-        self.failure = self.failure ?? RunFailure(code: .internalError, text: text)
-        self.console.error("swiftwing-sim: \(text)")
+        self.feed.lostBackend()
     }
 
     /// The run goes on without what it cannot write: its numbers are printed at the end.
@@ -278,10 +267,9 @@ final class LiveRun {
 
     /// An objective with `abort` that is broken ends the run.
     private func checkObjectives() {
-        guard self.endedBy == nil, self.outcome == nil, !self.isInterrupted,
-            let ending = self.account.ending(at: self.clock.now())
+        guard self.outcome == nil, !self.feed.judge.isInterrupted,
+            let ending = self.feed.judge.ending(at: self.clock.now())
         else { return }
-        self.endedBy = ending
         self.console.error(ending.text)
         self.fleet?.stop()
     }
@@ -294,7 +282,7 @@ final class LiveRun {
         self.console.progress(
             ProgressLine.text(
                 at: now, expectedArrivals: self.preparation.expectedArrivals, gauges: self.gauges,
-                scans: self.account.scans,
+                scans: self.feed.judge.ledger.totals.scans,
                 seed: self.plan.scenario.seed))
     }
 }

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import RunArchive
 import ScenarioFile
+import SimBase
 
 /// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.
 @main

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Reports
 import RunArchive
+import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld

@@ -108,13 +108,9 @@ enum ReportCommand {
         var scenario = loaded.scenario
         scenario.seed = head.seed
         let plan = RunPlan(scenario, target: head.hasBackendView ? .embedded : .foreign)
-        var settings = LedgerSettings(plan, hasBackendView: head.hasBackendView)
-        if head.world == .live { settings.recordTime = LedgerSettings.recordTimeLive }
-        let ledger = Ledger(shelf: plan.shelf, settings: settings)
+        let settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
-            try PastRun(
-                folder: folder, head: head, slos: plan.objectives,
-                expectations: Expectations(scenario.expectBroken), ledger: ledger)
+            try PastRun(folder: folder, head: head, settings: settings)
         }
         return (run, plan.objectives)
     }

@@ -16,28 +16,22 @@ struct RunOutput {
 
     /// Returns what the process ends with. `isWritten` gets the result as the files have it.
     func finish(
-        _ result: inout RunResult, _ judgement: inout Judgement, _ timeline: RunTimeline,
-        isWritten: (RunResult) -> Void = { _ in }
+        _ result: inout RunResult, _ timeline: RunTimeline, isWritten: (RunResult) -> Void = { _ in }
     ) -> ExitCode {
-        var ifItFails = judgement
-        ifItFails.hasOutputError = true
         var complaint: OutputError?
         do throws(OutputError) {
-            result.files = try self.directory.finish(
-                result, timeline, failures: self.failures, exitOnFailure: ifItFails.exit)
+            result.files = try self.directory.finish(result, timeline, failures: self.failures)
         } catch {
             complaint = error
-            judgement = ifItFails
             result.files = error.saved
-            result.fail(error, judgement.exit)
+            result.failOutput(error.description)
         }
         isWritten(result)
         self.console.out(TerminalSummary.text(result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
         if let code = StandardStream.output.failure, complaint == nil {
             let failure = OutputError.Failure(path: "standard output", reason: SystemError.text(of: code))
-            judgement = ifItFails
-            result.fail(OutputError(failures: [failure], saved: []), judgement.exit)
+            result.failOutput(OutputError(failures: [failure], saved: []).description)
             self.directory.rewrite(result, timeline)
         }
         return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)

@@ -7,6 +7,7 @@ import LivePhones
 import Phone
 import Plan
 import RunArchive
+import RunJudge
 import SimBase
 import Talaria
 

@@ -1,4 +1,5 @@
 import RunArchive
+import RunJudge
 
 /// The tags of `--tag`, which stand beside the target in every report.
 enum RunTags {

@@ -1,6 +1,7 @@
 import Plan
 import Reports
 import RunArchive
+import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld

@@ -1,4 +1,5 @@
 import RunArchive
+import SimBase
 
 /// Breaks lines between words so that they fit a terminal. A word that is wider than a line, as a path may be, stays whole.
 enum TextFold {

@@ -1,4 +1,5 @@
 import RunArchive
+import SimBase
 
 /// Columns of text, each as wide as its widest cell where there is room.
 enum TextTable {

@@ -50,12 +50,8 @@ final class VirtualRun {
     private let directory: RunDirectory
     private let startedWall = WallClock.now() / 1_000_000
     private var world: VirtualWorld.World
-    private var recorder: RunRecorder
-    private var invariants: SimulationInvariants
-    private var sometimes: CoverageTable
-    private var isInterrupted = false
-    /// What ended the run before its time.
-    private var endedBy: RunEnding?
+    private var judge: RunJudge
+    private let head: RunHead
     private var shownAt = Instant.zero
     private var batch: [Observation] = []
 
@@ -66,35 +62,19 @@ final class VirtualRun {
         self.plan = request.plan.run
         self.expectedArrivals = self.plan.expectedArrivals
         self.loop = try Loop(clock: .startingNow())
-        let settings = LedgerSettings(self.plan, hasBackendView: true)
         let scenario = self.plan.scenario
-        self.recorder = RunRecorder(
-            ledger: Ledger(
-                shelf: self.plan.shelf, settings: settings,
-                harness: HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)),
-            tally: MetricsCollector(
-                fleet: settings.fleet, faultIDs: scenario.faults.map(\.id), hasBackendView: true),
-            objectives: SLOParts(self.plan), aborting: scenario.slos, faults: scenario.faults.count,
-            intervalsOfALength: Self.intervalsOfALength)
-        var rules = SimulationInvariantSettings(
-            idleTimeout: self.plan.idleTimeout,
-            isSettled: request.plan.settle != nil,
-            herdTime: ClientProfile.contract.pathReturnJitter,
-            backoffBase: ClientProfile.contract.backoff.base,
-            backoffCap: ClientProfile.contract.backoff.cap,
-            retryField: scenario.server.backend.retryField,
-            idleTimeouts: self.plan.groups.map(\.profile.idleTimeout),
-            streamsMax: self.plan.groups.map(\.profile.streamsMax))
-        rules.requestTimeouts = self.plan.groups.map(\.profile.requestTimeout)
-        rules.resultsFormats = self.plan.groups.map(\.profile.resultsFormat)
-        rules.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
-        self.invariants = SimulationInvariants(rules, ledger: settings)
-        self.sometimes = CoverageTable(
-            expected: scenario.sometimes, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
-            slotsMax: settings.slotsMax, raisesBase: scenario.raisesBase)
         self.world = VirtualWorld.World(request.plan)
-        let broken = self.world.phonesToStayBroken
-        if !broken.isEmpty { self.recorder.leaveOutOfObjectives(broken) }
+        var settings = JudgeSettings(self.plan, world: .virtual, hasBackendView: true)
+        settings.harness = HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)
+        settings.invariants = SimulationInvariantSettings(request.plan)
+        settings.coverage = CoverageTable(
+            scenario, expected: scenario.sometimes, slotsMax: settings.ledger.slotsMax)
+        settings.leftOut = self.world.phonesToStayBroken
+        settings.intervalsOfALength = Self.intervalsOfALength
+        self.judge = RunJudge(settings)
+        self.head = RunHead(
+            self.plan, request.loaded, world: .virtual, started: self.startedWall, hasBackendView: true,
+            command: request.command, labels: request.labels)
         let index =
             request.output.map { RunLocation.exactly($0) }
             ?? .dated(
@@ -102,10 +82,7 @@ final class VirtualRun {
         self.directory = try RunDirectory.create(
             index, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
         self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
-        self.directory.begin(
-            RunHead(
-                self.plan, request.loaded, world: .virtual, started: self.startedWall, hasBackendView: true,
-                command: request.command, labels: request.labels))
+        self.directory.begin(self.head)
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
@@ -113,12 +90,12 @@ final class VirtualRun {
         var failure: WorldFailure?
         do throws(WorldFailure) { try self.live() } catch { failure = error }
         self.console.clearProgress()
-        return self.judge(failure, planFailures: self.savePlan())
+        return self.finish(failure, planFailures: self.savePlan())
     }
 
     /// What could not be written: it must not cost the results.
     private func savePlan() -> [OutputError.Failure] {
-        guard let path = self.request.savesPlanTo, !self.isInterrupted else { return [] }
+        guard let path = self.request.savesPlanTo, !self.judge.isInterrupted else { return [] }
         do throws(OutputError) {
             try PlanFiles.save(
                 self.request.plan, outcome: self.world.chain, note: self.plan.scenario.description, to: path)
@@ -136,31 +113,23 @@ final class VirtualRun {
             self.processObservations()
             guard goesOn else { return }
             if mayEndEarly { self.checkObjectives() }
-            guard !Interruption.isRequested else { return self.interrupted() }
+            guard !Interruption.isRequested else { return self.judge.interrupted(at: self.world.now) }
             self.showProgress()
         }
     }
 
     /// An objective with `abort` that is broken ends the run: by the run's own clock, so that it ends alike each time.
     private func checkObjectives() {
-        guard self.endedBy == nil, let ending = self.recorder.ending(at: self.world.now) else { return }
-        self.endedBy = ending
+        guard let ending = self.judge.ending(at: self.world.now) else { return }
         self.console.error(ending.text)
         self.world.endEarly()
-    }
-
-    /// What a run that is cut short leaves undone is held against nobody.
-    private func interrupted() {
-        self.isInterrupted = true
-        self.recorder.interrupted(at: self.world.now)
-        self.invariants.interrupted(at: self.world.now)
     }
 
     /// Has judged, measured and logged what was seen since the last time.
     private func processObservations() {
         self.collectAuditFindings()
         self.world.take(&self.batch)
-        Self.record(&self.batch, &self.recorder, &self.invariants, &self.sometimes, self.directory)
+        self.judge.receive(&self.batch, into: self.directory)
         if let trouble = self.directory.takeTrouble() {
             self.console.error("swiftwing-sim: \(trouble); the run continues")
         }
@@ -168,24 +137,10 @@ final class VirtualRun {
 
     /// What its links, its wires and its storages saw, and nobody else.
     private func collectAuditFindings() {
-        for finding in self.world.takeFindings() { self.invariants.record(finding) }
-        for silence in self.world.takeSilences() { self.invariants.record(silence) }
-        for form in self.world.takeForms() { self.invariants.record(form) }
-        for request in self.world.takeGivenUp() { self.invariants.record(request) }
-    }
-
-    /// Each is moved on: a run sees millions. Leaves the batch empty.
-    private static func record(
-        _ batch: inout [Observation], _ recorder: inout RunRecorder, _ invariants: inout SimulationInvariants,
-        _ sometimes: inout CoverageTable, _ directory: RunDirectory
-    ) {
-        for index in batch.indices {
-            let observation = batch.take(index, leaving: .nothing)
-            invariants.record(observation)
-            sometimes.record(observation)
-            recorder.record(observation, in: directory)
-        }
-        batch.removeAll(keepingCapacity: true)
+        for finding in self.world.takeFindings() { self.judge.invariants?.record(finding) }
+        for silence in self.world.takeSilences() { self.judge.invariants?.record(silence) }
+        for form in self.world.takeForms() { self.judge.invariants?.record(form) }
+        for request in self.world.takeGivenUp() { self.judge.invariants?.record(request) }
     }
 
     private func showProgress() {
@@ -200,83 +155,47 @@ final class VirtualRun {
         self.console.progress(
             ProgressLine.text(
                 at: self.world.now, expectedArrivals: self.expectedArrivals, gauges: gauges,
-                scans: self.recorder.ledger.totals.scans,
+                scans: self.judge.ledger.totals.scans,
                 seed: self.plan.scenario.seed))
     }
 
     // MARK: The verdict
 
-    private func judge(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
+    private func finish(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
         let ended = self.world.now
         self.world.checkConservation()
         self.collectAuditFindings()
-        var driver = MetricSet()
-        let arrivals = self.arrivals
-        driver.add(Int64(arrivals.planned), to: .arrivalsPlanned)
-        driver.add(Int64(arrivals.achieved), to: .arrivalsAchieved)
-        driver.add(Int64(arrivals.late), to: .arrivalsLate)
-        self.recorder.finish(
-            waiting: self.world.waitingOnDisk, at: ended, driver: driver, in: self.directory)
-        var findings = RunFindings(plan: self.plan, self.recorder)
+        let isCut = self.judge.isInterrupted || failure != nil
+        let own = ResourceUsage.own()
+        var facts = RunFacts(
+            endedAt: ended, length: (isCut ? ended : self.world.phonesEnded) - .zero,
+            waiting: self.world.waitingOnDisk, observationsMade: self.world.observationsMade,
+            drain: self.plan.scenario.drain + (self.request.plan.settle ?? .zero),
+            resources: Resources(
+                client: .init(processor: own.processor, residentBytes: own.residentMax), backend: nil))
+        facts.failure = failure.map { RunFailure(.internalError, $0.text) }
+        let arrivals = ArrivalAccount(
+            self.plan, self.expectedArrivals, closedDue: self.world.closedDue, achieved: self.world.captured,
+            late: 0)
+        facts.arrivals = arrivals
         // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
-        let hadItsEnd = self.endedBy == nil || self.request.plan.settle == nil
-        if failure == nil, !self.isInterrupted, hadItsEnd { self.invariants.finish(self.world.remains) }
-        findings.verdicts += self.invariants.verdicts
-        findings.checkNumber(judged: self.recorder.observations, of: self.world.observationsMade)
-        if let error = findings.harnessError { self.console.error("swiftwing-sim: \(error)") }
-        var metrics = findings.metrics
-        // A simulated timer is never late.
-        metrics.cannotKnow(.latency(.generatorLateness))
-        let slos = self.recorder.results(metrics).map {
-            self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
-        }
-        let expectations = Expectations(self.plan.scenario.expectBroken)
-        let unreached = self.isInterrupted || self.endedBy != nil ? [] : self.sometimes.unreached
-        var judgement = Judgement(
-            verdicts: findings.verdicts, totals: findings.totals, slos: slos,
-            hasInternalError: failure != nil || findings.harnessError != nil, hasOutputError: false,
-            isUntrusted: !unreached.isEmpty, isInterrupted: self.isInterrupted, expectations: expectations)
-        var result = RunResult(
-            tool: "swiftwing-sim \(Main.version)", machine: nil,
-            scenario: ScenarioIdentity(
-                name: self.plan.scenario.name, description: self.plan.scenario.description,
-                file: self.request.loaded.bytes),
-            seed: self.plan.scenario.seed, world: .virtual, started: self.startedWall,
-            length: (self.isInterrupted || failure != nil ? ended : self.world.phonesEnded) - .zero,
-            groups: findings.groups, isInterrupted: self.isInterrupted,
-            failure: failure?.text ?? findings.harnessError,
-            exit: judgement.exit, hasBackendView: true, totals: findings.totals,
-            verdicts: expectations.applied(to: findings.verdicts), slos: slos,
-            disconnections: findings.disconnections.rows.filter { $0.count > 0 },
-            metrics: metrics, resources: self.resources, generator: GeneratorHealth(complaints: []),
-            notes: self.notes,
-            warnings: self.warnings(failure) + self.directory.warnings,
-            directory: self.directory.path, files: [],
-            command: self.request.command)
-        result.labels = self.request.labels
-        result.endedEarly = self.endedBy?.text
-        result.unreached = unreached.map(\.rawValue)
+        let hadItsEnd = self.judge.endedBy == nil || self.request.plan.settle == nil
+        if !isCut, hadItsEnd { facts.remains = self.world.remains }
         var streams = GaugeSeries()
         for sample in self.world.streams.samples {
             streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
         }
-        result.streamsOpen = streams
-        result.findings = findings.findings
-        result.expectations = expectations
-        result.take(self.recorder.timeline.impairments)
-        if failure == nil, self.endedBy == nil {
-            result.drained = self.plan.scenario.drain + (self.request.plan.settle ?? .zero)
-        }
+        facts.streamsOpen = streams
+        facts.notes = self.notes
+        facts.warnings =
+            self.warnings(failure)
+            + arrivals.warnings(
+                deferred: self.world.capturesDeferred, shutdownsTimedOut: self.world.shutdownsTimedOut)
+        var result = self.judge.finish(facts, of: self.head, into: self.directory)
+        result.directory = self.directory.path
+        if let error = self.judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
         return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
-            .finish(&result, &judgement, self.recorder.timeline)
-    }
-
-    private var arrivals: ArrivalAccount {
-        let scheduled = zip(self.plan.groups, self.expectedArrivals.scansByGroup).reduce(0) {
-            if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
-        }
-        return ArrivalAccount(
-            planned: scheduled + self.world.closedDue, achieved: self.world.captured, late: 0)
+            .finish(&result, self.judge.timeline)
     }
 
     private var notes: [String] {
@@ -286,14 +205,7 @@ final class VirtualRun {
         if broken > 0 {
             notes.append("SLOs exclude \(broken) phones that stay offline")
         }
-        let (met, unmet) = (self.sometimes.met, self.sometimes.unmet)
-        if !met.isEmpty || !unmet.isEmpty {
-            let missed = unmet.isEmpty ? "" : "; not reached: \(unmet.map(\.text).joined(separator: ", "))"
-            notes.append(
-                "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations\(missed)"
-            )
-        }
-        return notes
+        return notes + [self.judge.coverage?.note].compactMap { $0 }
     }
 
     private func warnings(_ failure: WorldFailure?) -> [String] {
@@ -303,30 +215,13 @@ final class VirtualRun {
                 "an internal error at \(failure.at.nanoseconds) ns; the last events:\n"
                     + failure.lastEvents.joined(separator: "\n"))
         }
-        if let expected = self.request.expected, !self.isInterrupted,
+        if let expected = self.request.expected, !self.judge.isInterrupted,
             expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
         {
             warnings.append(
                 "this build (\(Main.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
             )
         }
-        if self.world.shutdownsTimedOut > 0 {
-            warnings.append(
-                "\(self.world.shutdownsTimedOut) phones had not finished shutting down at the time limit")
-        }
-        let deferred = self.world.capturesDeferred
-        if deferred > 0 {
-            warnings.append(
-                "\(deferred) captures were skipped because their apps did not become active again")
-        }
-        let skipped = self.arrivals.planned - self.world.captured - deferred
-        if skipped > 0 { warnings.append("\(skipped) captures were skipped because the run was stopped") }
         return warnings
-    }
-
-    private var resources: Resources {
-        let own = ResourceUsage.own()
-        return Resources(
-            client: .init(processor: own.processor, residentBytes: own.residentMax), backend: nil)
     }
 }

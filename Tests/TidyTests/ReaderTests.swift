@@ -15,9 +15,10 @@ import Testing
         + [
             "JSONValue+Reading", "FlatLine", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode",
-            "IntervalReader", "LineReader", "PhoneTimeline", "RunHead", "RunLabels", "RunTag", "PastRun",
+            "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON", "SummaryReader", "PastRun",
             "InputFile",
         ].map { "RunArchive/" + $0 }
+        + ["RunHead", "RunLabels", "RunTag", "RunResult+Merge"].map { "RunJudge/" + $0 }
 
     /// Code that would end the program on the wrong input.
     private nonisolated(unsafe) static let risks: [(what: String, pattern: Regex<Substring>)] = [
@@ -76,15 +77,16 @@ import Testing
         ("RunArchive/HistogramCode", "number << 1", "bits that are pushed out are no error"),
         ("RunArchive/HistogramCode", "UInt64(7 * index)", "of nine bytes"),
         ("RunArchive/PhoneTimeline", "device * 10", "below 400 million"),
-        ("RunArchive/RunHead", "\"seed\"", "a seed has all 64 bits"),
-        ("RunArchive/RunHead", "\"started_ms\"", "brought into range on the same line"),
-        ("RunArchive/RunHead", "\"devices\"", "brought into range on the next line"),
-        ("RunArchive/RunHead", "\"schema\"", "a comparison"),
-        ("RunArchive/RunHead", "$0 + $1.devices", "of a bounded number of bounded numbers"),
+        ("RunArchive/RunHead+JSON", "\"seed\"", "a seed has all 64 bits"),
+        ("RunArchive/RunHead+JSON", "\"started_ms\"", "brought into range on the same line"),
+        ("RunArchive/RunHead+JSON", "\"devices\"", "brought into range on the next line"),
+        ("RunArchive/RunHead+JSON", "\"schema\"", "a comparison"),
+        ("RunArchive/RunHead+JSON", "$0 + $1.devices", "of a bounded number of bounded numbers"),
         ("RunArchive/PastRun", "\"schema\"", "a comparison"),
         ("RunArchive/PastRun", "\"exit\"", "a comparison"),
-        ("RunArchive/PastRun", ".integer(UInt32.self)", "a number that is shown"),
-        ("RunArchive/PastRun", "Int64(memory) * 1_024", "of a count"),
+        ("RunArchive/SummaryReader", "\"exit\"", "a code that is looked up"),
+        ("RunArchive/SummaryReader", ".integer(UInt32.self)", "a number that is shown"),
+        ("RunArchive/SummaryReader", "Int64(memory) * 1_024", "of a count"),
         ("Wire/RetryAfter", "date - secondsSince1970", "of years with four digits and a clock"),
         ("Wire/SSEWriter", "(end + (isPair", "of places in a text"),
         ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
@@ -103,19 +105,12 @@ import Testing
         ("RunArchive/HistogramCode", "HDRLayout.countsLength - index", "of a place in the counts"),
         ("RunArchive/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
         ("RunArchive/IntervalReader", "(entry.length - length)", "intervals saturate"),
-        ("RunArchive/RunLabels", "base.tags + new.tags", "of lists"),
-        ("RunArchive/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
-        ("RunArchive/PastRun", "self.result.warnings +=", "of lists"),
-        ("RunArchive/PastRun", "mine.processor + others.processor", "intervals saturate"),
-        ("RunArchive/PastRun", "self.until - .zero", "moments saturate"),
-        ("RunArchive/PastRun", "row.count += others.count", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "row.resumed +=", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "row.restarted +=", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "row.gaveUp +=", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "self.violations +=", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "self.expected +=", "of at most a thousand shards, each below 2^50"),
-        ("RunArchive/PastRun", "+= other.", "of lists"),
-        ("RunArchive/PastRun", "preconditionFailure(\"a run is judged", "of what the lines before decide"),
+        ("RunJudge/RunLabels", "base.tags + new.tags", "of lists"),
+        ("RunJudge/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
+        ("RunJudge/RunResult+Merge", "mine.processor + others.processor", "intervals saturate"),
+        ("RunJudge/RunResult+Merge", "self.violations +=", "of at most a thousand shards, each below 2^50"),
+        ("RunJudge/RunResult+Merge", "self.expected +=", "of at most a thousand shards, each below 2^50"),
+        ("RunJudge/RunResult+Merge", "+= other.", "of lists"),
     ]
 
     private static func risk(in code: String) -> String? {

@@ -1,4 +1,5 @@
 package import Metrics
+package import RunJudge
 package import SimBase
 
 /// The intervals of a run as `series.ndjson` and `latency.hlog` hold them, one after the other, in constant memory.

@@ -12,7 +12,7 @@ import Talaria
 /// could be saved.
 ///
 /// Used from one thread.
-package final class RunDirectory {
+package final class RunDirectory: RunLog {
     package enum FileName {
         package static let events = "events.ndjson"
         package static let scenario = "scenario.resolved"
@@ -173,10 +173,10 @@ package final class RunDirectory {
     }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
-    /// short, having written the others: they then say `exit`, and why.
+    /// short, having written the others: they then say so.
     package func finish(
         _ result: RunResult, _ timeline: RunTimeline, failures: [OutputError.Failure],
-        exitOnFailure exit: RunExit, render: ReportRenderer
+        render: ReportRenderer
     ) throws(OutputError) -> [String] {
         self.events.file.close()
         self.latency.close()
@@ -201,7 +201,7 @@ package final class RunDirectory {
         }
         // What was written before the failure says that there was none.
         if !self.failures.isEmpty {
-            result.fail(OutputError(failures: self.failures, saved: self.saved), exit)
+            result.failOutput(OutputError(failures: self.failures, saved: self.saved).description)
             self.rewrite(result, timeline, render: render)
         }
         self.lock = nil

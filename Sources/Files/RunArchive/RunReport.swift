@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 package import Metrics
+package import RunJudge
 package import RunMetrics
 package import SimBase
 import Talaria

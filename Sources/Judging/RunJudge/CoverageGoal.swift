@@ -241,4 +241,13 @@ package struct CoverageTable: Sendable {
     package var unreached: [CoverageGoal] { self.named.filter { self.count(of: $0) == 0 } }
 
     package var met: [CoverageGoal] { self.expected.filter { self.count(of: $0) > 0 } }
+
+    /// One line for the reports; nil where nothing is expected.
+    package var note: String? {
+        let (met, unmet) = (self.met, self.unmet)
+        guard !met.isEmpty || !unmet.isEmpty else { return nil }
+        let missed = unmet.isEmpty ? "" : "; not reached: \(unmet.map(\.text).joined(separator: ", "))"
+        return
+            "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations\(missed)"
+    }
 }

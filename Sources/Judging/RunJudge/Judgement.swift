@@ -14,6 +14,14 @@ package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     case untrusted = 98
     case sloFailed = 99
     case interrupted = 105
+
+    /// What the process exits with instead if its results cannot be written.
+    package var withoutOutput: RunExit {
+        switch self {
+        case .internalError, .invariantBroken: self
+        case .success, .cannotWrite, .untrusted, .sloFailed, .interrupted: .cannotWrite
+        }
+    }
 }
 
 /// Everything that decides how a run ended.

@@ -39,7 +39,9 @@ package struct Disconnections: Equatable, Sendable {
             cause: $0, count: 0, resumed: 0, restarted: 0, gaveUp: 0, reconnectTime: HDRHistogram())
     }
 
-    package init() {}
+    package init(_ rows: [Disconnection] = []) {
+        for row in rows { self.rows[Self.index(of: row.cause)] = row }
+    }
 
     package subscript(cause: LossCause) -> Disconnection { self.rows[Self.index(of: cause)] }
 

@@ -2,7 +2,8 @@ package import EventLoop
 import Ledger
 package import Metrics
 import Reports
-package import RunArchive
+import RunArchive
+package import RunJudge
 package import RunMetrics
 import SimBase
 import Wire

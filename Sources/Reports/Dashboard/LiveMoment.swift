@@ -1,6 +1,7 @@
 import Ledger
 import Reports
-package import RunArchive
+import RunArchive
+package import RunJudge
 package import RunMetrics
 package import SimBase
 

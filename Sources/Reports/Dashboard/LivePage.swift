@@ -1,8 +1,8 @@
 import Ledger
 package import Metrics
 import Reports
-package import RunArchive
-import RunJudge
+import RunArchive
+package import RunJudge
 package import RunMetrics
 import SimBase
 

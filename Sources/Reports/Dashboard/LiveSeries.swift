@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Reports
 import RunArchive
+import RunJudge
 import RunMetrics
 import SimBase
 

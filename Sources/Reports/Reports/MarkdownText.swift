@@ -1,4 +1,5 @@
 import RunArchive
+import SimBase
 
 /// Text made fit for GitHub's Markdown.
 package enum MarkdownText {

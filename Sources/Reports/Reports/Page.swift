@@ -1,4 +1,6 @@
 import RunArchive
+import RunJudge
+import SimBase
 
 /// The emphasis of a piece of text.
 package enum Ink {

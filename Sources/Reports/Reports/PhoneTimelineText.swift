@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 package import RunArchive
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria

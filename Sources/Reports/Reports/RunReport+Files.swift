@@ -18,12 +18,11 @@ extension RunReport {
 
 extension RunDirectory {
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
-    /// short, having written the others: they then say `exit`, and why.
+    /// short, having written the others: they then say so.
     package func finish(
-        _ result: RunResult, _ timeline: RunTimeline, failures: [OutputError.Failure] = [],
-        exitOnFailure exit: RunExit = .cannotWrite
+        _ result: RunResult, _ timeline: RunTimeline, failures: [OutputError.Failure] = []
     ) throws(OutputError) -> [String] {
-        try self.finish(result, timeline, failures: failures, exitOnFailure: exit) { $0.files }
+        try self.finish(result, timeline, failures: failures) { $0.files }
     }
 
     /// Writes the reports anew for another result. Those that cannot be written are no longer there.

@@ -1,7 +1,7 @@
 package import Ledger
 package import Metrics
 import Observations
-package import RunArchive
+import RunArchive
 import RunJudge
 package import RunMetrics
 import SimBase
@@ -99,7 +99,7 @@ extension RunResult {
     }
 
     /// Causes with losses, and whether there were any.
-    package var losses: [Disconnection] { self.disconnections.filter { $0.count > 0 } }
+    package var losses: [Disconnection] { self.disconnections.rows.filter { $0.count > 0 } }
 
     /// Faults in the order of the scenario; nil where nobody saw whether they fired.
     package var faults: [(id: String, count: Int64?)] {

@@ -1,8 +1,8 @@
 import Ledger
 import Metrics
 import Observations
-package import RunArchive
-import RunJudge
+import RunArchive
+package import RunJudge
 import RunMetrics
 import SimBase
 import Talaria

@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Observations
 import RunArchive
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria

@@ -1,6 +1,8 @@
 import Ledger
 import RunArchive
+import RunJudge
 import RunMetrics
+import SimBase
 
 extension SummaryWriter {
     private static let findingsMax = 8

@@ -1,7 +1,7 @@
 import Ledger
 import Metrics
-package import RunArchive
-import RunJudge
+import RunArchive
+package import RunJudge
 import SimBase
 
 /// A run's result for the terminal: the verdict, the checks behind it, then the figures.

@@ -2,6 +2,7 @@ import Ledger
 package import Metrics
 import Reports
 package import RunArchive
+package import RunJudge
 package import SimBase
 
 /// One side of a comparison: what a run found, and how it went on.

@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 package import Reports
 import RunArchive
+import RunJudge
 import SimBase
 
 /// A comparison for the terminal: the verdict, then the rows behind it.

@@ -2,6 +2,7 @@ package import Ledger
 package import Metrics
 import Reports
 package import RunArchive
+import RunJudge
 import RunMetrics
 package import SimBase
 
@@ -216,12 +217,12 @@ package struct RunComparison: Sendable {
             }
         }
         self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
-            let lost = run.result.disconnections.reduce(0) { $0 + $1.count }
-            return Part(clamping: run.result.disconnections.reduce(0) { $0 + $1.resumed }, of: lost)
+            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.resumed }, of: lost)
         }
         self.share("streams.gave-up", of: "lost streams", .share, .lower) { run in
-            let lost = run.result.disconnections.reduce(0) { $0 + $1.count }
-            return Part(clamping: run.result.disconnections.reduce(0) { $0 + $1.gaveUp }, of: lost)
+            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
         }
         for (metric, whole, of) in Self.ratios {
             self.share(metric.rawValue, of: of, .ratio, metric.better) { run in

@@ -4,6 +4,7 @@ import Metrics
 import Observations
 import ReportSamples
 import Reports
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -29,8 +30,7 @@ import Testing
     private func read(_ folder: String) throws -> PastRun {
         let head = try PastRun.head(of: folder)
         return try PastRun(
-            folder: folder, head: head, slos: [], expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+            folder: folder, head: head, settings: Samples.settings())
     }
 
     // MARK: Numbers

@@ -1,6 +1,7 @@
 import Ledger
 import Observations
 import ReportSamples
+import RunJudge
 import SimBase
 import Talaria
 import Testing
@@ -18,8 +19,8 @@ import Testing
         let path = self.scratch.at(name)
         try self.write(path, phone: DeviceNumber(phone), hasLost: hasLost)
         return try PastRun(
-            folder: path, head: try PastRun.head(of: path), slos: [], expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 4, booksMax: 4), settings: .embedded))
+            folder: path, head: try PastRun.head(of: path),
+            settings: JudgeSettings(shelf: Shelf(seed: 42, booksMin: 4, booksMax: 4), ledger: .embedded))
     }
 
     private func write(_ path: String, phone: DeviceNumber, hasLost: Bool) throws {

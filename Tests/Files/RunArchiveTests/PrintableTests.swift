@@ -1,5 +1,7 @@
 import ReportSamples
 import Reports
+import RunJudge
+import SimBase
 import Testing
 
 @testable import RunArchive

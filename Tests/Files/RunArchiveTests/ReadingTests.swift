@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import Observations
 import ReportSamples
+import RunJudge
 import SimBase
 import Talaria
 import Testing
@@ -196,8 +197,7 @@ import Testing
             selector: selector, condition: try SLOCondition(parsing: "count > 3", for: .count),
             severity: .error, abort: false)
         let past = try PastRun(
-            folder: scratch.at("run"), head: head, slos: [slo], expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+            folder: scratch.at("run"), head: head, settings: Samples.settings(objectives: [slo]))
         #expect(past.wasCutOff && past.result.exit == .interrupted)
         #expect(past.result.slos.map(\.passed) == [nil])
         #expect(past.result.slos.map(\.actual) == ["0"])

@@ -157,9 +157,8 @@ import Testing
         try FileManager.default.removeItem(atPath: self.scratch.at("killed/summary.json"))
         let slos = Samples.passed().slos.map(\.slo)
         let run = try PastRun(
-            folder: directory.path, head: try PastRun.head(of: directory.path), slos: slos,
-            expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+            folder: directory.path, head: try PastRun.head(of: directory.path),
+            settings: Samples.settings(objectives: slos))
         #expect(run.wasCutOff)
         let lost = try #require(
             run.result.slos.first { $0.slo.selector.metric == .count(.scansLost) })
@@ -261,9 +260,8 @@ import Testing
         let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
         var result = Samples.passed()
         result.files = try directory.finish(result, RunTimeline(faults: 0))
-        result.fail(
-            OutputError(failures: [.init(path: "standard output", reason: "no room")], saved: []),
-            .cannotWrite)
+        result.failOutput(
+            OutputError(failures: [.init(path: "standard output", reason: "no room")], saved: []).description)
         directory.rewrite(result, RunTimeline(faults: 0))
         #expect(self.scratch.text("run/summary.json")?.contains(#""exit": 74"#) == true)
         #expect(self.scratch.text("run/junit.xml")?.contains("standard output: no room") == true)

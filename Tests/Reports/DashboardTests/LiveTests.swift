@@ -3,6 +3,7 @@ import Ledger
 import Metrics
 import ReportSamples
 import Reports
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria

@@ -1,8 +1,8 @@
 package import Ledger
 package import Metrics
 package import Observations
-package import RunArchive
-import RunJudge
+import RunArchive
+package import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -24,6 +24,14 @@ package enum Samples {
             world: .live, started: Self.started, hasBackendView: true,
             groups: groups.map { .init(name: $0, devices: 3) }, faults: ["offline-1"],
             command: ["swiftwing-sim", "run", "flaky-network"])
+    }
+
+    /// The judge of a run that `head` describes.
+    package static func settings(objectives: [SLO] = []) -> JudgeSettings {
+        var settings = JudgeSettings(
+            shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), ledger: .embedded)
+        settings.objectives = objectives
+        return settings
     }
 
     /// Everything held; two groups, five scans wait.
@@ -49,28 +57,25 @@ package enum Samples {
         readers.scans.completed = 6
         var totals = commuters
         totals.add(readers)
-        return RunResult(
-            tool: "swiftwing-sim 1.0.0", machine: "2 × a processor, 4096 MiB, a system",
-            scenario: ScenarioIdentity(
-                name: "flaky-network",
-                description: "Commuters scan shelves while their link keeps dropping.",
-                file: Array("scenario: 1\n".utf8)),
-            seed: 42, world: .live, started: Self.started, length: .milliseconds(34_210),
-            groups: [
-                GroupResult(name: "commuters", devices: 40, totals: commuters),
-                GroupResult(name: "readers", devices: 2, totals: readers),
-            ],
-            isInterrupted: false, failure: nil, exit: .success, hasBackendView: true, totals: totals,
+        var head = Self.head(groups: [])
+        head.scenario = ScenarioIdentity(
+            name: "flaky-network", description: "Commuters scan shelves while their link keeps dropping.",
+            file: Array("scenario: 1\n".utf8))
+        head.groups = [.init(name: "commuters", devices: 40), .init(name: "readers", devices: 2)]
+        head.command = RerunCommand.words(command)
+        var result = RunResult(
+            head, length: .milliseconds(34_210), exit: .success, totals: totals,
+            groups: [commuters, readers],
             verdicts: Self.invariants.map { Self.verdict($0, .held) },
-            slos: Self.slos(Self.metrics()), disconnections: Self.disconnections(), metrics: Self.metrics(),
-            resources: Resources(
-                client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
-                backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20)),
-            generator: GeneratorHealth(complaints: []),
-            notes: ["event streams are not written out: events are skipped and counted only"], warnings: [],
-            directory: "Reports/2026-11-21T093000Z-flaky-network-42",
-            files: ["summary.json", "report.md", "events.ndjson", "scenario.resolved"],
-            command: command)
+            disconnections: Disconnections(Self.disconnections()), metrics: Self.metrics())
+        result.slos = Self.slos(Self.metrics())
+        result.resources = Resources(
+            client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
+            backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20))
+        result.notes = ["event streams are not written out: events are skipped and counted only"]
+        result.directory = "Reports/2026-11-21T093000Z-flaky-network-42"
+        result.files = ["summary.json", "report.md", "events.ndjson", "scenario.resolved"]
+        return result
     }
 
     package static func failedSLO() -> RunResult {
@@ -111,7 +116,7 @@ package enum Samples {
         var result = Self.passed()
         result.isInterrupted = true
         result.groups.removeLast()
-        result.disconnections = []
+        result.disconnections = Disconnections()
         result.slos = []
         result.exit = .interrupted
         return result

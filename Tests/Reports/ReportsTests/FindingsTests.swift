@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Observations
 import ReportSamples
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -87,8 +88,7 @@ import Testing
 
     private func read(_ path: String) throws -> PastRun {
         try PastRun(
-            folder: path, head: try PastRun.head(of: path), slos: [], expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+            folder: path, head: try PastRun.head(of: path), settings: Samples.settings())
     }
 
     @Test(arguments: [true, false]) func `a report from files has them, also of a run that was killed`(

@@ -3,6 +3,7 @@ import Ledger
 import Metrics
 import Observations
 import ReportSamples
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria

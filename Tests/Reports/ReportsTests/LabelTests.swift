@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import ReportSamples
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -135,9 +136,8 @@ import Testing
             directory.begin(head)
             _ = try directory.finish(Self.result(labels), RunTimeline(faults: 0))
             return try PastRun(
-                folder: directory.path, head: try PastRun.head(of: directory.path), slos: [],
-                expectations: .none,
-                ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+                folder: directory.path, head: try PastRun.head(of: directory.path),
+                settings: Samples.settings())
         }
         let first = try shard("a", Self.labels(["build=1432", "shard=1"]))
         #expect(try first.report.result.labels == Self.labels(["build=1432", "shard=1"]))

@@ -1,5 +1,6 @@
 import Ledger
 import ReportSamples
+import RunJudge
 import RunMetrics
 import SimBase
 import Testing

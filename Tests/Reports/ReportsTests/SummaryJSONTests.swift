@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Metrics
 import ReportSamples
+import RunJudge
 import SimBase
 import Testing
 

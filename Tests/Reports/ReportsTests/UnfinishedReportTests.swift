@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Metrics
 import ReportSamples
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -41,9 +42,7 @@ import Testing
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
         _ = try directory.finish(Self.result(), RunTimeline(faults: 0))
         let past = try PastRun(
-            folder: directory.path, head: try PastRun.head(of: directory.path), slos: [],
-            expectations: .none,
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded))
+            folder: directory.path, head: try PastRun.head(of: directory.path), settings: Samples.settings())
         let metrics = past.result.metrics
         #expect(metrics.unfinished(.scanTime, of: .fleet) == Unfinished(count: 2, oldest: .seconds(40)))
         #expect(

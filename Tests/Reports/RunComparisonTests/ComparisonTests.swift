@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import ReportSamples
 import Reports
+import RunJudge
 import SimBase
 import Testing
 

@@ -1,5 +1,6 @@
 import Ledger
 import RunArchive
+import RunJudge
 import RunMetrics
 
 extension HTMLPage {

@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 import RunArchive
+import RunJudge
 import RunMetrics
 import SimBase
 

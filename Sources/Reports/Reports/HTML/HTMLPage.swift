@@ -1,7 +1,7 @@
 import Ledger
 import Metrics
 package import RunArchive
-import RunJudge
+package import RunJudge
 package import RunMetrics
 import SimBase
 

@@ -1,3 +1,5 @@
+import SimBase
+
 /// A tag that the user gave a run, such as `build=1432`. Its key is fit to be the name of a label of OpenMetrics, and its
 /// value fits into one line of every report.
 package struct RunTag: Hashable, Sendable {
@@ -33,7 +35,7 @@ package struct RunTag: Hashable, Sendable {
         }
     }
 
-    init(key: String, value: String) throws(Problem) {
+    package init(key: String, value: String) throws(Problem) {
         guard Self.isKey(key) else { throw .badKey(key) }
         let value = RerunCommand.withoutUser(value)
         guard !value.isEmpty else { throw .noValue(key: key) }

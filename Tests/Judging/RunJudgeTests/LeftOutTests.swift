@@ -1,14 +1,10 @@
 import Ledger
 import Metrics
 import Observations
-import ReportSamples
-import Reports
-import RunMetrics
+import RunJudge
 import SimBase
 import Talaria
 import Testing
-
-@testable import RunArchive
 
 /// Phones that the objectives leave out: what is meant to stay broken is no failure of the others.
 @Suite struct LeftOutTests {
@@ -21,24 +17,20 @@ import Testing
 
     /// Whether the objectives hold in a run in which one phone refuses its scan and the other's waits.
     private static func judged(leavingOut phones: Set<DeviceNumber>) throws -> [Bool?] {
-        let scratch = try Scratch()
-        let directory = try RunDirectory.create(
-            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
+        let log = LogCounts()
         let objectives = [
             try Self.slo("scans.waiting", "count == 0"), try Self.slo("scan.time", "count == 1"),
             try Self.slo("scan.time", "p(95) < 1m"), try Self.slo("scan.time", "max < 2s over 2s"),
         ]
-        var recorder = RunRecorder(
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded),
-            tally: MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
-            objectives: SLOParts(objectives, faults: []), faults: 0)
-        if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
+        var settings = JudgeSettings.small(objectives: objectives)
+        settings.leftOut = phones
+        var judge = RunJudge(settings)
         func see(_ phone: UInt32, _ second: Int64, _ payload: PhoneObservation) {
-            recorder.record(
+            judge.receive(
                 Observation(
                     at: .zero + .seconds(second), device: DeviceNumber(phone), scan: ScanNumber(1),
                     what: .phone(payload)),
-                in: directory)
+                into: log)
         }
         for phone: UInt32 in 0...1 {
             see(phone, 0, .launched(restored: 0))
@@ -47,32 +39,27 @@ import Testing
         }
         see(0, 1, .completed(took: .seconds(1)))
         see(1, 9, .suspended)
-        recorder.finish(
-            waiting: [
-                WaitingRecord(device: DeviceNumber(1), scan: ScanNumber(1), cause: .offline)
-            ], at: .zero + .seconds(9), driver: MetricSet(), in: directory)
-        return recorder.results(recorder.table).map(\.passed)
+        let waiting = WaitingRecord(device: DeviceNumber(1), scan: ScanNumber(1), cause: .offline)
+        let facts = RunFacts(at: .zero + .seconds(9), made: judge.observations, waiting: [waiting])
+        return judge.finish(facts, of: .small(), into: log).slos.map(\.passed)
     }
 
     /// Whether the windows of a run hold in which the second phone's scan takes five seconds.
     private static func windows(leavingOut phones: Set<DeviceNumber>) throws -> [Bool?] {
-        let scratch = try Scratch()
-        let directory = try RunDirectory.create(
-            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: []))
-        var recorder = RunRecorder(
-            ledger: Ledger(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), settings: .embedded),
-            tally: MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: true),
-            objectives: SLOParts([try Self.slo("scan.time", "max < 2s over 10s")], faults: []), faults: 0)
-        if !phones.isEmpty { recorder.leaveOutOfObjectives(phones) }
+        let log = LogCounts()
+        var settings = JudgeSettings.small(
+            objectives: [try Self.slo("scan.time", "max < 2s over 10s")])
+        settings.leftOut = phones
+        var judge = RunJudge(settings)
         for (phone, second) in [(UInt32(0), Int64(1)), (1, 5)] {
-            recorder.record(
+            judge.receive(
                 Observation(
                     at: .zero + .seconds(second), device: DeviceNumber(phone), scan: ScanNumber(1),
                     what: .phone(.completed(took: .seconds(second)))),
-                in: directory)
+                into: log)
         }
-        recorder.finish(waiting: [], at: .zero + .seconds(10), driver: MetricSet(), in: directory)
-        return recorder.results(recorder.table).map(\.passed)
+        let facts = RunFacts(at: .zero + .seconds(10), made: judge.observations)
+        return judge.finish(facts, of: .small(), into: log).slos.map(\.passed)
     }
 
     @Test func `parts of a run are judged without them as well`() throws {

@@ -1,8 +1,8 @@
 package import Ledger
 package import Metrics
-package import RunJudge
 package import RunMetrics
 package import SimBase
+import Talaria
 
 /// Everything that a report says about a run: all formats are made from this one value and from nothing else.
 package struct RunResult: Sendable {
@@ -14,18 +14,18 @@ package struct RunResult: Sendable {
     package var machine: String?
     package var scenario: ScenarioIdentity
     package var seed: UInt64
-    package var world: World
+    package var world: WorldKind
     /// The wall clock at the start: milliseconds since 1970, UTC.
     package var started: Int64
     /// The time from the start to the end of the last phone.
     package var length: Interval
     /// The groups in the order of the scenario.
     package var groups: [GroupResult]
-    package var labels = RunLabels()
+    package var labels: RunLabels
 
     // MARK: How it ended
 
-    package var isInterrupted: Bool
+    package var isInterrupted = false
     /// What cut the run short, in one sentence: the backend process died, the target went away.
     package var failure: String?
     /// Which objective ended the run before its time, in one sentence.
@@ -40,14 +40,13 @@ package struct RunResult: Sendable {
     /// The totals of the whole fleet, including phones without a group.
     package var totals: LedgerTotals
     package var verdicts: [Verdict]
-    package var slos: [SLOResult]
-    /// Rows without a loss are not shown.
-    package var disconnections: [Disconnection]
+    package var slos: [SLOResult] = []
+    package var disconnections: Disconnections
     /// What the contract did not foresee in the server's answers and events.
     package var findings = FindingsTable()
     package var metrics: MetricTable
-    package var resources: Resources
-    package var generator: GeneratorHealth
+    package var resources = Resources(client: nil, backend: nil)
+    package var generator = GeneratorHealth(complaints: [])
     /// Open event streams, by the simulated backend's own count; nil where nobody counted.
     package var streamsOpen: GaugeSeries?
     /// What the scenario says will break.
@@ -62,59 +61,43 @@ package struct RunResult: Sendable {
     // MARK: What else the reader must know
 
     /// What this version does not do although the scenario may suggest it.
-    package var notes: [String]
+    package var notes: [String] = []
     /// What went wrong beside the run: photos that could not be read, a log that was cut short.
-    package var warnings: [String]
+    package var warnings: [String] = []
 
     // MARK: Where it is
 
     /// The folder, as the user would name it; nil when nothing was written.
     package var directory: String?
     /// Names of the files in it, once they are written.
-    package var files: [String]
+    package var files: [String] = []
     /// The words of the command that runs it again, unquoted and without secrets:
     /// `["swiftwing-sim", "run", "flaky-network", …]`.
     package let command: [String]
 
+    /// `groups`: the totals of the groups of `head`, in their order.
     package init(
-        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
-        started: Int64, length: Interval, groups: [GroupResult], isInterrupted: Bool, failure: String?,
-        exit: RunExit,
-        hasBackendView: Bool, totals: LedgerTotals, verdicts: [Verdict], slos: [SLOResult],
-        disconnections: [Disconnection], metrics: MetricTable, resources: Resources,
-        generator: GeneratorHealth, notes: [String], warnings: [String], directory: String?,
-        files: [String], command: [String]
+        _ head: RunHead, length: Interval, exit: RunExit, totals: LedgerTotals, groups: [LedgerTotals],
+        verdicts: [Verdict], disconnections: Disconnections, metrics: MetricTable
     ) {
-        self.tool = tool
-        self.machine = machine
-        self.scenario = scenario
-        self.seed = seed
-        self.world = world
-        self.started = started
+        self.tool = head.tool
+        self.machine = head.machine
+        self.scenario = head.scenario
+        self.seed = head.seed
+        self.world = head.world
+        self.started = head.started
         self.length = length
-        self.groups = groups
-        self.isInterrupted = isInterrupted
-        self.failure = failure
+        self.groups = zip(head.groups, groups).map { group, totals in
+            GroupResult(name: group.name, devices: group.devices, totals: totals)
+        }
+        self.labels = head.labels
         self.exit = exit
-        self.hasBackendView = hasBackendView
+        self.hasBackendView = head.hasBackendView
         self.totals = totals
         self.verdicts = verdicts
-        self.slos = slos
         self.disconnections = disconnections
         self.metrics = metrics
-        self.resources = resources
-        self.generator = generator
-        self.notes = notes
-        self.warnings = warnings
-        self.directory = directory
-        self.files = files
-        self.command = RerunCommand.words(command)
-    }
-
-    /// Records an output failure. An earlier failure stays.
-    package mutating func fail(_ error: OutputError, _ exit: RunExit) {
-        self.exit = exit
-        self.failure = self.failure ?? error.description
+        self.command = head.command
     }
 
     /// Within 1 % of a gauge's peak.
@@ -128,10 +111,26 @@ package struct RunResult: Sendable {
     }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
+
+    /// What decides about the exit code. `failures`: what went wrong on our side.
+    func judgement(failures: Set<RunFailure.Kind>) -> Judgement {
+        Judgement(
+            verdicts: self.verdicts, totals: self.totals, slos: self.slos,
+            hasInternalError: failures.contains(.internalError),
+            hasOutputError: failures.contains(.cannotWrite),
+            isUntrusted: !self.generator.isTrustworthy || !self.unreached.isEmpty,
+            isInterrupted: self.isInterrupted, expectations: self.expectations)
+    }
+
+    /// Records that results could not be written. An earlier failure stays.
+    package mutating func failOutput(_ text: String) {
+        self.exit = self.exit.withoutOutput
+        self.failure = self.failure ?? text
+    }
 }
 
 /// Which of the two worlds a run took place in (Docs/design.md section 1).
-package enum World: String, Hashable, Sendable {
+package enum WorldKind: String, Hashable, Sendable {
     case live, virtual
 
     /// The name in reports for people.
@@ -149,10 +148,6 @@ package struct ScenarioIdentity: Hashable, Sendable {
     package var description: String
     /// The SHA-256 of the file in lowercase hexadecimal.
     package var sha256: String
-
-    package init(name: String, description: String, file: [UInt8]) {
-        self.init(name: name, description: description, sha256: SHA256.hexadecimal(of: file))
-    }
 
     package init(name: String, description: String, sha256: String) {
         self.name = name

@@ -1,3 +1,5 @@
+import SimBase
+
 /// Words as a POSIX shell reads them.
 package enum ShellWords {
     package static func quoted(_ word: String) -> String {

@@ -1,3 +1,5 @@
+package import Metrics
+
 /// Whether a run's captures were made when they were due. A generator that cannot keep up measures itself.
 package struct ArrivalAccount: Hashable, Sendable {
     /// What was due: the schedule of the open groups, and what the closed ones came to.
@@ -21,5 +23,24 @@ package struct ArrivalAccount: Hashable, Sendable {
         guard self.late > self.lateMax else { return nil }
         return
             "\(self.late) of \(self.planned) captures started more than 1 s late (limit: \(self.lateMax)): the load was not the requested load"
+    }
+
+    package func record(into set: inout MetricSet) {
+        set.add(Int64(self.planned), to: .arrivalsPlanned)
+        set.add(Int64(self.achieved), to: .arrivalsAchieved)
+        set.add(Int64(self.late), to: .arrivalsLate)
+    }
+
+    /// What the phones of a fleet left out. `deferred`: captures; `shutdownsTimedOut`: phones.
+    package func warnings(deferred: Int, shutdownsTimedOut: Int) -> [String] {
+        let skipped = self.planned - self.achieved - deferred
+        return [
+            shutdownsTimedOut > 0
+                ? "\(shutdownsTimedOut) phones had not finished shutting down at the time limit" : nil,
+            deferred > 0
+                ? "\(deferred) captures were skipped because their apps did not become active again"
+                : nil,
+            skipped > 0 ? "\(skipped) captures were skipped because the run was stopped" : nil,
+        ].compactMap { $0 }
     }
 }

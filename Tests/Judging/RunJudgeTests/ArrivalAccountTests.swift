@@ -1,4 +1,4 @@
-import Plan
+import RunJudge
 import Testing
 
 struct ArrivalAccountTests {

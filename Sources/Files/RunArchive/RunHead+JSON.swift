@@ -1,52 +1,9 @@
-package import Metrics
-internal import Plan
+import Metrics
+import Plan
+package import RunJudge
 
-/// What is known of a run when it begins: `run.json`, from which a run that was killed still says what it was.
-package struct RunHead: Equatable, Sendable {
-    package struct Group: Equatable, Sendable {
-        package var name: String
-        package var devices: Int
-
-        package init(name: String, devices: Int) {
-            self.name = name
-            self.devices = devices
-        }
-    }
-
-    package var tool: String
-    /// What a live run was measured on; nil for a virtual one, which is the same everywhere.
-    package var machine: String?
-    package var scenario: ScenarioIdentity
-    package var seed: UInt64
-    package var world: World
-    /// Milliseconds since 1970, UTC.
-    package var started: Int64
-    package var hasBackendView: Bool
-    package var groups: [Group]
-    /// Ids, in the order of the scenario.
-    package var faults: [String]
-    /// The words of the command without secrets.
-    package var command: [String]
-    package var labels: RunLabels
-
-    package init(
-        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: World,
-        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String],
-        labels: RunLabels = RunLabels()
-    ) {
-        self.tool = tool
-        self.machine = machine
-        self.scenario = scenario
-        self.seed = seed
-        self.world = world
-        self.started = started
-        self.hasBackendView = hasBackendView
-        self.groups = groups
-        self.faults = faults
-        self.command = RerunCommand.words(command)
-        self.labels = labels
-    }
-
+/// `run.json`.
+extension RunHead {
     static let schema = 1
 
     var bytes: [UInt8] {
@@ -82,7 +39,7 @@ package struct RunHead: Equatable, Sendable {
         guard let value = JSONValue(reading: bytes), value["schema"]?.integer == Self.schema,
             let tool = value["tool"]?.text, let name = value["scenario"]?["name"]?.text,
             let seed = value["seed"]?.integer(UInt64.self),
-            let world = value["world"]?.text.flatMap(World.init),
+            let world = value["world"]?.text.flatMap(WorldKind.init),
             let started = value["started_ms"]?.integer(Int64.self), (0...Self.startedMax).contains(started),
             let hasBackendView = value["backend_view"]?.flag
         else { return nil }
@@ -108,14 +65,31 @@ package struct RunHead: Equatable, Sendable {
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }
+}
 
-    /// An empty table of this run.
-    package var table: MetricTable {
-        var table = MetricTable(groups: self.groups.map(\.name))
-        for fault in self.faults { table.declare(fault: fault) }
-        if !self.hasBackendView {
-            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+extension ScenarioIdentity {
+    package init(name: String, description: String, file: [UInt8]) {
+        self.init(name: name, description: description, sha256: SHA256.hexadecimal(of: file))
+    }
+}
+
+extension RunLabels {
+    package var jsonTags: JSONValue {
+        .object(
+            Dictionary(
+                self.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
+    init(reading head: JSONValue, command: [String]) {
+        let commanded = command.firstIndex(of: "--target").flatMap { index in
+            command.dropFirst(index + 1).first
         }
-        return table
+        self.init(
+            target: head["target"]?.text ?? commanded,
+            tags: Array(
+                (head["tags"]?.members ?? []).compactMap { member in
+                    member.value.text.flatMap { try? RunTag(key: member.key, value: $0) }
+                }.prefix(RunTag.countMax)))
     }
 }

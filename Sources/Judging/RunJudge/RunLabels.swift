@@ -1,3 +1,5 @@
+import SimBase
+
 /// What tells a run from others of its scenario: the backend that it tested, and the tags that its user gave it. They stand
 /// in every report.
 package struct RunLabels: Equatable, Sendable {
@@ -43,28 +45,5 @@ package struct RunLabels: Equatable, Sendable {
         let authority = plain[scheme.upperBound...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return String(plain) }
         return String(plain[..<scheme.upperBound] + plain[plain.index(after: at)...])
-    }
-}
-
-// MARK: - In JSON
-
-extension RunLabels {
-    package var jsonTags: JSONValue {
-        .object(
-            Dictionary(
-                self.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
-    }
-
-    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
-    init(reading head: JSONValue, command: [String]) {
-        let commanded = command.firstIndex(of: "--target").flatMap { index in
-            command.dropFirst(index + 1).first
-        }
-        self.init(
-            target: head["target"]?.text ?? commanded,
-            tags: Array(
-                (head["tags"]?.members ?? []).compactMap { member in
-                    member.value.text.flatMap { try? RunTag(key: member.key, value: $0) }
-                }.prefix(RunTag.countMax)))
     }
 }

@@ -1,0 +1,157 @@
+import Ledger
+import Metrics
+import Observations
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+/// Reads back the verdict of a run from its `summary.json`.
+struct SummaryReader {
+    let summary: JSONValue
+    let head: RunHead
+
+    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals.
+    func result(instead killed: RunResult, measured: MetricTable, slos: [SLO]) -> RunResult {
+        let summary = self.summary
+        var table = measured
+        let groups = self.head.groups.map {
+            Self.totals(summary["groups"]?[Printable.bounded($0.name)])
+        }
+        for (index, totals) in groups.enumerated() {
+            totals.record(into: &table, group: MetricGroup(index: index))
+        }
+        self.readUnfinished(into: &table)
+        for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
+        where member.value.text == "n/a" {
+            if let metric = Metric(name: member.key) { table.cannotKnow(metric) }
+        }
+        for member in summary["faults"]?.members ?? [] where member.value.text == "n/a" {
+            table.cannotKnow(.fault(id: member.key))
+        }
+        let told = summary["slos"]?.elements ?? []
+        let results = slos.enumerated().map { index, slo -> SLOResult in
+            let found = slo.evaluate(against: table)
+            guard told.indices.contains(index), told[index]["metric"]?.text == slo.selector.description,
+                let actual = told[index]["actual"]?.text
+            else { return found }
+            return found.told(actual: actual, passed: told[index]["passed"]?.flag)
+        }
+        var result = RunResult(
+            self.head, length: Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0),
+            exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError,
+            totals: Self.totals(summary), groups: groups,
+            verdicts: killed.expectations.applied(to: Self.verdicts(summary)),
+            disconnections: killed.disconnections, metrics: table)
+        result.slos = results
+        result.expectations = killed.expectations
+        result.impairments = killed.impairments
+        result.findings = FindingsTable(reading: summary["findings"])
+        result.isInterrupted = summary["interrupted"]?.flag ?? false
+        // Of a backend that died what it had not told is not known.
+        result.hasBackendView =
+            self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
+        result.failure = summary["failure"]?.text
+        result.endedEarly = summary["ended_early"]?.text
+        result.unreached = (summary["unreached"]?.elements ?? []).compactMap(\.text)
+        result.drained = summary["drained_s"]?.nanoseconds(9).map { Interval(nanoseconds: $0) }
+        result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
+        result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
+        result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)
+        result.resources = Self.resources(summary["resources"])
+        if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
+            let by = gauge["peak_by_s"]?.nanoseconds(9)
+        {
+            var series = GaugeSeries()
+            series.add(least: 0, most: peak, upTo: Instant(nanoseconds: by))
+            result.streamsOpen = series
+        }
+        return result
+    }
+
+    /// What no log holds. Every phone is of a group, unless there is none.
+    private func readUnfinished(into table: inout MetricTable) {
+        for index in -1..<self.head.groups.count {
+            guard index >= 0 || self.head.groups.isEmpty else { continue }
+            let part =
+                index < 0
+                ? self.summary : self.summary["groups"]?[Printable.bounded(self.head.groups[index].name)]
+            var set = MetricSet()
+            for metric in LatencyMetric.allCases where metric.countsUnfinished {
+                let value = part?["metrics"]?[metric.rawValue]?["unfinished"]
+                guard let count = value?["count"]?.count, count > 0 else { continue }
+                let oldest = Interval(nanoseconds: value?["oldest_ms"]?.nanoseconds(6) ?? 0)
+                set.add(Unfinished(count: Int64(count), oldest: oldest), to: metric)
+            }
+            table.add(set, in: index < 0 ? .none : MetricGroup(index: index))
+        }
+    }
+
+    private static func totals(_ value: JSONValue?) -> LedgerTotals {
+        func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.count ?? 0 }
+        var totals = LedgerTotals()
+        totals.scans.captured = number("scans", "captured")
+        totals.scans.restored = number("scans", "restored")
+        totals.scans.completed = number("scans", "completed")
+        totals.scans.refused = number("scans", "refused")
+        totals.scans.refusedUnexplained = number("scans", "refused_unexplained")
+        totals.scans.lost = number("scans", "lost")
+        totals.scans.open = number("scans", "open")
+        totals.scans.restore(
+            waiting: WaitingCause.allCases.map {
+                ($0, value?["scans"]?["waiting_by_cause"]?[$0.rawValue]?.count ?? 0)
+            },
+            discarded: DiscardCause.allCases.map {
+                ($0, value?["scans"]?["discarded_by_cause"]?[$0.rawValue]?.count ?? 0)
+            })
+        totals.books.expected = number("books", "expected")
+        totals.books.received = number("books", "received")
+        totals.books.pending = number("books", "pending")
+        totals.books.missing = number("books", "missing")
+        totals.books.duplicated = number("books", "duplicated")
+        totals.books.repeated = number("books", "repeated")
+        totals.jobs.accepted = number("jobs", "accepted")
+        totals.jobs.cleaned = number("jobs", "cleaned")
+        totals.jobs.abandoned = number("jobs", "abandoned")
+        totals.jobs.orphaned = number("jobs", "orphaned")
+        totals.jobs.expired = number("jobs", "expired")
+        totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
+        for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
+            totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)
+        }
+        return totals
+    }
+
+    private static func verdicts(_ summary: JSONValue) -> [Verdict] {
+        (summary["invariants"]?.elements ?? []).compactMap { value in
+            guard let invariant = value["id"]?.text.flatMap(Invariant.init) else { return nil }
+            guard let violations = value["violations"]?.count, let expected = value["expected"]?.count
+            else {
+                return Verdict(
+                    invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [])
+            }
+            let first = value["first"].flatMap { first -> Violation? in
+                guard let at = first["at"]?.nanoseconds(6), let text = first["text"]?.text else { return nil }
+                return Violation(
+                    invariant: invariant,
+                    device: first["device"]?.integer(UInt32.self).map { DeviceNumber($0) },
+                    scan: first["scan"]?.integer(UInt32.self).map { ScanNumber($0) } ?? .none,
+                    at: Instant(nanoseconds: at), text: text, isExpected: violations == expected)
+            }
+            return Verdict(
+                invariant: invariant,
+                standing: violations == 0 ? .held : violations == expected ? .brokenAsExpected : .broken,
+                violations: violations, expected: expected, examples: [first].compactMap { $0 })
+        }
+    }
+
+    private static func resources(_ value: JSONValue?) -> Resources {
+        func usage(_ name: String) -> Resources.Usage? {
+            guard let processor = value?[name + "_cpu_s"]?.nanoseconds(9),
+                let memory = value?[name + "_rss_kb"]?.count
+            else { return nil }
+            return .init(processor: Interval(nanoseconds: processor), residentBytes: Int64(memory) * 1_024)
+        }
+        return Resources(client: usage("client"), backend: usage("backend"))
+    }
+}

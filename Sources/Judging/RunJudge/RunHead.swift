@@ -1,0 +1,67 @@
+package import Metrics
+
+/// What is known of a run when it begins: `run.json`, from which a run that was killed still says what it was.
+package struct RunHead: Equatable, Sendable {
+    package struct Group: Equatable, Sendable {
+        package var name: String
+        package var devices: Int
+
+        package init(name: String, devices: Int) {
+            self.name = name
+            self.devices = devices
+        }
+    }
+
+    package var tool: String
+    /// What a live run was measured on; nil for a virtual one, which is the same everywhere.
+    package var machine: String?
+    package var scenario: ScenarioIdentity
+    package var seed: UInt64
+    package var world: WorldKind
+    /// Milliseconds since 1970, UTC.
+    package var started: Int64
+    package var hasBackendView: Bool
+    package var groups: [Group]
+    /// Ids, in the order of the scenario.
+    package var faults: [String]
+    /// The words of the command without secrets.
+    package var command: [String]
+    package var labels: RunLabels
+
+    package init(
+        tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: WorldKind,
+        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String],
+        labels: RunLabels = RunLabels()
+    ) {
+        self.tool = tool
+        self.machine = machine
+        self.scenario = scenario
+        self.seed = seed
+        self.world = world
+        self.started = started
+        self.hasBackendView = hasBackendView
+        self.groups = groups
+        self.faults = faults
+        self.command = RerunCommand.words(command)
+        self.labels = labels
+    }
+
+    /// An empty table of this run.
+    package var table: MetricTable {
+        var table = MetricTable(groups: self.groups.map(\.name))
+        for fault in self.faults { table.declare(fault: fault) }
+        if !self.hasBackendView {
+            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+        }
+        return table
+    }
+
+    /// Phones are numbered group by group.
+    package var fleet: FleetMap {
+        FleetMap(
+            groups: self.groups.map(\.name),
+            groupOfDevice: self.groups.enumerated().flatMap { index, group in
+                Array(repeating: UInt16(index), count: max(0, group.devices))
+            })
+    }
+}

@@ -1,0 +1,330 @@
+package import Ledger
+package import Metrics
+package import Observations
+package import RunMetrics
+package import SimBase
+import Talaria
+
+/// Judges and measures a run by what both sides observed, in one order, and by nothing else. A live run, a simulated run and
+/// the report of a past run have the same judge.
+///
+/// Observations of a run that goes on also go to its log. Once a second of the run's own time what was measured goes there,
+/// so that a kill loses no more than that. Of a simulated day that would be most of the work: there, intervals get longer as
+/// the run does.
+package struct RunJudge: Sendable {
+    private static let second: Int64 = 1_000_000_000
+
+    /// What the objectives are judged by where they leave phones out: what all the others did.
+    private struct Judged {
+        let leftOut: Set<DeviceNumber>
+        var ledger: Ledger
+        var collector: MetricsCollector
+        /// Covers all intervals that are over, and what the driver counted.
+        var past: MetricTable
+    }
+
+    let slos: [SLO]
+    let expectations: Expectations
+    package internal(set) var ledger: Ledger
+    /// Judges what the storage lost before the run began, and nothing else. A killed run is held to no other loss.
+    var losses: Ledger
+    var lost = LostRecords()
+    /// What happened when.
+    package internal(set) var timeline: RunTimeline
+    var collector: MetricsCollector
+    package private(set) var objectives: SLOParts
+    /// Nil where that is everything.
+    private var judged: Judged?
+    private var samples: LatencyCrossCheck
+    private var sums = TotalsCrossCheck()
+    /// What the run must reach; nil where that is not asked.
+    package private(set) var coverage: CoverageTable?
+    /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
+    package var invariants: SimulationInvariants?
+    /// Observations so far.
+    package private(set) var observations = 0
+    private var watch: AbortWatch
+    /// All intervals that are over.
+    var past: Measurements
+    /// The present interval.
+    private var from = Instant.zero
+    private var to = Instant.zero
+    private var length = Self.second
+    private let intervalsOfALength: Int?
+    private var intervals = 0
+
+    // What cut the run short; several may.
+    package private(set) var isInterrupted = false
+    /// The backend's process died: what only it could tell is not known.
+    package private(set) var hasLostBackend = false
+    /// The objective that ended the run before its time.
+    package private(set) var endedBy: RunEnding?
+    /// Why nothing of the run can be relied on; nil when it can. Known when the run is finished.
+    package private(set) var harnessError: String?
+
+    package init(_ settings: JudgeSettings) {
+        let fleet = settings.ledger.fleet
+        self.slos = settings.objectives
+        self.expectations = settings.expectations
+        self.ledger = Ledger(
+            shelf: settings.shelf, settings: settings.ledger, harness: settings.harness)
+        self.losses = Ledger(shelf: settings.shelf, settings: settings.ledger)
+        self.timeline = RunTimeline(faults: settings.faults.count)
+        self.collector = MetricsCollector(
+            fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
+        self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
+        self.samples = LatencyCrossCheck(fleet: fleet)
+        self.coverage = settings.coverage
+        self.invariants = settings.invariants.map { SimulationInvariants($0, ledger: settings.ledger) }
+        self.watch = AbortWatch(settings.objectives)
+        self.past = Measurements(table: self.collector.measured.table)
+        self.intervalsOfALength = settings.intervalsOfALength
+        if !settings.leftOut.isEmpty {
+            self.judged = Judged(
+                leftOut: settings.leftOut, ledger: self.ledger, collector: self.collector,
+                past: self.past.table)
+        }
+        self.begin(at: .zero)
+    }
+
+    /// Whether there are phones that the objectives leave out, and this is none of them.
+    private func judges(_ phone: DeviceNumber) -> Bool { self.judged?.leftOut.contains(phone) == false }
+
+    // MARK: Events
+
+    /// An observation of a run that goes on.
+    package mutating func receive(_ observation: consuming Observation, into log: some RunLog) {
+        if observation.at >= self.to {
+            self.cut(log, open: self.open(at: self.to))
+            self.begin(at: observation.at)
+        }
+        log.log(observation)
+        self.receive(observation)
+    }
+
+    /// Observations of a run that goes on. Each is moved on, because a run makes millions. Leaves the batch empty.
+    package mutating func receive(_ batch: inout [Observation], into log: some RunLog) {
+        for index in batch.indices {
+            self.receive(batch.take(index, leaving: .nothing), into: log)
+        }
+        batch.removeAll(keepingCapacity: true)
+    }
+
+    /// An observation of a past run. What was measured in its intervals comes from its files.
+    package mutating func receive(_ observation: consuming Observation) {
+        self.observations += 1
+        self.invariants?.record(observation)
+        self.coverage?.record(observation)
+        self.samples.record(observation)
+        self.collector.record(observation)
+        if self.judges(observation.device) {
+            self.judged?.collector.record(observation)
+            self.judged?.ledger.record(copy observation)
+        }
+        self.timeline.record(observation)
+        if case .phone(.lostFromStorage) = observation.what {
+            self.lost.add(observation.scan, of: observation.device)
+            self.losses.record(copy observation)
+        }
+        self.ledger.record(consume observation)
+    }
+
+    /// What was measured in one interval of a past run.
+    package mutating func receive(interval table: MetricTable, from moment: Instant) {
+        self.timeline.counted(RunTimeline.counts(table), from: moment)
+    }
+
+    /// The run was interrupted at this moment: what it leaves undone is held against nobody.
+    package mutating func interrupted(at moment: Instant) {
+        self.isInterrupted = true
+        self.ledger.interrupted(at: moment)
+        self.judged?.ledger.interrupted(at: moment)
+        self.invariants?.interrupted(at: moment)
+    }
+
+    /// The backend's process died, and had told everything up to this moment.
+    package mutating func lostBackend(after moment: Instant) {
+        self.hasLostBackend = true
+        self.ledger.lostBackend(after: moment)
+        self.judged?.ledger.lostBackend(after: moment)
+    }
+
+    /// Returns why the run should end now, the first time that it should. It is asked again and again; most of the times
+    /// it costs nothing.
+    package mutating func ending(at moment: Instant) -> RunEnding? {
+        guard self.endedBy == nil, self.watch.isDue(at: moment) else { return nil }
+        let table = self.table
+        self.endedBy = self.watch.look(at: moment, table: table, results: self.results(table))
+        return self.endedBy
+    }
+
+    // MARK: Queries
+
+    /// The metrics of the run so far.
+    package var table: MetricTable {
+        var table = self.past.table
+        table.add(self.collector.measured.table)
+        self.ledger.record(into: &table)
+        return table
+    }
+
+    /// What was measured before is in the files.
+    package var measuredUntil: Instant { self.from }
+
+    /// What the objectives have found so far. `table`: of the whole run.
+    package func results(_ table: MetricTable) -> [SLOResult] {
+        guard let judged = self.judged else { return self.objectives.results(whole: table) }
+        var whole = judged.past
+        whole.add(judged.collector.measured.table)
+        judged.ledger.record(into: &whole)
+        whole.cannotKnow(whatIsUnknownTo: table)
+        return self.objectives.results(whole: whole)
+    }
+
+    // MARK: The end
+
+    /// The end of the run. Call it once, after the last observation.
+    package mutating func finish(
+        _ facts: RunFacts, of head: RunHead, into log: some RunLog
+    ) -> RunResult {
+        self.close(facts, log)
+        var metrics = self.table
+        self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
+        // A simulated timer is never late.
+        if head.world == .virtual { metrics.cannotKnow(.latency(.generatorLateness)) }
+        let failure = facts.failure ?? self.harnessError.map { RunFailure(.internalError, $0) }
+        let isWhole = self.endedBy == nil && failure == nil
+        var result = self.result(of: head, length: facts.length, metrics: metrics)
+        result.slos = self.results(metrics).map {
+            self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
+        }
+        result.failure = failure?.text
+        result.endedEarly = self.endedBy?.text
+        if isWhole, !self.isInterrupted {
+            result.unreached = self.coverage?.unreached.map(\.rawValue) ?? []
+        }
+        result.resources = facts.resources
+        result.generator = facts.generator
+        result.streamsOpen = facts.streamsOpen
+        if isWhole { result.drained = facts.drain }
+        result.notes = facts.notes
+        result.warnings = facts.warnings + log.warnings
+        result.take(self.timeline.impairments)
+        result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit
+        return result
+    }
+
+    /// The result of the run so far, with the metrics that are given, without objectives.
+    package func result(of head: RunHead, length: Interval, metrics: MetricTable) -> RunResult {
+        let totals = self.ledger.totalsByGroup
+        var result = RunResult(
+            head, length: length, exit: .success, totals: self.ledger.totals,
+            groups: head.groups.indices.map { $0 < totals.count ? totals[$0] : LedgerTotals() },
+            verdicts: self.expectations.applied(
+                to: self.ledger.verdicts + (self.invariants?.verdicts ?? [])),
+            disconnections: self.past.disconnections, metrics: metrics)
+        result.hasBackendView = head.hasBackendView && !self.hasLostBackend
+        result.isInterrupted = self.isInterrupted
+        result.expectations = self.expectations
+        result.findings = self.past.findings
+        return result
+    }
+
+    private mutating func close(_ facts: RunFacts, _ log: some RunLog) {
+        self.ledger.finish(waitingOnDisk: facts.waiting, at: facts.endedAt)
+        let open = self.open(at: min(facts.endedAt, self.collector.heardAt))
+        self.collector.finish()
+        if let leftOut = self.judged?.leftOut {
+            self.judged?.ledger.finish(
+                waitingOnDisk: facts.waiting.filter { !leftOut.contains($0.device) }, at: facts.endedAt)
+            self.judged?.collector.finish()
+        }
+        self.cut(log, open: open)
+        self.objectives.finish(at: facts.endedAt)
+        var driver = MetricSet()
+        if let lateness = facts.lateness { driver.add(lateness, to: .generatorLateness) }
+        facts.arrivals?.record(into: &driver)
+        var own = MetricTable(groups: self.past.table.groups)
+        own.add(driver, in: .none)
+        log.log(own, from: .zero, length: facts.endedAt - .zero)
+        self.sums.add(own)
+        self.past.table.add(own)
+        self.judged?.past.add(own)
+        if let remains = facts.remains { self.invariants?.finish(remains) }
+    }
+
+    /// Why nothing of the run can be relied on; nil when it can. `table`: of the whole run.
+    private func contradiction(in table: MetricTable, made: Int) -> String? {
+        guard self.observations == made else {
+            return "only \(self.observations) of \(made) observations were judged"
+        }
+        let effects = self.ledger.harnessErrors
+        if let first = effects.texts.first {
+            return Self.text("the harness contradicts itself", first, of: effects.count)
+        }
+        var differences = self.samples.differences(from: table)
+        differences += self.samples.differences(from: self.ledger)
+        differences += self.sums.differences(from: self.past.table)
+        differences += TotalsCrossCheck.differences(in: table, self.past.disconnections)
+        guard let first = differences.first else { return nil }
+        return Self.text("the measurements are not what was observed", first, of: differences.count)
+    }
+
+    private static func text(_ what: String, _ first: String, of count: Int) -> String {
+        "\(what): \(first)" + (count > 1 ? ", and \(count - 1) more" : "")
+    }
+
+    // MARK: Intervals
+
+    /// The interval of a moment: a second of the run's time, unless an objective begins or ends to count within it.
+    private mutating func begin(at moment: Instant) {
+        let start = Instant(nanoseconds: max(0, moment.nanoseconds) / self.length * self.length)
+        self.from = max(start, self.to, self.objectives.boundary(notAfter: moment) ?? .zero)
+        let end = start + Interval(nanoseconds: self.length)
+        self.to = min(end, self.objectives.boundary(after: self.from) ?? end)
+    }
+
+    /// The operations that are open, where an objective asks for them.
+    private func open(at moment: Instant) -> (table: MetricTable, at: Instant)? {
+        guard self.objectives.countsOpen else { return nil }
+        return ((self.judged?.collector ?? self.collector).unfinished(at: moment), moment)
+    }
+
+    private mutating func cut(_ log: some RunLog, open: (table: MetricTable, at: Instant)?) {
+        let (from, length) = (self.from, self.to - self.from)
+        var counted = (events: 0, pings: 0)
+        var objectives = self.objectives
+        var sums = self.sums
+        self.sums = TotalsCrossCheck()
+        let judged = self.judged?.collector.drain().table
+        if let judged { self.judged?.past.add(judged) }
+        self.collector.settle(into: &self.past) { interval in
+            objectives.add(judged ?? interval.table, from: from, open: open)
+            log.log(interval.table, from: from, length: length)
+            sums.add(interval.table)
+            counted = RunTimeline.counts(interval.table)
+        }
+        self.objectives = objectives
+        self.sums = sums
+        self.timeline.counted(counted, from: from)
+        self.intervals += 1
+        guard let most = self.intervalsOfALength, self.intervals >= most else { return }
+        self.intervals = 0
+        self.length *= 2
+    }
+}
+
+extension RunTimeline {
+    fileprivate static func counts(_ table: MetricTable) -> (events: Int, pings: Int) {
+        func count(_ metric: CountMetric) -> Int {
+            guard case .measured(let count) = table.count(metric, of: .fleet) else { return 0 }
+            return Int(count)
+        }
+        return (count(.sseEvents), count(.ssePings))
+    }
+
+    fileprivate mutating func counted(_ counts: (events: Int, pings: Int), from moment: Instant) {
+        guard counts.events > 0 || counts.pings > 0 else { return }
+        self.counted(events: counts.events, pings: counts.pings, from: moment)
+    }
+}

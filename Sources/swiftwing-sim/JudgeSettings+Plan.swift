@@ -1,0 +1,109 @@
+import Backend
+import Faults
+import Ledger
+import Metrics
+import Phone
+import Plan
+import RunArchive
+import RunJudge
+import ScenarioFile
+import SimBase
+import Talaria
+import VirtualWorld
+
+extension JudgeSettings {
+    /// What the judge of any run of this plan must know. Runs that are not over add what else they are judged by.
+    init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
+        self.init(
+            shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
+        self.faults = plan.scenario.faults.map(\.id)
+        self.objectives = plan.objectives
+        self.faultEnds = plan.scenario.faults.compactMap { fault in
+            fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
+        }
+        self.expectations = Expectations(plan.scenario.expectBroken)
+    }
+}
+
+extension LedgerSettings {
+    /// What the ledger of a run must know.
+    fileprivate init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
+        let standard = LedgerSettings.embedded
+        let faults = plan.scenario.faults
+        func indexes(_ trait: (FaultKind) -> Bool) -> [Int] {
+            faults.indices.filter { trait(faults[$0].kind) }
+        }
+        self.init(
+            hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
+            clockTolerance: standard.clockTolerance,
+            examplesMax: standard.examplesMax, fleet: FleetMap(plan),
+            profiles: plan.groups.map { _ in .contract },
+            faultsOffPath: indexes(\.sparesThePath), faultsThatRefuse: indexes(\.refusesScans),
+            faultsThatCut: indexes(\.cutsAnswers), faultsThatGarble: indexes(\.garblesEvents),
+            faultsThatChange: indexes(\.changesEvents),
+            // A foreign target's tokens live as long as the contract says.
+            tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
+        if world == .live { self.recordTime = LedgerSettings.recordTimeLive }
+    }
+}
+
+extension SimulationInvariantSettings {
+    init(_ plan: WorldPlan) {
+        let groups = plan.run.groups
+        let scenario = plan.run.scenario
+        self.init(
+            idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
+            herdTime: ClientProfile.contract.pathReturnJitter,
+            backoffBase: ClientProfile.contract.backoff.base,
+            backoffCap: ClientProfile.contract.backoff.cap,
+            retryField: scenario.server.backend.retryField,
+            idleTimeouts: groups.map(\.profile.idleTimeout), streamsMax: groups.map(\.profile.streamsMax))
+        self.requestTimeouts = groups.map(\.profile.requestTimeout)
+        self.resultsFormats = groups.map(\.profile.resultsFormat)
+        self.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
+    }
+}
+
+extension CoverageTable {
+    /// `expected`: beside what the scenario itself names.
+    init(_ scenario: Scenario, expected: [CoverageGoal], slotsMax: Int) {
+        self.init(
+            expected: expected, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
+            slotsMax: slotsMax, raisesBase: scenario.raisesBase)
+    }
+}
+
+extension FleetMap {
+    init(_ plan: RunPlan) {
+        self.init(
+            groups: plan.groups.map(\.spec.name),
+            groupOfDevice: plan.groups.enumerated().flatMap { index, group in
+                Array(repeating: UInt16(index), count: group.spec.devices)
+            })
+    }
+}
+
+extension ArrivalAccount {
+    /// `closedDue`: captures of closed groups.
+    init(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals, closedDue: Int, achieved: Int, late: Int) {
+        let scheduled = zip(plan.groups, expectedArrivals.scansByGroup).reduce(0) {
+            if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
+        }
+        self.init(planned: scheduled + closedDue, achieved: achieved, late: late)
+    }
+}
+
+extension RunHead {
+    init(
+        _ plan: RunPlan, _ loaded: LoadedScenario, world: WorldKind, started: Int64, hasBackendView: Bool,
+        command: [String], labels: RunLabels
+    ) {
+        self.init(
+            tool: "swiftwing-sim \(Main.version)", machine: world == .live ? ThisMachine.text : nil,
+            scenario: ScenarioIdentity(
+                name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
+            seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
+            groups: plan.groups.map { Group(name: $0.spec.name, devices: $0.spec.devices) },
+            faults: plan.scenario.faults.map(\.id), command: command, labels: labels)
+    }
+}

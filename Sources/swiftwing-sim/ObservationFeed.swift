@@ -1,0 +1,97 @@
+import HTTPServer
+import Ledger
+import LivePhones
+import LiveServer
+import Metrics
+import Observations
+import RunArchive
+import RunJudge
+import SimBase
+import Talaria
+
+/// Brings what the phones' threads and the backend saw into one order, and has it judged and logged.
+struct ObservationFeed {
+    /// Sources of the merge: the phones' threads, and then the backend.
+    private let threads: Int
+    /// Somebody beside the phones tells something: the backend, or the gateway of its faults.
+    private let hasReports: Bool
+    private let directory: RunDirectory
+    private var merge: ObservationMerge
+    /// Observations of all sources.
+    private(set) var received = 0
+    var judge: RunJudge
+    /// Open event streams as the backend counts them.
+    private(set) var streamsOpen = GaugeSeries()
+
+    init(_ judge: RunJudge, threads: Int, hasReports: Bool, directory: RunDirectory) {
+        self.judge = judge
+        self.threads = threads
+        self.hasReports = hasReports
+        self.directory = directory
+        self.merge = ObservationMerge(sources: threads + (hasReports ? 1 : 0))
+    }
+
+    /// What the state folder has lost is seen before anything else.
+    mutating func lost(_ scans: [StateFolder.LostScan]) {
+        self.received += scans.count
+        for scan in scans {
+            self.judge.receive(
+                Observation(
+                    at: .zero, device: scan.device, scan: scan.scan,
+                    what: .phone(.lostFromStorage(books: scan.books))), into: self.directory)
+        }
+        self.directory.flush()
+    }
+
+    mutating func record(phones observations: [Observation], thread: Int, upTo moment: Instant) {
+        self.received += observations.count
+        for observation in observations { self.merge.add(observation, of: thread) }
+        self.merge.mark(source: thread, upTo: moment)
+        self.settle()
+    }
+
+    mutating func record(backend reports: [BackendReport]) {
+        for report in reports {
+            switch report {
+            case .observation(let observation):
+                self.received += 1
+                self.merge.add(observation, of: self.threads)
+            case .streamsOpen(let streams, let moment):
+                self.streamsOpen.add(least: streams.least, most: streams.most, upTo: moment)
+            case .upTo(let moment): self.merge.mark(source: self.threads, upTo: moment)
+            }
+        }
+        self.settle()
+    }
+
+    /// The process of the backend, or of the gateway, died: how far its account goes is known, and nothing else comes.
+    mutating func lostBackend() {
+        guard self.hasReports else { return }
+        self.judge.lostBackend(after: self.merge.mark(of: self.threads))
+        self.closeBackend()
+    }
+
+    /// The phones will tell nothing more.
+    mutating func closePhones() {
+        for thread in 0..<self.threads { self.merge.close(source: thread) }
+    }
+
+    /// The backend will tell nothing more.
+    mutating func closeBackend() {
+        if self.hasReports { self.merge.close(source: self.threads) }
+    }
+
+    /// Has judged what is left, and then the run.
+    mutating func finish(_ facts: RunFacts, of head: RunHead) -> RunResult {
+        self.closePhones()
+        self.closeBackend()
+        self.settle()
+        return self.judge.finish(facts, of: head, into: self.directory)
+    }
+
+    private mutating func settle() {
+        while let observation = self.merge.next() {
+            self.judge.receive(observation, into: self.directory)
+        }
+    }
+}

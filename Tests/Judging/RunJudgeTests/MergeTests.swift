@@ -1,0 +1,169 @@
+import Foundation
+import Ledger
+import Metrics
+import Observations
+import Plan
+import RunJudge
+import RunMetrics
+import ScenarioFile
+import SimBase
+import SimTestSupport
+import Talaria
+import Testing
+import VirtualWorld
+
+/// Shards of one run: each phone's observations come to one of several judges.
+@Suite struct MergeTests {
+    /// What a shipped scenario's small fleet does, until it has settled what it has.
+    private struct Run {
+        let plan: RunPlan
+        var observations: [Observation] = []
+        let end: Instant
+
+        init(_ name: String, seed: UInt64) throws {
+            let file = Checkout.root.appending(path: "Scenarios/\(name).scenario")
+            var scenario = try ScenarioLoader.load(
+                path: file.lastPathComponent, bytes: Array(Data(contentsOf: file)), overrides: [],
+                environment: [:]
+            ).scaled(devices: 12)
+            scenario.seed = seed
+            self.plan = RunPlan(scenario, target: .embedded)
+            var settled = WorldPlan(self.plan)
+            settled.settle = .minutes(10)
+            var world = World(settled)
+            var batch: [Observation] = []
+            while try world.steps(1_024) {
+                world.take(&batch)
+                self.observations += batch
+                batch = []
+            }
+            world.take(&batch)
+            self.observations += batch
+            self.end = world.now
+        }
+
+        private var settings: JudgeSettings {
+            let groups = self.plan.groups.map(\.spec)
+            let fleet = FleetMap(
+                groups: groups.map(\.name),
+                groupOfDevice: groups.enumerated().flatMap { Array(repeating: UInt16($0), count: $1.devices) }
+            )
+            var settings = JudgeSettings.small(fleet: fleet, objectives: self.plan.objectives)
+            settings.shelf = self.plan.shelf
+            settings.faults = self.plan.scenario.faults.map(\.id)
+            return settings
+        }
+
+        /// Of the phones that are chosen. What the driver counted is told with the first of them.
+        func judged(_ isChosen: (DeviceNumber) -> Bool) -> (result: RunResult, timeline: RunTimeline) {
+            var judge = RunJudge(self.settings)
+            let log = LogCounts()
+            for observation in self.observations where isChosen(observation.device) {
+                judge.receive(observation, into: log)
+            }
+            var facts = RunFacts(at: self.end, made: judge.observations)
+            if isChosen(DeviceNumber(0)) {
+                facts.arrivals = ArrivalAccount(planned: 9, achieved: 9, late: 0)
+            }
+            let groups = self.plan.groups.map(\.spec)
+            let head = RunHead.small(
+                groups: groups.map {
+                    .init(name: $0.name, devices: isChosen(DeviceNumber(0)) ? $0.devices : 0)
+                })
+            let result = judge.finish(facts, of: head, into: log)
+            #expect(judge.harnessError == nil)
+            return (result, judge.timeline)
+        }
+
+        func merged(shards: UInt32) throws -> (result: RunResult, timeline: RunTimeline) {
+            let shards = (0..<shards).map { shard in self.judged { $0.raw % shards == shard } }
+            return try #require(RunResult.merged(shards, objectives: self.plan.objectives))
+        }
+    }
+
+    private func expectEqual(_ merged: RunResult, _ whole: RunResult) {
+        #expect(Self.sorted(merged.totals) == Self.sorted(whole.totals))
+        #expect(merged.groups.map(\.devices) == whole.groups.map(\.devices))
+        #expect(merged.groups.map { Self.sorted($0.totals) } == whole.groups.map { Self.sorted($0.totals) })
+        self.expectEqual(merged.metrics, whole.metrics)
+        #expect(merged.disconnections == whole.disconnections)
+        #expect(merged.findings == whole.findings)
+        #expect(merged.slos == whole.slos)
+        #expect(merged.exit == whole.exit)
+        #expect(merged.failure == nil && whole.failure == nil)
+        #expect(merged.verdicts.map(\.invariant) == whole.verdicts.map(\.invariant))
+        #expect(merged.verdicts.map(\.standing) == whole.verdicts.map(\.standing))
+        #expect(merged.verdicts.map(\.violations) == whole.verdicts.map(\.violations))
+        #expect(merged.verdicts.map(\.expected) == whole.verdicts.map(\.expected))
+    }
+
+    /// Names stand in the order of their first use, which is another in each shard.
+    private static func sorted(_ counters: Counters) -> Counters {
+        counters.entries.sorted { $0.name < $1.name }.reduce(into: Counters()) {
+            $0.add($1.count, to: $1.name)
+        }
+    }
+
+    private static func sorted(_ totals: LedgerTotals) -> LedgerTotals {
+        var sorted = totals
+        sorted.jobs.abandonedByCause = Self.sorted(totals.jobs.abandonedByCause)
+        return sorted
+    }
+
+    private func expectEqual(_ merged: MetricTable, _ whole: MetricTable) {
+        for group in -1..<whole.groups.count {
+            let group = group < 0 ? MetricGroup.none : MetricGroup(index: group)
+            let (one, other) = (merged.set(in: group), whole.set(in: group))
+            for metric in LatencyMetric.allCases {
+                #expect(one.histogram(metric) == other.histogram(metric), "\(metric)")
+                #expect(one.unfinished(metric) == other.unfinished(metric), "\(metric)")
+            }
+            for metric in RateMetric.allCases { #expect(one.rate(metric) == other.rate(metric), "\(metric)") }
+            for metric in CountMetric.allCases {
+                #expect(one.count(metric) == other.count(metric), "\(metric)")
+            }
+            #expect(one.replies.map(\.status) == other.replies.map(\.status))
+            #expect(one.replies.map(\.count) == other.replies.map(\.count))
+            #expect(Self.sorted(one.faults) == Self.sorted(other.faults))
+        }
+    }
+
+    @Test(arguments: ["flaky-network", "sudden-kills", "token-expiry"], [UInt64(1), 2])
+    func `shards come to what one judge comes to`(scenario: String, seed: UInt64) throws {
+        var run = try Run(scenario, seed: seed)
+        // What the contract does not foresee, at phones of different shards.
+        for device in [UInt32(2), 1] {
+            let finding = ContractFinding(
+                operation: .upload, part: "body", path: "jobId", expected: "a string", seen: "a number",
+                excerpt: nil, isDecisive: false, count: 1)
+            run.observations.append(
+                Observation(
+                    at: run.end - .milliseconds(Int64(device)), device: DeviceNumber(device), scan: .none,
+                    what: .phone(.found(finding))))
+        }
+        let whole = run.judged { _ in true }
+        #expect(whole.result.totals.scans.completed > 0 && whole.result.findings.count == 2)
+        for shards in [UInt32(2), 3] {
+            let merged = try run.merged(shards: shards)
+            self.expectEqual(merged.result, whole.result)
+            #expect(merged.timeline.phones.count == whole.timeline.phones.count)
+            #expect(merged.timeline.until == whole.timeline.until)
+        }
+    }
+
+    @Test func `an invariant that is broken in one shard is broken`() throws {
+        var run = try Run("flaky-network", seed: 1)
+        let index = try #require(
+            run.observations.firstIndex {
+                guard case .phone(.bookAdded) = $0.what else { return false }
+                return $0.device.raw % 2 == 1
+            })
+        run.observations.insert(run.observations[index], at: index)
+        #expect(run.judged { $0.raw % 2 == 0 }.result.exit != .invariantBroken)
+        let merged = try run.merged(shards: 2).result
+        let verdict = merged.verdicts.first { $0.invariant == .bookNeverDoubleAdded }
+        #expect(verdict?.standing == .broken && verdict?.violations == 1)
+        #expect(merged.exit == .invariantBroken)
+        self.expectEqual(merged, run.judged { _ in true }.result)
+    }
+}
