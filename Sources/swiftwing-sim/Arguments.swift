@@ -1,5 +1,5 @@
+import RunDriver
 import ScenarioFile
-import SimBase
 
 /// One option of a command.
 struct Option: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import RunDriver
 import ScenarioFile
 
 /// `check`: everything that is wrong with scenarios, at once.

@@ -1,10 +1,9 @@
 import Foundation
-import Reports
 import RunArchive
 import RunComparison
+import RunDriver
 import RunJudge
 import ScenarioFile
-import SimBase
 
 /// `compare`: two runs side by side, and whether the second is worse.
 enum CompareCommand {

@@ -3,6 +3,7 @@ import EventLoop
 import Foundation
 import Imaging
 import Plan
+import RunDriver
 import ScenarioFile
 import SimBase
 

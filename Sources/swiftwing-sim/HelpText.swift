@@ -1,9 +1,11 @@
+import RunDriver
+
 /// What `--help` prints, made from the tables.
 enum HelpText {
     /// `columns`: how wide a line may be; nil: as wide as it is.
     static func program(columns: Int?) -> String {
         var lines = [
-            "swiftwing-sim \(Main.version): load and fault tests of Talaria with thousands of virtual phones",
+            "swiftwing-sim \(ThisProgram.version): load and fault tests of Talaria with thousands of virtual phones",
             "",
             "usage: swiftwing-sim COMMAND [ARGUMENTS]",
             "",

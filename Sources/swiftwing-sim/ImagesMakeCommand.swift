@@ -1,6 +1,7 @@
 import Foundation
 import Imaging
 import Plan
+import RunDriver
 
 /// `images make`: a corpus of painted shelves.
 enum ImagesMakeCommand {

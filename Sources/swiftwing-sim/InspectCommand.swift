@@ -1,6 +1,6 @@
 import Foundation
 import Reports
-import RunArchive
+import RunDriver
 import RunJudge
 
 /// `inspect`: one phone's story as text, or which phones are worth it.

@@ -1,6 +1,6 @@
 import Foundation
 import Plan
-import RunArchive
+import RunDriver
 import ScenarioFile
 import SimBase
 
@@ -13,7 +13,7 @@ enum ListCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let current = FileManager.default.currentDirectoryPath
-        let folders = [current] + (try ScenarioSource.folders()).filter { $0 != current }
+        let folders = [current] + (try LoadedScenario.folders()).filter { $0 != current }
         var known: Set<String> = []
         var rows: [[String]] = []
         for path in ScenarioFinder.all(in: folders) {
@@ -36,7 +36,7 @@ enum ListCommand {
 
     private static func description(_ path: String) -> String {
         do {
-            let loaded = try ScenarioSource.load(
+            let loaded = try LoadedScenario(
                 path: path, overrides: [], environment: ProcessInfo.processInfo.environment)
             return Printable.line(loaded.scenario.description, bytesMax: 100)
         } catch {

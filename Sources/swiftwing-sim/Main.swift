@@ -1,14 +1,13 @@
 import EventLoop
 import Foundation
 import RunArchive
+import RunDriver
 import ScenarioFile
 import SimBase
 
 /// `swiftwing-sim`: reads the command line, does one command, and ends with one of `ExitCode`.
 @main
 enum Main {
-    static let version = "0.1.0"
-
     static func main() {
         // Before anything is opened, the pipe of the interruption included.
         ProcessSettings.occupyStandardDescriptors()
@@ -40,7 +39,7 @@ enum Main {
             switch first {
             case "--help", "-h", "help": return try Self.help(Array(arguments.dropFirst()), console: console)
             case "--version", "version":
-                console.out("swiftwing-sim \(Self.version)")
+                console.out("swiftwing-sim \(ThisProgram.version)")
                 return .success
             default:
                 let (command, rest) = try Self.command(named: first, rest: Array(arguments.dropFirst()))

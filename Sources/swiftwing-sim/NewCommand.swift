@@ -1,5 +1,6 @@
 import Foundation
 import RunArchive
+import RunDriver
 import ScenarioFile
 
 /// `new`: a commented scenario to begin with.

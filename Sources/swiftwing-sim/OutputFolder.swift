@@ -1,5 +1,6 @@
 import Foundation
 import RunArchive
+import RunDriver
 
 /// The folder of `--output`: a run that it holds already is not replaced unless `--force` says so.
 enum OutputFolder {

@@ -5,7 +5,7 @@ import Foundation
 import Imaging
 import Phone
 import Plan
-import RunArchive
+import RunDriver
 import ScenarioFile
 import SimBase
 

@@ -1,10 +1,8 @@
 import EventLoop
 import Foundation
 import Imaging
-import JSON
-import Reports
 import RunArchive
-import SimBase
+import RunDriver
 
 /// `preprocess`: what the app does to one photo before it uploads it.
 enum PreprocessCommand {
@@ -87,23 +85,6 @@ enum PreprocessCommand {
         var totalTimeMs: Double
         var upload: Photo
         var wasRotated: Bool
-    }
-}
-
-/// Reading photos for commands: what is wrong, and the code to end with.
-enum PhotoInput {
-    static func bytes(of path: String) throws -> [UInt8] {
-        try self.of(path) { () throws(ImagingError) in try PhotoFile.bytes(of: path) }
-    }
-
-    static func of<Value>(_ path: String, _ body: () throws(ImagingError) -> Value) throws -> Value {
-        do throws(ImagingError) {
-            return try body()
-        } catch .unreadable(let path, let reason) {
-            throw CommandFailure(.noInput, "cannot read \(path): \(reason)")
-        } catch {
-            throw CommandFailure(.badData, "\(path): \(error)")
-        }
     }
 }
 

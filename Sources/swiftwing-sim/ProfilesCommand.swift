@@ -1,5 +1,6 @@
 import Phone
 import Plan
+import RunDriver
 import SimBase
 
 /// `profiles`: the clients that a scenario may name, what one does value by value, or how two differ.

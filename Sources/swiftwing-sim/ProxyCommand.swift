@@ -2,12 +2,11 @@ import CurlLoop
 import EventLoop
 import Foundation
 import Gateway
-import HTTPServer
 import LiveServer
 import Observations
 import Plan
+import RunDriver
 import SimBase
-import Talaria
 
 /// `proxy`: the fault gateway in front of somebody else's backend, for other clients or, embedded, for a run of this
 /// program.
@@ -99,19 +98,5 @@ enum ProxyCommand {
                 gateway: GatewayConfiguration(
                     basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero),
                 connectionsMax: connections))
-    }
-
-    /// The words by which a run starts one of its own, in front of the same target. Headers are not among them: the phones
-    /// send them, and the gateway passes them on.
-    static func embedded(_ target: TargetURL, scenarioPath: String, nonce: String) -> [String] {
-        var words = ["proxy", "--embedded", nonce, "--upstream", target.base]
-        if target.lookup != nil || !IPAddress.isNumeric(target.host) {
-            let addresses = target.addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
-            words += ["--resolve", "\(target.host):\(target.port):\(addresses.joined(separator: ","))"]
-        }
-        if let file = target.certificateAuthorities { words += ["--cacert", file] }
-        // The permission was given to the run.
-        words += ["--allow-target", target.host, "--allow-production"]
-        return words + ["--", scenarioPath]
     }
 }

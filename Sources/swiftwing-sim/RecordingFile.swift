@@ -2,10 +2,9 @@ import EventLoop
 import Foundation
 import Gateway
 import LiveServer
-import Reports
 import RunArchive
+import RunDriver
 import SimBase
-import Talaria
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the
 /// program.

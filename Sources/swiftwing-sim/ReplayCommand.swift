@@ -1,7 +1,6 @@
 import EventLoop
 import Foundation
-import Reports
-import RunArchive
+import RunDriver
 import RunJudge
 import ScenarioFile
 import SimBase
@@ -52,16 +51,15 @@ enum ReplayCommand {
             return try Self.printChain(of: plan, events: Self.events(arguments), console)
         }
         try RunInterruption.check()
-        let run = try VirtualRun(
-            VirtualRequest(
-                loaded: LoadedScenario(scenario: saved.scenario, path: path, bytes: bytes), plan: plan,
-                output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
-                isQuiet: arguments.has("--quiet"),
-                command: ["swiftwing-sim", "replay", path] + RunTags.words(arguments),
-                labels: RunLabels(tags: tags), savesPlanTo: nil,
-                expected: saved.outcome.map { ($0, saved.tool) }),
-            console: console)
-        return try run.run()
+        var request = VirtualRequest(
+            LoadedScenario(saved.scenario, path: path, bytes: bytes), plan: plan,
+            command: ["swiftwing-sim", "replay", path] + RunTags.words(arguments),
+            labels: RunLabels(tags: tags))
+        request.output = try OutputFolder.path(arguments)
+        request.isTraced = arguments.has("--trace")
+        request.isQuiet = arguments.has("--quiet")
+        request.expected = saved.outcome.map { ($0, saved.tool) }
+        return try VirtualRun(request, console: console).run()
     }
 
     /// `A..B`, both ends included.

@@ -1,14 +1,10 @@
-import Faults
 import Foundation
-import Ledger
 import Metrics
 import Plan
 import Reports
 import RunArchive
+import RunDriver
 import RunJudge
-import ScenarioFile
-import SimBase
-import Talaria
 
 /// `report`: renders runs again from the files that they left.
 enum ReportCommand {
@@ -104,7 +100,7 @@ enum ReportCommand {
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure(.badData, "\(folder) has no \(RunDirectory.FileName.scenario)")
         }
-        let loaded = try ScenarioSource.load(path: path, overrides: [], environment: [:])
+        let loaded = try LoadedScenario(path: path, overrides: [], environment: [:])
         var scenario = loaded.scenario
         scenario.seed = head.seed
         let plan = RunPlan(scenario, target: head.hasBackendView ? .embedded : .foreign)

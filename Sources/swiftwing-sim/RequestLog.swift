@@ -1,7 +1,6 @@
 import HTTPServer
-import RunArchive
+import RunDriver
 import SimBase
-import Talaria
 
 /// A line for each request, for people at work with `serve` and `proxy`.
 struct RequestLog: Sendable {

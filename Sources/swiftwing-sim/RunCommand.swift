@@ -1,6 +1,7 @@
 import Dashboard
 import Foundation
 import Plan
+import RunDriver
 import ScenarioFile
 import SimBase
 
@@ -48,13 +49,16 @@ enum RunCommand {
         if arguments.has("--no-color") { console.withoutColors() }
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
-        let request = RunRequest(
-            loaded: try Self.load(arguments, target: target), target: target,
-            tags: try RunTags.read(arguments),
-            stateFolder: arguments["--state"], output: try OutputFolder.path(arguments),
-            threads: try arguments.number("--threads", in: 1...256), isTraced: arguments.has("--trace"),
-            isQuiet: arguments.has("--quiet"), dashboard: dashboard, command: Self.command(arguments))
-        ScenarioSource.warn(request.loaded, console)
+        let loaded = try Self.load(arguments, target: target)
+        var request = RunRequest(loaded, target: target, command: Self.command(arguments))
+        request.tags = try RunTags.read(arguments)
+        request.stateFolder = arguments["--state"]
+        request.output = try OutputFolder.path(arguments)
+        request.threads = try arguments.number("--threads", in: 1...256)
+        request.isTraced = arguments.has("--trace")
+        request.isQuiet = arguments.has("--quiet")
+        request.dashboard = dashboard
+        ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !request.isQuiet {
                 console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")

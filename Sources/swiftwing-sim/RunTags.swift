@@ -1,4 +1,4 @@
-import RunArchive
+import RunDriver
 import RunJudge
 
 /// The tags of `--tag`, which stand beside the target in every report.

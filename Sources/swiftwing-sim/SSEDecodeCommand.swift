@@ -1,6 +1,5 @@
-import EventLoop
 import Foundation
-import JSON
+import RunDriver
 import SimBase
 import Wire
 

@@ -1,4 +1,4 @@
-import JSON
+import RunDriver
 import ScenarioFile
 
 /// `schema`: the scenario format for editors and for the documentation.

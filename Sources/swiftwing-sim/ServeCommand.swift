@@ -5,9 +5,9 @@ import HTTPServer
 import LiveServer
 import Observations
 import Plan
+import RunDriver
 import ScenarioFile
 import SimBase
-import Talaria
 import Wire
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.
@@ -120,7 +120,7 @@ enum ServeCommand {
         path: String, nonce: String, origin: (RunPlan, Int64) throws -> ServerOrigin,
         tells: @escaping (Observation) -> Bool
     ) throws -> ExitCode {
-        let scenario = try ScenarioSource.load(path: path, overrides: [], environment: [:], for: .serve)
+        let scenario = try LoadedScenario(path: path, overrides: [], environment: [:], for: .serve)
             .scenario
         StandardStream.output.write("ready\n")
         guard let line = readLine() else { return .success }

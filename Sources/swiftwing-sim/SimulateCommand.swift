@@ -1,6 +1,5 @@
 import Plan
-import Reports
-import RunArchive
+import RunDriver
 import RunJudge
 import ScenarioFile
 import SimBase
@@ -47,13 +46,14 @@ enum SimulateCommand {
                 .usage, "--stays-broken requires --settle",
                 hint: "for example --settle 10m")
         }
-        let request = VirtualRequest(
-            loaded: loaded, plan: plan, output: try OutputFolder.path(arguments),
-            isTraced: arguments.has("--trace"),
-            isQuiet: arguments.has("--quiet"),
-            command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
-            labels: RunLabels(tags: try RunTags.read(arguments)),
-            savesPlanTo: arguments["--save-plan"], expected: nil)
+        let output = try OutputFolder.path(arguments)
+        var request = VirtualRequest(
+            loaded, plan: plan, command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
+            labels: RunLabels(tags: try RunTags.read(arguments)))
+        request.output = output
+        request.isTraced = arguments.has("--trace")
+        request.isQuiet = arguments.has("--quiet")
+        request.savesPlanTo = arguments["--save-plan"]
         try RunInterruption.check()
         return try VirtualRun(request, console: console).run()
     }

@@ -1,6 +1,6 @@
 import CurlLoop
-import EventLoop
 import Foundation
+import RunDriver
 import SimBase
 
 /// The options that say how a backend of somebody else is reached.

@@ -1,4 +1,4 @@
-import RunArchive
+import RunDriver
 import SimBase
 
 /// Columns of text, each as wide as its widest cell where there is room.

@@ -8,7 +8,7 @@ import Testing
     private static let outside: [String: Set<String>] = [
         "JSON": ["FoundationEssentials"], "EventLoop": ["Synchronization"], "LivePhones": system,
         "Imaging": system, "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
-        "swiftwing-sim": system.union(["Foundation"]),
+        "RunDriver": ["Foundation"], "swiftwing-sim": system.union(["Foundation"]),
     ]
 
     /// `private import struct Module.Name` and its like, down to `Module`.

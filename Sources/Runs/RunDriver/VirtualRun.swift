@@ -1,4 +1,3 @@
-import Backend
 import EventLoop
 import Faults
 import Foundation
@@ -6,35 +5,38 @@ import Ledger
 import LivePhones
 import Metrics
 import Observations
-import Phone
 import Plan
-import Reports
 import RunArchive
-import RunJudge
-import RunMetrics
-import ScenarioFile
+package import RunJudge
+package import ScenarioFile
 import SimBase
-import Talaria
-import VirtualWorld
+package import VirtualWorld
 
 /// What `simulate` is to do.
-struct VirtualRequest {
+package struct VirtualRequest {
     var loaded: LoadedScenario
     var plan: WorldPlan
-    var output: String?
-    var isTraced: Bool
-    var isQuiet: Bool
+    package var output: String?
+    package var isTraced = false
+    package var isQuiet = false
     /// The words that run it again.
     var command: [String]
     var labels: RunLabels
-    var savesPlanTo: String?
+    package var savesPlanTo: String?
     /// How the run went when its plan was written, and what wrote it.
-    var expected: (outcome: SavedPlan.Outcome, tool: String)?
+    package var expected: (outcome: SavedPlan.Outcome, tool: String)?
+
+    package init(_ loaded: LoadedScenario, plan: WorldPlan, command: [String], labels: RunLabels) {
+        self.loaded = loaded
+        self.plan = plan
+        self.command = command
+        self.labels = labels
+    }
 }
 
 /// One run of the virtual world from its plan to its report. It decides nothing: it listens, and has what it hears judged
 /// and reported, as the live run does.
-final class VirtualRun {
+package final class VirtualRun {
     /// Events between two looks at the clock on the wall.
     private static let eventsPerLook = 4_096
     /// And between two looks at objectives that may end the run.
@@ -49,21 +51,21 @@ final class VirtualRun {
     private let loop: Loop
     private let directory: RunDirectory
     private let startedWall = WallClock.now() / 1_000_000
-    private var world: VirtualWorld.World
+    private var world: World
     private var judge: RunJudge
     private let head: RunHead
     private var shownAt = Instant.zero
     private var batch: [Observation] = []
 
     /// Makes the run's folder.
-    init(_ request: VirtualRequest, console: Console) throws {
+    package init(_ request: VirtualRequest, console: Console) throws {
         self.request = request
         self.console = console
         self.plan = request.plan.run
         self.expectedArrivals = self.plan.expectedArrivals
         self.loop = try Loop(clock: .startingNow())
         let scenario = self.plan.scenario
-        self.world = VirtualWorld.World(request.plan)
+        self.world = World(request.plan)
         var settings = JudgeSettings(self.plan, world: .virtual, hasBackendView: true)
         settings.harness = HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)
         settings.invariants = SimulationInvariantSettings(request.plan)
@@ -86,7 +88,7 @@ final class VirtualRun {
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
-    func run() throws -> ExitCode {
+    package func run() throws -> ExitCode {
         var failure: WorldFailure?
         do throws(WorldFailure) { try self.live() } catch { failure = error }
         self.console.clearProgress()
@@ -219,7 +221,7 @@ final class VirtualRun {
             expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
         {
             warnings.append(
-                "this build (\(Main.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
+                "this build (\(ThisProgram.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
             )
         }
         return warnings

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a run is measured on, for those who compare it with another. No name: a report is passed on.
-enum ThisMachine {
+package enum ThisMachine {
     /// For example `2 × AMD EPYC, 24016 MiB, Debian GNU/Linux 12 (bookworm)`.
     static let text: String = {
         let system = ProcessInfo.processInfo
@@ -9,7 +9,7 @@ enum ThisMachine {
         return [Self.processors, memory, system.operatingSystemVersionString].joined(separator: ", ")
     }()
 
-    static let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × \(Self.processor)"
+    package static let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × \(Self.processor)"
 
     /// As the kernel names it; else its kind.
     private static var processor: String {
@@ -23,4 +23,10 @@ enum ThisMachine {
             return name ?? "x86_64"
         #endif
     }
+}
+
+/// Name and version.
+package enum ThisProgram {
+    package static let version = "0.1.0"
+    static let tool = "swiftwing-sim \(Self.version)"
 }

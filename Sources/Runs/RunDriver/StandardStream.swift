@@ -4,9 +4,9 @@ import Foundation
 /// Standard output or standard error. Text is written whole; the first failure is kept and ends the writing.
 ///
 /// A reader that went away (`| head`) is no failure: it has seen what it wanted.
-final class StandardStream: Sendable {
-    static let output = StandardStream(STDOUT_FILENO)
-    static let error = StandardStream(STDERR_FILENO)
+package final class StandardStream: Sendable {
+    package static let output = StandardStream(STDOUT_FILENO)
+    package static let error = StandardStream(STDERR_FILENO)
 
     private struct State: Sendable {
         var isReaderGone = false
@@ -19,12 +19,12 @@ final class StandardStream: Sendable {
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// The errno value of the first write that failed.
-    var failure: Int32? { self.state.withLock { $0.failure } }
+    package var failure: Int32? { self.state.withLock { $0.failure } }
 
     /// Whether nobody reads any more.
-    var isReaderGone: Bool { self.state.withLock { $0.isReaderGone } }
+    package var isReaderGone: Bool { self.state.withLock { $0.isReaderGone } }
 
-    func write(_ text: String) {
+    package func write(_ text: String) {
         self.state.withLock { state in
             guard state.failure == nil, !state.isReaderGone else { return }
             var rest = Array(text.utf8)[...]

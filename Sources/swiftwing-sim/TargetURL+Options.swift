@@ -1,26 +1,11 @@
-import CurlLoop
 import EventLoop
 import Foundation
+import RunDriver
 import SimBase
 
-/// A backend named on the command line: where it is, how it is reached, and that it may be.
-struct TargetURL {
+extension TargetURL {
     /// The host that the app's users are served by.
-    static let productionHost = "api.oooefam.net"
-
-    /// Scheme, host, port and base path, without a slash at the end.
-    let base: String
-    let host: String
-    let port: UInt16
-    let isSecure: Bool
-    let addresses: [String]
-    /// How long it took to find the addresses; nil where nobody was asked.
-    let lookup: Interval?
-    let certificateAuthorities: String?
-    let headers: [HeaderField]
-
-    /// Whether load on it stays on this machine.
-    var isLoopback: Bool { self.addresses.allSatisfy(IPAddress.isLoopback) }
+    private static let productionHost = "api.oooefam.net"
 
     /// Reads `text`, the value of `option`. Asks the resolver only for a host that load is allowed on.
     init(_ text: String, option: String, _ arguments: Arguments) throws {
@@ -42,16 +27,16 @@ struct TargetURL {
         guard let port = UInt16(exactly: url.port ?? (scheme == "https" ? 443 : 80)), port > 0 else {
             throw CommandFailure(.usage, "\(option) has an invalid port: '\(text)'")
         }
-        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        self.port = port
-        self.isSecure = scheme == "https"
+        let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
-        self.base = "\(scheme)://\(host):\(port)\(path)"
-        self.headers = try TargetOptions.headers(arguments)
-        self.certificateAuthorities = try TargetOptions.certificateAuthorities(arguments)
-        let stated = try TargetOptions.addresses(of: self.host, port: port, arguments)
-        try Self.requirePermission(for: self.host, at: stated, arguments)
-        (self.addresses, self.lookup) = try Self.find(self.host, stated)
+        let headers = try TargetOptions.headers(arguments)
+        let authorities = try TargetOptions.certificateAuthorities(arguments)
+        let stated = try TargetOptions.addresses(of: name, port: port, arguments)
+        try Self.requirePermission(for: name, at: stated, arguments)
+        let (addresses, lookup) = try Self.find(name, stated)
+        self.init(
+            base: "\(scheme)://\(host):\(port)\(path)", host: name, port: port, isSecure: scheme == "https",
+            addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers)
     }
 
     // MARK: May it be loaded

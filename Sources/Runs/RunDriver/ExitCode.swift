@@ -1,7 +1,7 @@
 import SimBase
 
 /// How the program ends: sysexits for what goes wrong around a run, k6's numbers and ours for what a run shows.
-enum ExitCode: Int32, CaseIterable {
+package enum ExitCode: Int32, CaseIterable {
     case success = 0
     case usage = 64
     case badData = 65
@@ -15,7 +15,7 @@ enum ExitCode: Int32, CaseIterable {
     case impossible = 104
     case interrupted = 105
 
-    var meaning: String {
+    package var meaning: String {
         switch self {
         case .success: "every SLO and invariant held"
         case .usage: "the command line is invalid"
@@ -35,19 +35,19 @@ enum ExitCode: Int32, CaseIterable {
 }
 
 /// Why a command cannot go on: what was wrong, what to do, and the code to end with.
-struct CommandFailure: Error {
-    var code: ExitCode
-    var message: String
-    var hint: String?
+package struct CommandFailure: Error {
+    package var code: ExitCode
+    package var message: String
+    package var hint: String?
 
-    init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+    package init(_ code: ExitCode, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
     }
 
     /// A word that is not among those that exist.
-    static func unknown(
+    package static func unknown(
         _ what: String, _ word: String, among words: [String], help: String = "--help"
     ) -> CommandFailure {
         let nearest = Spelling.nearest(to: word, among: words)

@@ -1,21 +1,20 @@
 import EventLoop
 import Foundation
-import Imaging
-import Plan
-import SimBase
+package import Imaging
+package import Plan
 
 /// The photos of every group, read or painted before anything starts.
-struct PhotoCorpus {
+package struct PhotoCorpus {
     /// Makes photos of shelves, or what stands for them.
-    typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
+    package typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
 
-    private(set) var photos: [SourcePhoto] = []
+    package private(set) var photos: [SourcePhoto] = []
     /// By the order of the groups: indexes in `photos`.
-    private(set) var ranges: [Range<Int>] = []
+    package private(set) var ranges: [Range<Int>] = []
     /// What was skipped and why.
-    private(set) var problems: [String] = []
+    package private(set) var problems: [String] = []
 
-    init(_ plan: RunPlan, scenarioPath: String, painter: Painter) throws {
+    package init(_ plan: RunPlan, scenarioPath: String, painter: Painter) throws {
         var known: [PhotoSource: Range<Int>] = [:]
         for group in plan.groups {
             let source = group.spec.photos
@@ -45,7 +44,7 @@ struct PhotoCorpus {
 
     private mutating func read(_ names: [String], scenarioPath: String) throws {
         for name in names {
-            let path = try ScenarioSource.photoPath(name, scenarioPath: scenarioPath)
+            let path = try LoadedScenario.photoPath(name, scenarioPath: scenarioPath)
             let folder = try PhotoInput.of(path) { () throws(ImagingError) in
                 PhotoFolder.isPhotograph(name)
                     ? try PhotoFolder(photo: path) : try PhotoFolder.load(path: path)
@@ -58,8 +57,8 @@ struct PhotoCorpus {
 }
 
 /// Paints shelves on as many threads as there are processors.
-enum ParallelPainter {
-    static func paint(_ shelves: [PaintedShelf]) throws -> [SourcePhoto] {
+package enum ParallelPainter {
+    package static func paint(_ shelves: [PaintedShelf]) throws -> [SourcePhoto] {
         let painted = Guarded<[Result<SourcePhoto, ImagingError>?]>(
             .init(repeating: nil, count: shelves.count))
         DispatchQueue.concurrentPerform(iterations: shelves.count) { index in
@@ -75,5 +74,22 @@ enum ParallelPainter {
         }
         try RunInterruption.check()
         return try painted.withLock { $0 }.compactMap { try $0?.get() }
+    }
+}
+
+/// Reading photos for commands: what is wrong, and the code to end with.
+package enum PhotoInput {
+    package static func bytes(of path: String) throws -> [UInt8] {
+        try self.of(path) { () throws(ImagingError) in try PhotoFile.bytes(of: path) }
+    }
+
+    package static func of<Value>(_ path: String, _ body: () throws(ImagingError) -> Value) throws -> Value {
+        do throws(ImagingError) {
+            return try body()
+        } catch .unreadable(let path, let reason) {
+            throw CommandFailure(.noInput, "cannot read \(path): \(reason)")
+        } catch {
+            throw CommandFailure(.badData, "\(path): \(error)")
+        }
     }
 }

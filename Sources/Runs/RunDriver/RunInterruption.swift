@@ -3,12 +3,12 @@ import Foundation
 
 /// What `run`, `simulate` and `replay` do about Ctrl-C, SIGTERM and SIGHUP: the first ends the run with its report, a second
 /// one ends the program.
-enum RunInterruption {
+package enum RunInterruption {
     private static let announcement =
         "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
 
     /// The first act of the program. Where it fails, a signal ends the program as it would any other.
-    static func watch() {
+    package static func watch() {
         do throws(SystemError) {
             try Interruption.watch(
                 first: {
@@ -27,7 +27,7 @@ enum RunInterruption {
     }
 
     /// To be called between the stages before a run begins, while there is nothing to report.
-    static func check() throws(CommandFailure) {
+    package static func check() throws(CommandFailure) {
         guard Interruption.isRequested else { return }
         throw CommandFailure(.interrupted, "interrupted before the run started; there is no report")
     }

@@ -1,5 +1,4 @@
 import HTTPServer
-import Ledger
 import LivePhones
 import LiveServer
 import Metrics
@@ -7,7 +6,6 @@ import Observations
 import RunArchive
 import RunJudge
 import SimBase
-import Talaria
 
 /// Brings what the phones' threads and the backend saw into one order, and has it judged and logged.
 struct ObservationFeed {

@@ -3,17 +3,15 @@ import Faults
 import Ledger
 import Metrics
 import Phone
-import Plan
+package import Plan
 import RunArchive
-import RunJudge
-import ScenarioFile
+package import RunJudge
 import SimBase
-import Talaria
 import VirtualWorld
 
 extension JudgeSettings {
     /// What the judge of any run of this plan must know. Runs that are not over add what else they are judged by.
-    init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
+    package init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
         self.init(
             shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
         self.faults = plan.scenario.faults.map(\.id)
@@ -99,7 +97,7 @@ extension RunHead {
         command: [String], labels: RunLabels
     ) {
         self.init(
-            tool: "swiftwing-sim \(Main.version)", machine: world == .live ? ThisMachine.text : nil,
+            tool: ThisProgram.tool, machine: world == .live ? ThisMachine.text : nil,
             scenario: ScenarioIdentity(
                 name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
             seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,

@@ -1,10 +1,9 @@
-import RunArchive
 import SimBase
 
 /// Breaks lines between words so that they fit a terminal. A word that is wider than a line, as a path may be, stays whole.
-enum TextFold {
+package enum TextFold {
     /// Every line of the text within so many columns; nil: as it is. What continues a line stands two columns deeper.
-    static func text(_ text: String, columns: Int?) -> String {
+    package static func text(_ text: String, columns: Int?) -> String {
         guard let columns else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             let margin = line.prefix { $0 == " " }.count
@@ -13,7 +12,7 @@ enum TextFold {
     }
 
     /// One line as several, all but the first indented.
-    static func lines(_ line: String, columns: Int, indent: Int) -> [String] {
+    package static func lines(_ line: String, columns: Int, indent: Int) -> [String] {
         guard Self.width(line) > columns else { return [line] }
         let margin = line.prefix { $0 == " " }
         var lines: [String] = []

@@ -1,43 +1,48 @@
 import CurlLoop
-import Dashboard
+package import Dashboard
 import EventLoop
 import Faults
 import Foundation
 import LivePhones
 import Phone
 import Plan
-import RunArchive
-import RunJudge
+package import RunJudge
 import SimBase
 import Talaria
 
 /// What `run` is to do.
-struct RunRequest {
-    var loaded: LoadedScenario
+package struct RunRequest {
+    let loaded: LoadedScenario
     /// Nil: the embedded backend.
-    var target: TargetURL?
-    var tags: [RunTag]
-    var stateFolder: String?
-    var output: String?
-    /// Nil: as suits the machine.
-    var threads: Int?
-    var isTraced: Bool
-    var isQuiet: Bool
-    /// Where the run is shown as it goes; nil: nowhere.
-    var dashboard: DashboardAddress?
+    let target: TargetURL?
     /// The words that run it again, but for the seed.
-    var command: [String]
+    let command: [String]
+    package var tags: [RunTag] = []
+    package var stateFolder: String?
+    package var output: String?
+    /// Nil: as suits the machine.
+    package var threads: Int?
+    package var isTraced = false
+    package var isQuiet = false
+    /// Where the run is shown as it goes; nil: nowhere.
+    package var dashboard: DashboardAddress?
+
+    package init(_ loaded: LoadedScenario, target: TargetURL?, command: [String]) {
+        self.loaded = loaded
+        self.target = target
+        self.command = command
+    }
 
     var labels: RunLabels { RunLabels(target: self.target?.base, tags: self.tags) }
 }
 
 /// Everything about a run that can be known, and can be wrong, before anything starts or is written.
-struct RunPreparation {
+package struct RunPreparation {
     let request: RunRequest
     let plan: RunPlan
     let expectedArrivals: ExpectedArrivals
     let photos: PhotoCorpus
-    let state: RunState
+    package let state: RunState
     /// Loop threads that the phones are shared out to.
     let threads: Int
     /// With more connections open than this, idle ones are closed.
@@ -46,7 +51,7 @@ struct RunPreparation {
     let dashboard: DashboardListener?
     private(set) var warnings: [String] = []
 
-    init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
+    package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
         self.plan = RunPlan(request.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
         // What cannot be is said before the work of planning it.

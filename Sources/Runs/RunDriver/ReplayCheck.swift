@@ -2,10 +2,16 @@ import Foundation
 import VirtualWorld
 
 /// The same plan in two processes whose hash seeds differ: what depends on the order of a set or dictionary shows.
-struct ReplayCheck {
+package struct ReplayCheck {
     let path: String
     let hasCanary: Bool
     let console: Console
+
+    package init(path: String, hasCanary: Bool, console: Console) {
+        self.path = path
+        self.hasCanary = hasCanary
+        self.console = console
+    }
 
     private struct Child {
         var lines: [Substring]
@@ -13,7 +19,7 @@ struct ReplayCheck {
         var code: Int32
     }
 
-    func run() throws -> ExitCode {
+    package func run() throws -> ExitCode {
         let (first, second) = try self.both(["--chain"])
         for child in [first, second] where child.code != 0 {
             throw CommandFailure(

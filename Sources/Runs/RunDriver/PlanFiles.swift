@@ -1,16 +1,16 @@
 import Foundation
 import Plan
 import RunArchive
-import ScenarioFile
+package import ScenarioFile
 import SimBase
 import VirtualWorld
 
 /// Plans on disk and plans that a world understands.
-enum PlanFiles {
+package enum PlanFiles {
     /// More captures are left to their schedule: nobody reads them.
     private static let capturesWrittenMax = 100_000
 
-    static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {
+    package static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {
         let bytes: [UInt8]
         do throws(InputFile.Problem) {
             bytes = try InputFile.contents(of: path, bytesMax: InputFile.planBytesMax)
@@ -30,7 +30,7 @@ enum PlanFiles {
     private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {
         let isScheduled = plan.captures == nil && plan.run.expectedArrivals.scans > Self.capturesWrittenMax
         var saved = SavedPlan(
-            tool: "swiftwing-sim \(Main.version)", note: note, scenario: plan.run.scenario,
+            tool: ThisProgram.tool, note: note, scenario: plan.run.scenario,
             photos: plan.photoSizes,
             captures: isScheduled ? nil : plan.captures ?? Array(plan.run.arrivals), settle: plan.settle,
             wallClockAtZero: plan.wallClockAtZero, splits: plan.splits, heapMax: plan.limits.heapMax,
@@ -44,7 +44,7 @@ enum PlanFiles {
 }
 
 extension WorldPlan {
-    init(_ saved: SavedPlan) {
+    package init(_ saved: SavedPlan) {
         self.init(RunPlan(saved.scenario, target: .embedded))
         self.photoSizes = saved.photos
         self.captures = saved.captures

@@ -1,7 +1,6 @@
 import CurlLoop
 import EventLoop
 import LiveServer
-import Plan
 import RunArchive
 import RunJudge
 import SimBase
@@ -13,7 +12,7 @@ extension LiveRun {
         let nonce = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
         let path = self.directory.path + "/" + RunDirectory.FileName.scenario
         let words =
-            self.request.target.map { ProxyCommand.embedded($0, scenarioPath: path, nonce: nonce) }
+            self.request.target.map { $0.proxyWords(scenarioPath: path, nonce: nonce) }
             ?? ["serve", "--embedded", nonce, "--", path]
         let child = try BackendChild(words, loop: self.loop) { [unowned self] reports in
             self.feed.receive(backend: reports)

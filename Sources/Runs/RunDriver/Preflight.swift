@@ -1,7 +1,5 @@
 import CurlLoop
 import EventLoop
-import JSON
-import RunArchive
 import SimBase
 
 /// One request before any load, so that a dead target is found before phones run against it.

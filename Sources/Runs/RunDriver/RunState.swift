@@ -5,10 +5,9 @@ import Phone
 import Plan
 import RunArchive
 import SimBase
-import Talaria
 
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
-struct RunState {
+package struct RunState {
     let path: String
     /// What the folder holds and cannot be understood.
     let linesSkipped: Int
@@ -97,7 +96,7 @@ struct RunState {
         return records
     }
 
-    func removeIfTemporary() {
+    package func removeIfTemporary() {
         if self.isTemporary { Self.removeTemporaryFolder() }
     }
 

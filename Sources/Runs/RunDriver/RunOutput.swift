@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import Ledger
 import Reports
 import RunArchive
 import RunJudge

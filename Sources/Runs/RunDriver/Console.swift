@@ -1,21 +1,20 @@
 import EventLoop
 import Foundation
-import Reports
-import RunArchive
+package import Reports
 import SimBase
 
 /// Results go to standard output, progress and complaints to standard error.
-final class Console {
+package final class Console {
     /// Whether standard error is a terminal that can rewrite a line.
-    let isInteractive: Bool
+    package let isInteractive: Bool
     /// Whether standard output may be colored, unless `--no-color` says otherwise.
-    private(set) var colors: Bool
+    package private(set) var colors: Bool
     private let isASCII: Bool
     /// `COLUMNS`, which goes before what the terminals say.
     private let columnsAsked: Int?
     private var showsProgress = false
 
-    init(environment: [String: String]) {
+    package init(environment: [String: String]) {
         let isDumb = environment["TERM"].map { $0 == "dumb" || $0.isEmpty } ?? true
         let isForced = environment["FORCE_COLOR"].map { !$0.isEmpty && $0 != "0" } ?? false
         let isForbidden = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
@@ -30,10 +29,10 @@ final class Console {
     var columns: Int { self.columns(of: .output) ?? Self.columnsWithoutTerminal }
 
     /// How wide rows of a table may be; nil where nobody looks at them, and a row is to stay one line for other programs.
-    var tableColumns: Int? { self.columns(of: .output) }
+    package var tableColumns: Int? { self.columns(of: .output) }
 
     /// How wide messages on standard error may be; nil where they go to a log.
-    var errorColumns: Int? { self.columns(of: .error) }
+    package var errorColumns: Int? { self.columns(of: .error) }
 
     private func columns(of stream: StandardStream) -> Int? {
         if let columns = self.columnsAsked { return columns }
@@ -46,22 +45,22 @@ final class Console {
     private static let columnsUnknown = 80
 
     /// What the summary may use.
-    var style: TerminalStyle {
+    package var style: TerminalStyle {
         TerminalStyle(columns: self.columns, isColored: self.colors, isASCII: self.isASCII)
     }
 
-    func withoutColors() { self.colors = false }
+    package func withoutColors() { self.colors = false }
 
     /// What cannot be written is found out at the end: see `codeAtEnd`.
-    func out(_ text: String) { StandardStream.output.write(text + "\n") }
+    package func out(_ text: String) { StandardStream.output.write(text + "\n") }
 
     /// Sentences and what else may be broken between words.
-    func outFolded(_ text: String) { self.out(TextFold.text(text, columns: self.tableColumns)) }
+    package func outFolded(_ text: String) { self.out(TextFold.text(text, columns: self.tableColumns)) }
 
     /// Wraps all lines but those that begin with four blanks, which are quoted from a file.
-    func outQuoting(_ text: String) { self.out(Self.folded(text, columns: self.tableColumns)) }
+    package func outQuoting(_ text: String) { self.out(Self.folded(text, columns: self.tableColumns)) }
 
-    func error(_ text: String) {
+    package func error(_ text: String) {
         self.clearProgress()
         StandardStream.error.write(Self.folded(text, columns: self.errorColumns) + "\n")
     }
@@ -74,7 +73,7 @@ final class Console {
 
     /// The code to end with. Results that were to be printed and could not be are an error as good as a file that
     /// could not be written.
-    func codeAtEnd(_ code: ExitCode) -> ExitCode {
+    package func codeAtEnd(_ code: ExitCode) -> ExitCode {
         guard let failure = StandardStream.output.failure else { return code }
         self.error("swiftwing-sim: cannot write to standard output: \(SystemError.text(of: failure))")
         switch code {
@@ -88,7 +87,7 @@ final class Console {
     // MARK: Progress
 
     /// Rewrites the progress line on a terminal; prints a line elsewhere.
-    func progress(_ text: String) {
+    package func progress(_ text: String) {
         guard self.isInteractive else {
             StandardStream.error.write(text + "\n")
             return
@@ -99,7 +98,7 @@ final class Console {
         self.showsProgress = true
     }
 
-    func clearProgress() {
+    package func clearProgress() {
         guard self.showsProgress else { return }
         StandardStream.error.write("\r" + Self.eraseToEnd)
         self.showsProgress = false

@@ -1,13 +1,10 @@
 import CurlLoop
 import Dashboard
 import EventLoop
-import Faults
 import Ledger
 import LivePhones
 import Metrics
-import Phone
 import Plan
-import Reports
 import RunArchive
 import RunJudge
 import RunMetrics

@@ -5,7 +5,6 @@ import LivePhones
 import Metrics
 import Phone
 import Plan
-import Reports
 import RunArchive
 import RunJudge
 import RunMetrics

@@ -7,18 +7,15 @@ import Ledger
 import LivePhones
 import Metrics
 import Observations
-import Phone
 import Plan
-import Reports
 import RunArchive
 import RunJudge
 import ScenarioFile
 import SimBase
-import Talaria
 
 /// One live run from its plan to its report, on the main thread: it starts the backend and the fleet, listens to both,
 /// and has them judged and reported. It decides nothing that a phone or the backend decides.
-final class LiveRun {
+package final class LiveRun {
     /// Between telling the backend the run's zero and that zero: what connecting and the preflight take.
     static let headStart = Interval.milliseconds(250)
 
@@ -50,7 +47,7 @@ final class LiveRun {
     var plan: RunPlan { self.preparation.plan }
 
     /// Makes the run's folder.
-    init(_ preparation: RunPreparation, console: Console) throws {
+    package init(_ preparation: RunPreparation, console: Console) throws {
         self.preparation = preparation
         self.console = console
         self.warnings = preparation.warnings
@@ -87,7 +84,7 @@ final class LiveRun {
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
-    func run() throws -> ExitCode {
+    package func run() throws -> ExitCode {
         try self.openDashboard()
         do {
             let code = try self.runToItsEnd()

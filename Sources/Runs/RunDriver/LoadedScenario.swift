@@ -1,0 +1,60 @@
+import Foundation
+package import Plan
+import RunArchive
+import ScenarioFile
+
+/// A scenario with the file that it came from.
+package struct LoadedScenario {
+    package var scenario: Scenario
+    package let path: String
+    let bytes: [UInt8]
+
+    package init(_ scenario: Scenario, path: String, bytes: [UInt8]) {
+        self.scenario = scenario
+        self.path = path
+        self.bytes = bytes
+    }
+
+    /// Reads a file by its path alone, as a child process does with a resolved scenario.
+    package init(
+        path: String, overrides: [String], environment: [String: String],
+        for purpose: ScenarioCheck.Purpose = .run
+    ) throws {
+        let bytes: [UInt8]
+        do throws(InputFile.Problem) {
+            bytes = try InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        } catch {
+            throw CommandFailure(.noInput, "\(error)")
+        }
+        self.scenario = try ScenarioLoader.load(
+            path: path, bytes: bytes, overrides: overrides, environment: environment,
+            library: .files(
+                current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? [],
+                read: { try? InputFile.contents(of: $0, bytesMax: InputFile.documentBytesMax) }),
+            for: purpose)
+        self.path = path
+        self.bytes = bytes
+    }
+
+    /// Where bare names are looked for after the current folder.
+    package static func folders() throws -> [String] {
+        ScenarioFinder.folders(executable: try BackendChild.ownPath())
+    }
+
+    /// The folder of photos, or the photo, that a scenario means: `Images/NAME` in the current folder, beside the
+    /// scenario's folder or beside the installed scenarios; a name with a slash may be a path as well.
+    static func photoPath(_ name: String, scenarioPath: String) throws -> String {
+        if name.contains("/"), FileManager.default.fileExists(atPath: name) { return name }
+        let beside = ([URL(filePath: scenarioPath).deletingLastPathComponent().path] + (try Self.folders()))
+            .map {
+                URL(filePath: $0).deletingLastPathComponent().appending(path: "Images/\(name)").path
+            }
+        let paths = ["Images/\(name)"] + beside
+        guard let found = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            throw CommandFailure(
+                .noInput, "no photos '\(name)'",
+                hint: "looked for " + paths.joined(separator: ", "))
+        }
+        return found
+    }
+}

@@ -1,0 +1,49 @@
+package import CurlLoop
+import Foundation
+package import SimBase
+
+/// A backend named on the command line: where it is, how it is reached, and that it may be.
+package struct TargetURL {
+    /// Scheme, host, port and base path, without a slash at the end.
+    package let base: String
+    package let host: String
+    package let port: UInt16
+    package let isSecure: Bool
+    package let addresses: [String]
+    /// How long it took to find the addresses; nil where nobody was asked.
+    package let lookup: Interval?
+    package let certificateAuthorities: String?
+    package let headers: [HeaderField]
+
+    /// Whether load on it stays on this machine.
+    package var isLoopback: Bool { self.addresses.allSatisfy(IPAddress.isLoopback) }
+
+    /// `headers`: what is sent with every request.
+    package init(
+        base: String, host: String, port: UInt16, isSecure: Bool, addresses: [String], lookup: Interval?,
+        certificateAuthorities: String?, headers: [HeaderField]
+    ) {
+        self.base = base
+        self.host = host
+        self.port = port
+        self.isSecure = isSecure
+        self.addresses = addresses
+        self.lookup = lookup
+        self.certificateAuthorities = certificateAuthorities
+        self.headers = headers
+    }
+
+    /// The words by which a run starts one of its own, in front of the same self. Headers are not among them: the phones
+    /// send them, and the gateway passes them on.
+    func proxyWords(scenarioPath: String, nonce: String) -> [String] {
+        var words = ["proxy", "--embedded", nonce, "--upstream", self.base]
+        if self.lookup != nil || !IPAddress.isNumeric(self.host) {
+            let addresses = self.addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+            words += ["--resolve", "\(self.host):\(self.port):\(addresses.joined(separator: ","))"]
+        }
+        if let file = self.certificateAuthorities { words += ["--cacert", file] }
+        // The permission was given to the run.
+        words += ["--allow-target", self.host, "--allow-production"]
+        return words + ["--", scenarioPath]
+    }
+}
