@@ -76,8 +76,8 @@ let modules = [
     Module(
         "VirtualWorld", .worlds,
         [
-            "SimBase", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend", "HTTPServer",
-            "Ledger", "RunJudge", "Plan",
+            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
+            "HTTPServer", "Ledger", "RunJudge", "Plan",
         ]),
     Module("EventLoop", .worlds, ["SimBase", "CEvent", "CSystem"]),
     Module("CurlLoop", .worlds, ["SimBase", "EventLoop", "CSystem", "CCurl"]),

@@ -183,11 +183,7 @@ package final class VirtualRun {
         // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
         let hadItsEnd = self.judge.endedBy == nil || self.request.plan.settle == nil
         if !isCut, hadItsEnd { facts.remains = self.world.remains }
-        var streams = GaugeSeries()
-        for sample in self.world.streams.samples {
-            streams.add(least: sample.least, most: sample.most, upTo: sample.upTo)
-        }
-        facts.streamsOpen = streams
+        facts.streamsOpen = self.world.streams
         facts.notes = self.notes
         facts.warnings =
             self.warnings(failure)

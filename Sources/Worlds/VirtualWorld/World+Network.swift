@@ -1,6 +1,7 @@
 import Faults
 import HTTPServer
 import Ledger
+import Metrics
 import Observations
 import Phone
 import Plan
@@ -454,7 +455,7 @@ extension World {
 
     mutating func gaugeStreams() {
         let streams = self.server.takeStreamsOpen()
-        self.streams.samples.append(.init(least: streams.least, most: streams.most, upTo: self.now))
+        self.streams.add(least: streams.least, most: streams.most, upTo: self.now)
         self.lookAtBoundsOfServer()
         if self.progress.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
     }

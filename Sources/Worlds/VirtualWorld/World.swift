@@ -1,6 +1,7 @@
 import Faults
 import HTTPServer
 import Ledger
+package import Metrics
 package import Observations
 import Phone
 import Plan
@@ -32,7 +33,7 @@ package struct World: Sendable {
     /// The digest of all observations.
     private var seen = ObservationDigest()
     /// Open event streams as the server counts them.
-    package internal(set) var streams = StreamGauge()
+    package internal(set) var streams = GaugeSeries()
     var failure: WorldFailure?
     /// What the world found out about itself, and the bytes that did not arrive.
     var findings: [AuditFinding] = []
@@ -238,15 +239,4 @@ package struct World: Sendable {
         swap(&self.observations, &emptied)
         if !self.observations.isEmpty { self.observations.removeAll(keepingCapacity: true) }
     }
-}
-
-/// What the server said of its open streams, at the end of each interval.
-package struct StreamGauge: Hashable, Sendable {
-    package struct Sample: Hashable, Sendable {
-        package var least: Int
-        package var most: Int
-        package var upTo: Instant
-    }
-
-    package internal(set) var samples: [Sample] = []
 }
