@@ -14,6 +14,15 @@ package struct FleetMap: Hashable, Sendable {
         self.indexes = groupOfDevice
     }
 
+    /// Phones are numbered group by group.
+    package init(_ groups: [(name: String, devices: Int)]) {
+        self.init(
+            groups: groups.map(\.name),
+            groupOfDevice: groups.enumerated().flatMap { index, group in
+                Array(repeating: UInt16(index), count: max(0, group.devices))
+            })
+    }
+
     /// Where nothing is to be told by group.
     package static let ungrouped = FleetMap(groups: [], groupOfDevice: [])
 

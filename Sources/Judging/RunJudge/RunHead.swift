@@ -56,12 +56,5 @@ package struct RunHead: Equatable, Sendable {
         return table
     }
 
-    /// Phones are numbered group by group.
-    package var fleet: FleetMap {
-        FleetMap(
-            groups: self.groups.map(\.name),
-            groupOfDevice: self.groups.enumerated().flatMap { index, group in
-                Array(repeating: UInt16(index), count: max(0, group.devices))
-            })
-    }
+    package var fleet: FleetMap { FleetMap(self.groups.map { ($0.name, $0.devices) }) }
 }

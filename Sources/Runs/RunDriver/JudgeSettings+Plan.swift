@@ -72,13 +72,7 @@ extension CoverageTable {
 }
 
 extension FleetMap {
-    init(_ plan: RunPlan) {
-        self.init(
-            groups: plan.groups.map(\.spec.name),
-            groupOfDevice: plan.groups.enumerated().flatMap { index, group in
-                Array(repeating: UInt16(index), count: group.spec.devices)
-            })
-    }
+    init(_ plan: RunPlan) { self.init(plan.groups.map { ($0.spec.name, $0.spec.devices) }) }
 }
 
 extension ArrivalAccount {
