@@ -11,6 +11,15 @@ struct Option: Sendable {
     /// The value may be left out; it is then only taken from behind a `=`.
     var isValueOptional = false
     var help: String
+
+    static let seed = Self(
+        name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)")
+    static let set = Self(
+        name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "override one value of the scenario")
+    static let trace = Self(
+        name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson")
+    static let quiet = Self(name: "--quiet", value: nil, help: "do not print the progress line")
+    static let noColor = Self(name: "--no-color", value: nil, help: "print without colors")
 }
 
 /// A command as the command line names it.
@@ -28,24 +37,23 @@ struct Command: Sendable {
 
     static let all: [Command] = [
         RunCommand.command, SimulateCommand.command, ReplayCommand.command, CheckCommand.command,
-        PlanCommand.command,
-        ListCommand.command,
-        NewCommand.command, ServeCommand.command, ProxyCommand.command, ReportCommand.command,
-        CompareCommand.command, InspectCommand.command,
-        SchemaCommand.command,
-        ProfilesCommand.command,
-        PreprocessCommand.command, ImagesMakeCommand.command, SSEDecodeCommand.command,
-        DoctorCommand.command,
+        PlanCommand.command, ListCommand.command, NewCommand.command, ServeCommand.command,
+        ProxyCommand.command, ReportCommand.command, CompareCommand.command, InspectCommand.command,
+        SchemaCommand.command, ProfilesCommand.command, PreprocessCommand.command,
+        ImagesMakeCommand.command, SSEDecodeCommand.command, DoctorCommand.command,
     ]
 }
 
 /// The words after a command, read by its table of options.
 struct Arguments {
+    /// The name of the command.
+    let command: String
     private(set) var positionals: [String] = []
     private var values: [String: [String]] = [:]
 
     /// `--name value`, `--name=value`, and after `--` positional arguments only.
     init(_ words: [String], of command: Command) throws {
+        self.command = command.name
         var rest = words[...]
         var isPlain = false
         while let word = rest.popFirst() {
@@ -102,6 +110,11 @@ struct Arguments {
     func has(_ name: String) -> Bool { self.values[name] != nil }
 
     func all(_ name: String) -> [String] { self.values[name] ?? [] }
+
+    /// The words that give these options again.
+    func words(_ names: [String]) -> [String] {
+        names.flatMap { name in self.all(name).flatMap { [name, $0] } }
+    }
 
     subscript(name: String) -> String? { self.values[name]?.last }
 

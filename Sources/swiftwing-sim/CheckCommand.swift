@@ -11,10 +11,7 @@ enum CheckCommand {
             Option(
                 name: "--format", value: "text|json",
                 help: "output format; json prints one object per error (default: text)"),
-            Option(
-                name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "override one value of the scenario"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .set, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
         run: { try Self.run($0, $1) })
@@ -24,7 +21,6 @@ enum CheckCommand {
         guard ["text", "json"].contains(format) else {
             throw CommandFailure(.usage, "--format expects text or json, not '\(format)'")
         }
-        if arguments.has("--no-color") { console.withoutColors() }
         var code = ExitCode.success
         for name in arguments.positionals {
             do {

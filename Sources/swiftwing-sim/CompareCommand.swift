@@ -1,4 +1,3 @@
-import Foundation
 import RunArchive
 import RunComparison
 import RunDriver
@@ -19,7 +18,7 @@ enum CompareCommand {
             Option(
                 name: "--markdown", value: "FILE",
                 help: "write the comparison as Markdown, for a pull request"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .noColor,
         ],
         positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
         run: { try Self.run($0, $1) })
@@ -28,7 +27,6 @@ enum CompareCommand {
     private static let toleranceUsual: Int64 = 100_000
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let tolerance = try arguments.parsed("--max-regression", OptionValues.growth) ?? Self.toleranceUsual
         let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
         guard heads[0].world == heads[1].world else {

@@ -1,4 +1,3 @@
-import Foundation
 import Imaging
 import Plan
 import RunDriver

@@ -1,4 +1,3 @@
-import Foundation
 import Reports
 import RunDriver
 import RunJudge
@@ -10,7 +9,7 @@ enum InspectCommand {
         summary: "Prints the timeline of one phone; without --device, lists the phones with problems",
         options: [
             Option(name: "--device", value: "D", help: "number of the phone"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
         run: { try Self.run($0, $1) })
@@ -18,7 +17,6 @@ enum InspectCommand {
     private static let phonesMax = 20
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let folder = arguments.positionals[0]
         guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
             return try Self.list(folder, console)

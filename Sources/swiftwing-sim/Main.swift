@@ -47,7 +47,9 @@ enum Main {
                     console.out(HelpText.of(command, columns: console.tableColumns))
                     return .success
                 }
-                return try command.run(Arguments(rest, of: command), console)
+                let arguments = try Arguments(rest, of: command)
+                if arguments.has(Option.noColor.name) { console.withoutColors() }
+                return try command.run(arguments, console)
             }
         } catch let failure as CommandFailure {
             console.error("swiftwing-sim: \(Printable.lines(failure.message))")

@@ -1,7 +1,6 @@
 import CurlLoop
 import EventLoop
 import Faults
-import Foundation
 import Imaging
 import Phone
 import Plan

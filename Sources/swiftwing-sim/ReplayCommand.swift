@@ -1,7 +1,5 @@
 import EventLoop
-import Foundation
 import RunDriver
-import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -25,10 +23,7 @@ enum ReplayCommand {
                 name: "--events", value: "A..B",
                 help: "print only these events and their effects"),
         ] + RunTags.options + OutputFolder.options + [
-            Option(
-                name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
-            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .trace, .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim replay Scenarios/regressions/photo-asked-twice.plan.json",
@@ -38,9 +33,9 @@ enum ReplayCommand {
     private static let eventsPerLook = 4_096
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let path = arguments.positionals[0]
-        let tags = try RunTags.read(arguments)
+        // Also where nothing is reported: a tag that cannot be read is a mistake.
+        _ = try RunTags.read(arguments)
         let (saved, bytes) = try PlanFiles.load(path)
         var plan = WorldPlan(saved)
         if arguments.has("--verify") {
@@ -51,13 +46,9 @@ enum ReplayCommand {
             return try Self.printChain(of: plan, events: Self.events(arguments), console)
         }
         try RunInterruption.check()
-        var request = VirtualRequest(
-            LoadedScenario(saved.scenario, path: path, bytes: bytes), plan: plan,
-            command: ["swiftwing-sim", "replay", path] + RunTags.words(arguments),
-            labels: RunLabels(tags: tags))
-        request.output = try OutputFolder.path(arguments)
-        request.isTraced = arguments.has("--trace")
-        request.isQuiet = arguments.has("--quiet")
+        let loaded = LoadedScenario(saved.scenario, path: path, bytes: bytes)
+        let options = try RunOptions(loaded, again: arguments.words([RunTags.name]), arguments)
+        var request = VirtualRequest(options, plan: plan)
         request.expected = saved.outcome.map { ($0, saved.tool) }
         return try VirtualRun(request, console: console).run()
     }

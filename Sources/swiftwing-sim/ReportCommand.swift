@@ -17,13 +17,12 @@ enum ReportCommand {
             Option(
                 name: "--force", value: nil,
                 help: "write to the --output folder even if it contains another run"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim report Reports/latest",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let folders = arguments.positionals
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
@@ -65,7 +64,7 @@ enum ReportCommand {
         }
         console.out(TerminalSummary.text(report.result, style: console.style))
         if let complaint { throw complaint }
-        return ExitCode(rawValue: report.result.exit.rawValue) ?? .internalError
+        return ExitCode(report.result.exit)
     }
 
     /// A path that is equal for every way to name a folder.

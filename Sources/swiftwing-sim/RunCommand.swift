@@ -32,35 +32,30 @@ enum RunCommand {
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
         ] + RunTags.options + OutputFolder.options + [
-            Option(
-                name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
+            .trace,
             Option(
                 name: "--dashboard", value: "ADDR", isValueOptional: true,
                 help:
                     "serve live charts to a browser on this machine; ADDR is PORT or HOST:PORT (default: a free port)"
             ),
-            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
-        var request = RunRequest(loaded, target: target, command: Self.command(arguments))
-        request.tags = try RunTags.read(arguments)
+        let options = try RunOptions(
+            loaded, again: Self.words(arguments, loaded), target: target, arguments)
+        var request = RunRequest(options, target: target)
         request.stateFolder = arguments["--state"]
-        request.output = try OutputFolder.path(arguments)
         request.threads = try arguments.number("--threads", in: 1...256)
-        request.isTraced = arguments.has("--trace")
-        request.isQuiet = arguments.has("--quiet")
         request.dashboard = dashboard
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
-            if !request.isQuiet {
+            if !options.isQuiet {
                 console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")
             }
             defer { console.clearProgress() }
@@ -122,18 +117,12 @@ enum RunCommand {
         return loaded
     }
 
-    /// The words that run it again: the same scenario and changes, with the seed spelled out.
-    private static func command(_ arguments: Arguments) -> [String] {
-        var words = ["swiftwing-sim", "run", arguments.positionals[0]]
-        for name in [
+    /// The changes to the scenario, with the seed spelled out.
+    private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
+        arguments.words([
             "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        ] {
-            if let value = arguments[name] { words += [name, value] }
-        }
-        if arguments.has("--allow-production") { words.append("--allow-production") }
-        for name in ["--resolve", "--header", "--set"] {
-            for value in arguments.all(name) { words += [name, value] }
-        }
-        return words + RunTags.words(arguments)
+        ]) + (arguments.has("--allow-production") ? ["--allow-production"] : [])
+            + arguments.words(["--resolve", "--header", "--set", RunTags.name])
+            + ["--seed", String(loaded.scenario.seed)]
     }
 }

@@ -18,9 +18,17 @@ enum RunTags {
                 .usage, "\(Self.name) \(error)", hint: "for example \(Self.name) build=1432")
         }
     }
+}
 
-    /// The words that give a run the same tags again.
-    static func words(_ arguments: Arguments) -> [String] {
-        arguments.all(Self.name).flatMap { [Self.name, $0] }
+extension RunOptions {
+    /// `again`: the words that run it again, behind the command and what it is given.
+    init(
+        _ loaded: LoadedScenario, again: [String], target: TargetURL? = nil, _ arguments: Arguments
+    ) throws {
+        self.init(
+            loaded, command: ["swiftwing-sim", arguments.command, arguments.positionals[0]] + again,
+            labels: RunLabels(target: target?.base, tags: try RunTags.read(arguments)),
+            output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
+            isQuiet: arguments.has("--quiet"))
     }
 }

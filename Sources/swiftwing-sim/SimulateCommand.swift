@@ -1,6 +1,5 @@
 import Plan
 import RunDriver
-import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -25,16 +24,12 @@ enum SimulateCommand {
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
         ] + RunTags.options + OutputFolder.options + [
-            Option(
-                name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson"),
-            Option(name: "--quiet", value: nil, help: "do not print the progress line"),
-            Option(name: "--no-color", value: nil, help: "print without colors"),
+            .trace, .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("--no-color") { console.withoutColors() }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
@@ -46,25 +41,15 @@ enum SimulateCommand {
                 .usage, "--stays-broken requires --settle",
                 hint: "for example --settle 10m")
         }
-        let output = try OutputFolder.path(arguments)
-        var request = VirtualRequest(
-            loaded, plan: plan, command: Self.command(arguments) + ["--seed", String(loaded.scenario.seed)],
-            labels: RunLabels(tags: try RunTags.read(arguments)))
-        request.output = output
-        request.isTraced = arguments.has("--trace")
-        request.isQuiet = arguments.has("--quiet")
+        // The same scenario and changes, with the seed spelled out.
+        let words = arguments.words([
+            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", RunTags.name,
+        ])
+        let options = try RunOptions(
+            loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)
+        var request = VirtualRequest(options, plan: plan)
         request.savesPlanTo = arguments["--save-plan"]
         try RunInterruption.check()
         return try VirtualRun(request, console: console).run()
-    }
-
-    /// The words that run it again: the same scenario and changes, with the seed spelled out.
-    private static func command(_ arguments: Arguments) -> [String] {
-        var words = ["swiftwing-sim", "simulate", arguments.positionals[0]]
-        for name in ["--devices", "--duration", "--settle", "--stays-broken", "--ties"] {
-            if let value = arguments[name] { words += [name, value] }
-        }
-        for change in arguments.all("--set") { words += ["--set", change] }
-        return words + RunTags.words(arguments)
     }
 }

@@ -1,3 +1,4 @@
+package import RunJudge
 import SimBase
 
 /// How the program ends: sysexits for what goes wrong around a run, k6's numbers and ours for what a run shows.
@@ -14,6 +15,9 @@ package enum ExitCode: Int32, CaseIterable {
     case sloFailed = 99
     case impossible = 104
     case interrupted = 105
+
+    /// What a run showed.
+    package init(_ exit: RunExit) { self = Self(rawValue: exit.rawValue) ?? .internalError }
 
     package var meaning: String {
         switch self {

@@ -4,7 +4,6 @@ import Ledger
 import Metrics
 import Phone
 package import Plan
-import RunArchive
 package import RunJudge
 import SimBase
 import VirtualWorld
@@ -82,20 +81,5 @@ extension ArrivalAccount {
             if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
         }
         self.init(planned: scheduled + closedDue, achieved: achieved, late: late)
-    }
-}
-
-extension RunHead {
-    init(
-        _ plan: RunPlan, _ loaded: LoadedScenario, world: WorldKind, started: Int64, hasBackendView: Bool,
-        command: [String], labels: RunLabels
-    ) {
-        self.init(
-            tool: ThisProgram.tool, machine: world == .live ? ThisMachine.text : nil,
-            scenario: ScenarioIdentity(
-                name: plan.scenario.name, description: plan.scenario.description, file: loaded.bytes),
-            seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
-            groups: plan.groups.map { Group(name: $0.spec.name, devices: $0.spec.devices) },
-            faults: plan.scenario.faults.map(\.id), command: command, labels: labels)
     }
 }

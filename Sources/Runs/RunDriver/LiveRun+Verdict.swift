@@ -5,7 +5,6 @@ import Ledger
 import LivePhones
 import Metrics
 import Plan
-import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
@@ -26,13 +25,12 @@ extension LiveRun {
         facts.generator = self.generatorHealth
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
         facts.warnings = self.warnings + self.fleetWarnings
-        var result = self.feed.finish(facts, of: self.head)
-        result.directory = self.directory.path
-        if let error = self.feed.judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
-        let timeline = self.feed.judge.timeline
-        self.dashboard?.judged(result, timeline.withoutPhones)
-        return RunOutput(directory: self.directory, console: self.console)
-            .finish(&result, timeline) { self.dashboard?.finish($0) }
+        let result = self.feed.finish(facts, of: self.head)
+        let judge = self.feed.judge
+        return RunOutput(directory: self.directory, console: self.console).finish(
+            result, of: judge,
+            judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
+            written: { self.dashboard?.finish($0) })
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -78,13 +76,9 @@ extension LiveRun {
     }
 
     var resources: Resources {
-        let own = ResourceUsage.own()
-        return Resources(
-            client: .init(processor: own.processor, residentBytes: own.residentMax),
+        Resources(
+            client: .init(.own()),
             // The gateway in front of a target is none.
-            backend: self.preparation.isEmbedded
-                ? self.child?.exit.map {
-                    .init(processor: $0.usage.processor, residentBytes: $0.usage.residentMax)
-                } : nil)
+            backend: self.preparation.isEmbedded ? self.child?.exit.map { .init($0.usage) } : nil)
     }
 }

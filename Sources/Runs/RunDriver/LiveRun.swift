@@ -2,7 +2,6 @@ import CurlLoop
 import Dashboard
 import EventLoop
 import Faults
-import Foundation
 import Ledger
 import LivePhones
 import Metrics
@@ -10,7 +9,6 @@ import Observations
 import Plan
 import RunArchive
 import RunJudge
-import ScenarioFile
 import SimBase
 
 /// One live run from its plan to its report, on the main thread: it starts the backend and the fleet, listens to both,
@@ -36,7 +34,7 @@ package final class LiveRun {
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
     private var watchman: LoopTimer?
-    private var shownAt = Instant.zero
+    private var progress: ProgressLine
     /// What shows the run to those who look on.
     var dashboard: Dashboard?
     private(set) var head: RunHead
@@ -63,19 +61,13 @@ package final class LiveRun {
         if !scenario.moments.isEmpty {
             settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)
         }
-        self.head = RunHead(
-            preparation.plan, preparation.request.loaded, world: .live, started: self.startedWall,
-            hasBackendView: hasBackendView,
-            command: preparation.request.command + ["--seed", String(scenario.seed)],
-            labels: preparation.request.labels)
-        let index =
-            preparation.request.output.map { RunLocation.exactly($0) }
-            ?? .dated(
-                reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
-        self.directory = try RunDirectory.create(
-            index,
-            log: ObservationLog(isTracing: preparation.request.isTraced, faults: scenario.faults.map(\.id)))
-        self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+        let options = preparation.request.options
+        self.head = options.head(
+            preparation.plan, world: .live, started: self.startedWall, hasBackendView: hasBackendView)
+        self.directory = try options.makeFolder(scenario, started: self.startedWall)
+        self.progress = ProgressLine(
+            console, isQuiet: options.isQuiet, expectedArrivals: preparation.expectedArrivals,
+            seed: scenario.seed)
         self.feed = ObservationFeed(
             RunJudge(settings), threads: preparation.threads,
             hasReports: hasBackendView || preparation.hasGateway, directory: self.directory)
@@ -230,8 +222,10 @@ package final class LiveRun {
             self.noticeInterruption()
             self.checkChild()
             self.checkObjectives()
-            self.checkOutput()
-            self.showProgress()
+            self.directory.reportTrouble(on: self.console)
+            let now = self.clock.now()
+            self.progress.show(
+                at: now, now: now, self.gauges, scans: self.feed.judge.ledger.totals.scans)
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }
@@ -256,12 +250,6 @@ package final class LiveRun {
         self.feed.lostBackend()
     }
 
-    /// The run goes on without what it cannot write: its numbers are printed at the end.
-    private func checkOutput() {
-        guard let trouble = self.directory.takeTrouble() else { return }
-        self.console.error("swiftwing-sim: \(trouble); the run continues")
-    }
-
     /// An objective with `abort` that is broken ends the run.
     private func checkObjectives() {
         guard self.outcome == nil, !self.feed.judge.isInterrupted,
@@ -269,17 +257,5 @@ package final class LiveRun {
         else { return }
         self.console.error(ending.text)
         self.fleet?.stop()
-    }
-
-    private func showProgress() {
-        let every: Interval = self.console.isInteractive ? .milliseconds(250) : .seconds(10)
-        let now = self.clock.now()
-        guard !self.request.isQuiet, now - self.shownAt >= every else { return }
-        self.shownAt = now
-        self.console.progress(
-            ProgressLine.text(
-                at: now, expectedArrivals: self.preparation.expectedArrivals, gauges: self.gauges,
-                scans: self.feed.judge.ledger.totals.scans,
-                seed: self.plan.scenario.seed))
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 package import Plan
-import RunArchive
+package import RunArchive
 import ScenarioFile
 
 /// A scenario with the file that it came from.
@@ -20,12 +20,7 @@ package struct LoadedScenario {
         path: String, overrides: [String], environment: [String: String],
         for purpose: ScenarioCheck.Purpose = .run
     ) throws {
-        let bytes: [UInt8]
-        do throws(InputFile.Problem) {
-            bytes = try InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
-        } catch {
-            throw CommandFailure(.noInput, "\(error)")
-        }
+        let bytes = try InputFile.read(path, bytesMax: InputFile.documentBytesMax, hint: nil)
         self.scenario = try ScenarioLoader.load(
             path: path, bytes: bytes, overrides: overrides, environment: environment,
             library: .files(
@@ -56,5 +51,16 @@ package struct LoadedScenario {
                 hint: "looked for " + paths.joined(separator: ", "))
         }
         return found
+    }
+}
+
+extension InputFile {
+    /// The whole file, for a command. `hint`: what else could be done.
+    package static func read(_ path: String, bytesMax: Int, hint: String?) throws(CommandFailure) -> [UInt8] {
+        do throws(Problem) {
+            return try Self.contents(of: path, bytesMax: bytesMax)
+        } catch {
+            throw CommandFailure(.noInput, "\(error)", hint: hint)
+        }
     }
 }

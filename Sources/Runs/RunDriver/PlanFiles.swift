@@ -1,9 +1,8 @@
-import Foundation
 import Plan
 import RunArchive
 package import ScenarioFile
 import SimBase
-import VirtualWorld
+package import VirtualWorld
 
 /// Plans on disk and plans that a world understands.
 package enum PlanFiles {
@@ -11,14 +10,9 @@ package enum PlanFiles {
     private static let capturesWrittenMax = 100_000
 
     package static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {
-        let bytes: [UInt8]
-        do throws(InputFile.Problem) {
-            bytes = try InputFile.contents(of: path, bytesMax: InputFile.planBytesMax)
-        } catch {
-            throw CommandFailure(
-                .noInput, "\(error)",
-                hint: "`swiftwing-sim simulate NAME --save-plan FILE` writes a plan")
-        }
+        let bytes = try InputFile.read(
+            path, bytesMax: InputFile.planBytesMax,
+            hint: "`swiftwing-sim simulate NAME --save-plan FILE` writes a plan")
         return (try PlanLoader.load(path: path, bytes: bytes), bytes)
     }
 

@@ -3,16 +3,37 @@ import LivePhones
 import Plan
 import SimBase
 
-/// How a run stands, in one line.
-enum ProgressLine {
-    static func text(
-        at now: Instant, expectedArrivals: ExpectedArrivals, gauges: FleetGauges, scans: ScanTotals,
-        seed: UInt64
-    ) -> String {
+/// Shows from time to time how a run stands, in one line.
+struct ProgressLine {
+    private let console: Console
+    private let isQuiet: Bool
+    private let expectedArrivals: ExpectedArrivals
+    private let seed: UInt64
+    private var shownAt = Instant.zero
+
+    init(_ console: Console, isQuiet: Bool, expectedArrivals: ExpectedArrivals, seed: UInt64) {
+        self.console = console
+        self.isQuiet = isQuiet
+        self.expectedArrivals = expectedArrivals
+        self.seed = seed
+    }
+
+    /// `moment`: the time of the run; `now`: the time of the reader.
+    mutating func show(
+        at moment: Instant, now: Instant, _ gauges: @autoclosure () -> FleetGauges,
+        scans: @autoclosure () -> ScanTotals
+    ) {
+        let every: Interval = self.console.isInteractive ? .milliseconds(250) : .seconds(10)
+        guard !self.isQuiet, now - self.shownAt >= every else { return }
+        self.shownAt = now
+        self.console.progress(self.text(at: moment, gauges(), scans()))
+    }
+
+    func text(at moment: Instant, _ gauges: FleetGauges, _ scans: ScanTotals) -> String {
         let parts = [
-            "\(Self.clock(now))  arrivals until \(Self.clock(expectedArrivals.lastArrival))",
-            "captured \(gauges.captured)/\(expectedArrivals.scans)", "completed \(scans.completed)",
-            "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(seed)",
+            "\(Self.clock(moment))  arrivals until \(Self.clock(self.expectedArrivals.lastArrival))",
+            "captured \(gauges.captured)/\(self.expectedArrivals.scans)", "completed \(scans.completed)",
+            "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)",
         ]
         return parts.joined(separator: "  ")
     }

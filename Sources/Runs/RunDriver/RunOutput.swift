@@ -3,7 +3,6 @@ import Foundation
 import Reports
 import RunArchive
 import RunJudge
-import RunMetrics
 
 /// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
 /// the rest is, and nothing that was written says that all went well.
@@ -13,26 +12,31 @@ struct RunOutput {
     /// What could not be written elsewhere, such as the plan of `--save-plan`.
     var failures: [OutputError.Failure] = []
 
-    /// Returns what the process ends with. `isWritten` gets the result as the files have it.
+    /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.
     func finish(
-        _ result: inout RunResult, _ timeline: RunTimeline, isWritten: (RunResult) -> Void = { _ in }
+        _ judgement: RunResult, of judge: RunJudge, judged: (RunResult) -> Void = { _ in },
+        written: (RunResult) -> Void = { _ in }
     ) -> ExitCode {
+        var result = judgement
+        result.directory = self.directory.path
+        if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
+        judged(result)
         var complaint: OutputError?
         do throws(OutputError) {
-            result.files = try self.directory.finish(result, timeline, failures: self.failures)
+            result.files = try self.directory.finish(result, judge.timeline, failures: self.failures)
         } catch {
             complaint = error
             result.files = error.saved
             result.failOutput(error.description)
         }
-        isWritten(result)
+        written(result)
         self.console.out(TerminalSummary.text(result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
         if let code = StandardStream.output.failure, complaint == nil {
             let failure = OutputError.Failure(path: "standard output", reason: SystemError.text(of: code))
             result.failOutput(OutputError(failures: [failure], saved: []).description)
-            self.directory.rewrite(result, timeline)
+            self.directory.rewrite(result, judge.timeline)
         }
-        return RunInterruption.code(after: ExitCode(rawValue: result.exit.rawValue) ?? .internalError)
+        return RunInterruption.code(after: ExitCode(result.exit))
     }
 }

@@ -6,34 +6,25 @@ import Foundation
 import LivePhones
 import Phone
 import Plan
-package import RunJudge
+import RunJudge
 import SimBase
 import Talaria
 
 /// What `run` is to do.
 package struct RunRequest {
-    let loaded: LoadedScenario
+    let options: RunOptions
     /// Nil: the embedded backend.
     let target: TargetURL?
-    /// The words that run it again, but for the seed.
-    let command: [String]
-    package var tags: [RunTag] = []
     package var stateFolder: String?
-    package var output: String?
     /// Nil: as suits the machine.
     package var threads: Int?
-    package var isTraced = false
-    package var isQuiet = false
     /// Where the run is shown as it goes; nil: nowhere.
     package var dashboard: DashboardAddress?
 
-    package init(_ loaded: LoadedScenario, target: TargetURL?, command: [String]) {
-        self.loaded = loaded
+    package init(_ options: RunOptions, target: TargetURL?) {
+        self.options = options
         self.target = target
-        self.command = command
     }
-
-    var labels: RunLabels { RunLabels(target: self.target?.base, tags: self.tags) }
 }
 
 /// Everything about a run that can be known, and can be wrong, before anything starts or is written.
@@ -53,7 +44,8 @@ package struct RunPreparation {
 
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
-        self.plan = RunPlan(request.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
+        self.plan = RunPlan(
+            request.options.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
             phones: self.plan.devices,
@@ -63,7 +55,7 @@ package struct RunPreparation {
         self.expectedArrivals = self.plan.expectedArrivals
         try RunInterruption.check()
         self.photos = try PhotoCorpus(
-            self.plan, scenarioPath: request.loaded.path, painter: painter)
+            self.plan, scenarioPath: request.options.loaded.path, painter: painter)
         try RunInterruption.check()
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -111,13 +103,9 @@ package struct RunPreparation {
 
     func curlTarget(to target: TargetURL) -> CurlTarget { Self.curlTarget(self.plan, to: target) }
 
-    /// HTTP/2 where the server agrees to it in the TLS handshake, as the app's own client has it.
     private static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
-        CurlTarget(
-            port: target.port, addresses: target.addresses,
-            certificateAuthorities: target.certificateAuthorities,
-            version: target.isSecure ? .http2 : .http1, connectTimeout: Self.patience(plan),
-            sourceAddresses: Self.sources(plan, to: target.addresses))
+        target.curlTarget(
+            connectTimeout: Self.patience(plan), sourceAddresses: Self.sources(plan, to: target.addresses))
     }
 
     /// The longest that any group's phones wait for a connection: one pool serves them all.

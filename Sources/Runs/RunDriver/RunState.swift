@@ -27,26 +27,22 @@ package struct RunState {
         self.path = try path ?? Self.makeTemporaryFolder()
         do {
             self.lock = try Self.lock(self.path)
-            let content = try Self.open(self.path, threads: threads)
-            self.linesSkipped = content.linesSkipped
-            self.writesTorn = content.writesTorn
-            self.lost = content.lost
-            self.phonesWaiting = content.phonesWaiting
+            let folder = try Self.open(self.path, threads: threads)
+            self.linesSkipped = folder.linesSkipped
+            self.writesTorn = folder.writesTorn
+            self.lost = folder.lost
+            self.phonesWaiting = folder.unsettled().map(\.device)
         } catch {
             if path == nil { Self.removeTemporaryFolder() }
             throw error
         }
     }
 
-    private static func open(_ path: String, threads: Int) throws -> (
-        linesSkipped: Int, writesTorn: Int, lost: [StateFolder.LostScan], phonesWaiting: [DeviceNumber]
-    ) {
+    private static func open(_ path: String, threads: Int) throws -> StateFolder {
         do throws(StateFolder.Failure) {
             var folder = try StateFolder(path: path)
             _ = try folder.journals(threads: threads)
-            return (
-                folder.linesSkipped, folder.writesTorn, folder.lost, folder.unsettled().map(\.device)
-            )
+            return folder
         } catch {
             switch error {
             case .system(let error):

@@ -1,5 +1,4 @@
 package import CurlLoop
-import Foundation
 package import SimBase
 
 /// A backend named on the command line: where it is, how it is reached, and that it may be.
@@ -31,6 +30,14 @@ package struct TargetURL {
         self.lookup = lookup
         self.certificateAuthorities = certificateAuthorities
         self.headers = headers
+    }
+
+    /// HTTP/2 where the server agrees to it in the TLS handshake, as the app's own client has it.
+    package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]) -> CurlTarget {
+        CurlTarget(
+            port: self.port, addresses: self.addresses, certificateAuthorities: self.certificateAuthorities,
+            version: self.isSecure ? .http2 : .http1, connectTimeout: connectTimeout,
+            sourceAddresses: sourceAddresses)
     }
 
     /// The words by which a run starts one of its own, in front of the same self. Headers are not among them: the phones

@@ -1,36 +1,26 @@
 import EventLoop
-import Faults
-import Foundation
 import Ledger
 import LivePhones
 import Metrics
 import Observations
 import Plan
 import RunArchive
-package import RunJudge
+import RunJudge
 package import ScenarioFile
 import SimBase
 package import VirtualWorld
 
 /// What `simulate` is to do.
 package struct VirtualRequest {
-    var loaded: LoadedScenario
-    var plan: WorldPlan
-    package var output: String?
-    package var isTraced = false
-    package var isQuiet = false
-    /// The words that run it again.
-    var command: [String]
-    var labels: RunLabels
+    let options: RunOptions
+    let plan: WorldPlan
     package var savesPlanTo: String?
     /// How the run went when its plan was written, and what wrote it.
     package var expected: (outcome: SavedPlan.Outcome, tool: String)?
 
-    package init(_ loaded: LoadedScenario, plan: WorldPlan, command: [String], labels: RunLabels) {
-        self.loaded = loaded
+    package init(_ options: RunOptions, plan: WorldPlan) {
+        self.options = options
         self.plan = plan
-        self.command = command
-        self.labels = labels
     }
 }
 
@@ -50,11 +40,10 @@ package final class VirtualRun {
     private let console: Console
     private let loop: Loop
     private let directory: RunDirectory
-    private let startedWall = WallClock.now() / 1_000_000
     private var world: World
     private var judge: RunJudge
     private let head: RunHead
-    private var shownAt = Instant.zero
+    private var progress: ProgressLine
     private var batch: [Observation] = []
 
     /// Makes the run's folder.
@@ -74,16 +63,12 @@ package final class VirtualRun {
         settings.leftOut = self.world.phonesToStayBroken
         settings.intervalsOfALength = Self.intervalsOfALength
         self.judge = RunJudge(settings)
-        self.head = RunHead(
-            self.plan, request.loaded, world: .virtual, started: self.startedWall, hasBackendView: true,
-            command: request.command, labels: request.labels)
-        let index =
-            request.output.map { RunLocation.exactly($0) }
-            ?? .dated(
-                reports: "Reports", started: self.startedWall, scenario: scenario.name, seed: scenario.seed)
-        self.directory = try RunDirectory.create(
-            index, log: ObservationLog(isTracing: request.isTraced, faults: scenario.faults.map(\.id)))
-        self.directory.write(scenarioResolved: ScenarioWriter.resolved(scenario))
+        self.progress = ProgressLine(
+            console, isQuiet: request.options.isQuiet, expectedArrivals: self.expectedArrivals,
+            seed: scenario.seed)
+        let started = WallClock.now() / 1_000_000
+        self.head = request.options.head(self.plan, world: .virtual, started: started, hasBackendView: true)
+        self.directory = try request.options.makeFolder(scenario, started: started)
         self.directory.begin(self.head)
     }
 
@@ -116,7 +101,9 @@ package final class VirtualRun {
             guard goesOn else { return }
             if mayEndEarly { self.checkObjectives() }
             guard !Interruption.isRequested else { return self.judge.interrupted(at: self.world.now) }
-            self.showProgress()
+            self.progress.show(
+                at: self.world.now, now: self.loop.now(), self.gauges,
+                scans: self.judge.ledger.totals.scans)
         }
     }
 
@@ -132,9 +119,7 @@ package final class VirtualRun {
         self.collectAuditFindings()
         self.world.take(&self.batch)
         self.judge.receive(&self.batch, into: self.directory)
-        if let trouble = self.directory.takeTrouble() {
-            self.console.error("swiftwing-sim: \(trouble); the run continues")
-        }
+        self.directory.reportTrouble(on: self.console)
     }
 
     /// What its links, its wires and its storages saw, and nobody else.
@@ -145,20 +130,12 @@ package final class VirtualRun {
         for request in self.world.takeGivenUp() { self.judge.invariants?.record(request) }
     }
 
-    private func showProgress() {
-        let every: Interval = self.console.isInteractive ? .milliseconds(250) : .seconds(10)
-        let now = self.loop.now()
-        guard !self.request.isQuiet, now - self.shownAt >= every else { return }
-        self.shownAt = now
+    private var gauges: FleetGauges {
         var gauges = FleetGauges()
         gauges.captured = self.world.captured
         gauges.phonesBusy = self.world.phonesBusy
         gauges.phonesOffline = self.world.phonesOffline
-        self.console.progress(
-            ProgressLine.text(
-                at: self.world.now, expectedArrivals: self.expectedArrivals, gauges: gauges,
-                scans: self.judge.ledger.totals.scans,
-                seed: self.plan.scenario.seed))
+        return gauges
     }
 
     // MARK: The verdict
@@ -168,13 +145,11 @@ package final class VirtualRun {
         self.world.checkConservation()
         self.collectAuditFindings()
         let isCut = self.judge.isInterrupted || failure != nil
-        let own = ResourceUsage.own()
         var facts = RunFacts(
             endedAt: ended, length: (isCut ? ended : self.world.phonesEnded) - .zero,
             waiting: self.world.waitingOnDisk, observationsMade: self.world.observationsMade,
             drain: self.plan.scenario.drain + (self.request.plan.settle ?? .zero),
-            resources: Resources(
-                client: .init(processor: own.processor, residentBytes: own.residentMax), backend: nil))
+            resources: Resources(client: .init(.own()), backend: nil))
         facts.failure = failure.map { RunFailure(.internalError, $0.text) }
         let arrivals = ArrivalAccount(
             self.plan, self.expectedArrivals, closedDue: self.world.closedDue, achieved: self.world.captured,
@@ -189,11 +164,9 @@ package final class VirtualRun {
             self.warnings(failure)
             + arrivals.warnings(
                 deferred: self.world.capturesDeferred, shutdownsTimedOut: self.world.shutdownsTimedOut)
-        var result = self.judge.finish(facts, of: self.head, into: self.directory)
-        result.directory = self.directory.path
-        if let error = self.judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
+        let result = self.judge.finish(facts, of: self.head, into: self.directory)
         return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
-            .finish(&result, self.judge.timeline)
+            .finish(result, of: self.judge)
     }
 
     private var notes: [String] {
