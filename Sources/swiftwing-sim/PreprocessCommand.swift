@@ -23,7 +23,7 @@ enum PreprocessCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let (source, target) = (arguments.positionals[0], arguments.positionals[1])
         let noise: NoiseReduction = arguments.has("--no-denoise") ? .off : .on
-        let jpeg = try PhotoInput.bytes(of: source)
+        let jpeg = try PhotoInput.of(source) { () throws(ImagingError) in try PhotoFile.bytes(of: source) }
         var preprocessor = Preprocessor()
         let began = MonotonicClock.now()
         let filtered = preprocessor.filter(jpeg, noise: noise)
@@ -94,7 +94,7 @@ enum PhotoOutput {
         do {
             try Data(bytes).write(to: URL(filePath: path))
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot write \(path): \(Self.words(error))")
+            throw CommandFailure(.cannotWrite, "cannot write \(path): \(OutputError.reason(error))")
         }
     }
 
@@ -102,9 +102,8 @@ enum PhotoOutput {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot create the folder \(path): \(Self.words(error))")
+            throw CommandFailure(
+                .cannotWrite, "cannot create the folder \(path): \(OutputError.reason(error))")
         }
     }
-
-    private static func words(_ error: any Error) -> String { OutputError.reason(error) }
 }

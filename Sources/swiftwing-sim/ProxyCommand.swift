@@ -1,4 +1,3 @@
-import CurlLoop
 import EventLoop
 import Foundation
 import Gateway
@@ -17,19 +16,8 @@ enum ProxyCommand {
             "Injects the server and link faults of a scenario in front of any backend",
         options: [
             Option(
-                name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)"),
-            Option(
-                name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
-            Option(
-                name: "--host", value: "ADDRESS",
-                help: "numeric address to listen on (default: 127.0.0.1)"),
-            ServeCommand.allowHost,
-            Option(
-                name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
-            Option(
-                name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "override one value of the scenario"),
-            Option(name: "--quiet", value: nil, help: "do not log requests"),
+                name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)")
+        ] + ServeCommand.options + [
             Option(
                 name: "--browser", value: nil,
                 help: "support browsers: let every origin read the responses (CORS)"),
@@ -68,18 +56,10 @@ enum ProxyCommand {
                 origin: { Self.origin(upstream, connections, wallClockAtZero: $1) },
                 tells: { if case .fault = $0.what { true } else { false } })
         }
-        let scenario = try ScenarioSource.served(arguments, console)
-        let plan = RunPlan(try scenario ?? .servedByDefault(arguments), target: .foreign)
-        let wall = WallClock.now() / 1_000_000
-        var setup = LiveServerConfiguration(
-            plan, host: arguments["--host"] ?? "127.0.0.1",
-            port: try arguments.number("--port", in: 0...65_535) ?? 0,
-            origin: Self.origin(upstream, connections, wallClockAtZero: wall), nonce: "stand-alone")
-        setup.takeOptions(arguments, plan, wallClockAtZero: wall)
-        let file = try RecordingFile(arguments, by: "proxy", began: wall, &setup)
-        let exit = try ServeCommand.serve(setup, loop: try Loop(clock: .startingNow()), console)
-        try file?.close()
-        return exit
+        let plan = RunPlan(try ScenarioSource.served(arguments, console), target: .foreign)
+        return try ServeCommand.standAlone(plan, arguments, console) {
+            Self.origin(upstream, connections, wallClockAtZero: $0)
+        }
     }
 
     private static func origin(
@@ -89,11 +69,7 @@ enum ProxyCommand {
         return .upstream(
             UpstreamConfiguration(
                 base: upstream.base,
-                target: CurlTarget(
-                    port: upstream.port, addresses: upstream.addresses,
-                    certificateAuthorities: upstream.certificateAuthorities,
-                    version: upstream.isSecure ? .http2 : .http1, connectTimeout: Self.connectTime,
-                    sourceAddresses: []),
+                target: upstream.curlTarget(connectTimeout: Self.connectTime, sourceAddresses: []),
                 headers: upstream.headers,
                 gateway: GatewayConfiguration(
                     basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero),

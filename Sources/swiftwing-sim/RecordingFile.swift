@@ -99,12 +99,8 @@ final class RecordingFile: Sendable {
 
     /// Reads a recording that is to be played.
     static func read(_ path: String, _ console: Console) throws -> Recording {
-        let text: [UInt8]
-        do throws(InputFile.Problem) {
-            text = try InputFile.contents(of: path, bytesMax: InputFile.recordingBytesMax)
-        } catch {
-            throw CommandFailure(.noInput, "\(error)", hint: "pass a file that --record wrote")
-        }
+        let text = try InputFile.read(
+            path, bytesMax: InputFile.recordingBytesMax, hint: "pass a file that --record wrote")
         do {
             let recording = try Recording(text)
             if recording.linesSkipped > 0 {

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import RunDriver
 import SimBase
 import Wire
@@ -64,8 +65,12 @@ enum SSEDecodeCommand {
         for item in items {
             switch item {
             case .event(let event):
-                text += #"{"event":\#(Self.quoted(event.type)),"data":\#(Self.quoted(event.data)),"#
-                text += #""id":\#(Self.quoted(event.id))}"# + "\n"
+                let object = JSON.object {
+                    $0.member("event", event.type)
+                    $0.member("data", event.data)
+                    $0.member("id", event.id)
+                }
+                text += String(decoding: object, as: UTF8.self) + "\n"
             case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
             case .comment, .lastEventID: break
             case .overflow:
@@ -73,23 +78,5 @@ enum SSEDecodeCommand {
             }
         }
         StandardStream.output.write(text)
-    }
-
-    /// A JSON string (RFC 8259 section 7).
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20:
-                quoted += "\\u" + Hexadecimal.text(UInt64(scalar.value), digits: 4)
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

@@ -8,14 +8,12 @@ import ScenarioFile
 enum ScenarioSource {
     /// The options that every command with a scenario understands.
     static let options = [
-        Option(name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
+        .seed,
         Option(
             name: "--devices", value: "N",
             help: "scale the fleet to N phones, and the arrival rates in proportion"),
         Option(name: "--duration", value: "D", help: "no captures after this time, for example 20s"),
-        Option(
-            name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "override one value of the scenario"
-        ),
+        .set,
     ]
 
     /// Reads a scenario with the changes that the options ask for.
@@ -41,13 +39,12 @@ enum ScenarioSource {
         return overrides
     }
 
-    /// The scenario of a server, if the arguments name one, with what no scan would get past said aloud.
-    static func served(_ arguments: Arguments, _ console: Console) throws -> Scenario? {
-        try arguments.positionals.first.map { name in
-            let loaded = try Self.load(name, arguments, for: .serve)
-            Self.warn(loaded, for: .serve, console)
-            return loaded.scenario
-        }
+    /// The scenario of a server, with what no scan would get past said aloud.
+    static func served(_ arguments: Arguments, _ console: Console) throws -> Scenario {
+        guard let name = arguments.positionals.first else { return try .servedByDefault(arguments) }
+        let loaded = try Self.load(name, arguments, for: .serve)
+        Self.warn(loaded, for: .serve, console)
+        return loaded.scenario
     }
 
     /// Says on standard error what may be meant and keeps scans from getting through.

@@ -15,19 +15,7 @@ enum ServeCommand {
     static let command = Command(
         name: "serve", usage: "[SCENARIO]",
         summary: "Runs the simulated backend (Talaria) for other clients, such as the app or curl",
-        options: [
-            Option(
-                name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
-            Option(
-                name: "--host", value: "ADDRESS",
-                help: "numeric address to listen on (default: 127.0.0.1)"),
-            Self.allowHost,
-            Option(
-                name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)"),
-            Option(
-                name: "--set", value: "PATH=VALUE", isRepeatable: true,
-                help: "override one value of the scenario"),
-            Option(name: "--quiet", value: nil, help: "do not log requests"),
+        options: Self.options + [
             Option(
                 name: "--browser", value: nil,
                 help:
@@ -43,9 +31,16 @@ enum ServeCommand {
         positionalsMin: 0, positionalsMax: 1, example: "swiftwing-sim serve --port 8080",
         run: { try Self.run($0, $1) })
 
-    static let allowHost = Option(
-        name: "--allow-host", value: "NAME", isRepeatable: true,
-        help: "accept requests for this host name, in addition to addresses and private names")
+    /// The options of every server.
+    static let options = [
+        Option(name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
+        Option(
+            name: "--host", value: "ADDRESS", help: "numeric address to listen on (default: 127.0.0.1)"),
+        Option(
+            name: "--allow-host", value: "NAME", isRepeatable: true,
+            help: "accept requests for this host name, in addition to addresses and private names"),
+        .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
+    ]
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if let nonce = arguments["--embedded"] {
@@ -59,35 +54,37 @@ enum ServeCommand {
                 "--replay cannot be combined with the scenario '\(scenario)': it answers only from the recording",
                 hint: "run: swiftwing-sim serve --replay FILE")
         }
-        let scenario = try ScenarioSource.served(arguments, console)
-        return try Self.standAlone(scenario ?? .servedByDefault(arguments), arguments, console)
+        let plan = RunPlan(try ScenarioSource.served(arguments, console), target: .embedded)
+        try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
+        return try Self.standAlone(plan, arguments, console) { wall in
+            try arguments["--replay"].map {
+                .recorded(try RecordingFile.read($0, console), wallClockAtZero: wall)
+            } ?? .simulated(plan, wallClockAtZero: wall)
+        }
     }
 
     // MARK: Stand-alone
 
-    private static func standAlone(_ scenario: Scenario, _ arguments: Arguments, _ console: Console) throws
-        -> ExitCode
-    {
-        let port: UInt16 = try arguments.number("--port", in: 0...65_535) ?? 0
-        let host = arguments["--host"] ?? "127.0.0.1"
-        try DescriptorLimit.raise(to: ServerLimits.connectionsMax + 64)
-        let plan = RunPlan(scenario, target: .embedded)
+    /// `origin` gets the milliseconds since 1970.
+    static func standAlone(
+        _ plan: RunPlan, _ arguments: Arguments, _ console: Console, origin: (Int64) throws -> ServerOrigin
+    ) throws -> ExitCode {
         let wall = WallClock.now() / 1_000_000
-        let origin: ServerOrigin =
-            try arguments["--replay"].map {
-                .recorded(try RecordingFile.read($0, console), wallClockAtZero: wall)
-            } ?? .simulated(plan, wallClockAtZero: wall)
         var setup = LiveServerConfiguration(
-            plan, host: host, port: port, origin: origin, nonce: "stand-alone")
+            plan, host: arguments["--host"] ?? "127.0.0.1",
+            port: try arguments.number("--port", in: 0...65_535) ?? 0, origin: try origin(wall),
+            nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
-        let file = try RecordingFile(arguments, by: "serve", began: wall, &setup)
+        let file = try RecordingFile(arguments, by: arguments.command, began: wall, &setup)
         let exit = try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
         try file?.close()
         return exit
     }
 
     /// Says where it listens, and serves until it is told to end.
-    static func serve(_ setup: LiveServerConfiguration, loop: Loop, _ console: Console) throws -> ExitCode {
+    private static func serve(_ setup: LiveServerConfiguration, loop: Loop, _ console: Console) throws
+        -> ExitCode
+    {
         let (host, port) = (setup.host, setup.port)
         let server: SocketServer
         if let warning = setup.exposureWarning { console.error(warning) }

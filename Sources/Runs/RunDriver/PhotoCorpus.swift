@@ -53,7 +53,6 @@ package struct PhotoCorpus {
             self.photos += folder.photos
         }
     }
-
 }
 
 /// Paints shelves on as many threads as there are processors.
@@ -79,10 +78,6 @@ package enum ParallelPainter {
 
 /// Reading photos for commands: what is wrong, and the code to end with.
 package enum PhotoInput {
-    package static func bytes(of path: String) throws -> [UInt8] {
-        try self.of(path) { () throws(ImagingError) in try PhotoFile.bytes(of: path) }
-    }
-
     package static func of<Value>(_ path: String, _ body: () throws(ImagingError) -> Value) throws -> Value {
         do throws(ImagingError) {
             return try body()
