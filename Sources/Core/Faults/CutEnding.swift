@@ -18,7 +18,12 @@ extension FaultKind {
         case .close(let cut, let side): (.close, cut, side)
         case .endCleanly(let cut): (.close, cut, .reply)
         case .silence(let cut, let side): (.silence, cut, side)
-        default: nil
+        case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError,
+            .finalError,
+            .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .slice, .delay, .bandwidth, .loss,
+            .refuse, .phone:
+            nil
         }
     }
 
@@ -33,7 +38,7 @@ extension [ArmedFault] {
     /// begins: the first that ends an exchange wins.
     package var untilFirstEnd: [ArmedFault] {
         guard let first = self.firstIndex(where: \.isCertainEnd) else { return self }
-        return self[...first] + self[(first + 1)...].filter { !$0.kind.endsExchange }
+        return self[...first] + self[(first + 1)...].filter { !$0.kind.has(.endsExchange) }
     }
 }
 

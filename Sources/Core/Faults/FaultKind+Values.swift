@@ -4,66 +4,66 @@ extension FaultKind {
     /// The kind of that name with the values of its own keys; nil when one that it needs is missing, or is of another
     /// type than the table says.
     package init?(name: String, _ values: FaultValues) {
-        switch name {
-        case "rate-limit":
+        switch FaultTable.entry(name)?.id {
+        case .rateLimit:
             guard let quota = values.quota else { return nil }
             self = .rateLimit(quota: quota, retryAfter: values.duration("retry-after"))
-        case "http-error":
+        case .httpError:
             guard let status = values.integer("status") else { return nil }
             self = .httpError(
                 HTTPFault(
                     status: status, code: values.word("code"), retryable: values.toggle("retryable"),
                     retryAfter: values.duration("retry-after"),
                     retryAfterLocation: values.choice("retry-after-in") ?? .both))
-        case "strip-books": self = .stripBooks(values.choice("as") ?? .absent)
-        case "truncate-results": self = .truncateResults
-        case "expire-token": self = .expireToken
-        case "job-gone": self = .jobGone(status: values.word("status") == "404" ? 404 : 410)
-        case "retryable-error", "final-error":
+        case .stripBooks: self = .stripBooks(values.choice("as") ?? .absent)
+        case .truncateResults: self = .truncateResults
+        case .expireToken: self = .expireToken
+        case .jobGone: self = .jobGone(status: values.word("status") == "404" ? 404 : 410)
+        case .retryableError, .finalError:
             guard let code = values.word("code") else { return nil }
             self = name == "final-error" ? .finalError(code: code) : .retryableError(code: code)
-        case "degraded": self = .degraded(books: values.share("books") ?? .always)
-        case "slow-stage":
+        case .degraded: self = .degraded(books: values.share("books") ?? .always)
+        case .slowStage:
             guard let by = values.durations("by"), let stage: ScanPhase = values.choice("stage") else {
                 return nil
             }
             self = .slowStage(stage, by: by)
-        case "unknown-event": self = .unknownEvent
-        case "bad-json": self = .badJSON(values.choice("in") ?? .extra)
-        case "no-message": self = .noMessage
-        case "late-ping":
+        case .unknownEvent: self = .unknownEvent
+        case .badJSON: self = .badJSON(values.choice("in") ?? .extra)
+        case .noMessage: self = .noMessage
+        case .latePing:
             guard let by = values.duration("by") else { return nil }
             self = .latePing(by: by)
-        case "no-ping": self = .noPing
-        case "two-terminals": self = .twoTerminals
-        case "end-without-terminal": self = .endWithoutTerminal
-        case "ignore-last-event-id": self = .ignoreLastEventID
-        case "forget-events": self = .forgetEvents
-        case "reset": self = .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case "close": self = .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case "end-cleanly": self = .endCleanly(values.cut ?? .insideEvent)
-        case "silence": self = .silence(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case "slice": self = .slice(bytes: values.integers("bytes") ?? 1...1)
-        case "delay":
+        case .noPing: self = .noPing
+        case .twoTerminals: self = .twoTerminals
+        case .endWithoutTerminal: self = .endWithoutTerminal
+        case .ignoreLastEventID: self = .ignoreLastEventID
+        case .forgetEvents: self = .forgetEvents
+        case .reset: self = .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .close: self = .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .endCleanly: self = .endCleanly(values.cut ?? .insideEvent)
+        case .silence: self = .silence(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .slice: self = .slice(bytes: values.integers("bytes") ?? 1...1)
+        case .delay:
             guard let by = values.durations("by") else { return nil }
             self = .delay(by: by)
-        case "bandwidth":
+        case .bandwidth:
             guard let rate = values.bitRate else { return nil }
             self = .bandwidth(bitsPerSecond: rate)
-        case "loss":
+        case .loss:
             guard let share = values.share("share") else { return nil }
             self = .loss(share)
-        case "refuse": self = .refuse
-        case "offline": self = .phone(.offline)
-        case "handover": self = .phone(.handover)
-        case "background": self = .phone(.background)
-        case "kill": self = .phone(.kill)
-        case "reinstall": self = .phone(.reinstall)
-        case "clock-skew":
+        case .refuse: self = .refuse
+        case .offline: self = .phone(.offline)
+        case .handover: self = .phone(.handover)
+        case .background: self = .phone(.background)
+        case .kill: self = .phone(.kill)
+        case .reinstall: self = .phone(.reinstall)
+        case .clockSkew:
             guard let by = values.duration("by") else { return nil }
             self = .phone(.clockSkew(by: by))
-        case "storage-full": self = .phone(.storageFull)
-        default: return nil
+        case .storageFull: self = .phone(.storageFull)
+        case nil: return nil
         }
     }
 

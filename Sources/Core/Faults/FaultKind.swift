@@ -62,100 +62,43 @@ package enum FaultKind: Hashable, Sendable {
 
     case phone(PhoneFault)
 
+    package var id: FaultKindID {
+        switch self {
+        case .rateLimit: .rateLimit
+        case .httpError: .httpError
+        case .stripBooks: .stripBooks
+        case .truncateResults: .truncateResults
+        case .expireToken: .expireToken
+        case .jobGone: .jobGone
+        case .retryableError: .retryableError
+        case .finalError: .finalError
+        case .degraded: .degraded
+        case .slowStage: .slowStage
+        case .unknownEvent: .unknownEvent
+        case .badJSON: .badJSON
+        case .noMessage: .noMessage
+        case .latePing: .latePing
+        case .noPing: .noPing
+        case .twoTerminals: .twoTerminals
+        case .endWithoutTerminal: .endWithoutTerminal
+        case .ignoreLastEventID: .ignoreLastEventID
+        case .forgetEvents: .forgetEvents
+        case .reset: .reset
+        case .close: .close
+        case .endCleanly: .endCleanly
+        case .silence: .silence
+        case .slice: .slice
+        case .delay: .delay
+        case .bandwidth: .bandwidth
+        case .loss: .loss
+        case .refuse: .refuse
+        case .phone(let fault): fault.id
+        }
+    }
+
     /// The name in scenario files and ids.
-    package var name: String {
-        switch self {
-        case .rateLimit: "rate-limit"
-        case .httpError: "http-error"
-        case .stripBooks: "strip-books"
-        case .truncateResults: "truncate-results"
-        case .expireToken: "expire-token"
-        case .jobGone: "job-gone"
-        case .retryableError: "retryable-error"
-        case .finalError: "final-error"
-        case .degraded: "degraded"
-        case .slowStage: "slow-stage"
-        case .unknownEvent: "unknown-event"
-        case .badJSON: "bad-json"
-        case .noMessage: "no-message"
-        case .latePing: "late-ping"
-        case .noPing: "no-ping"
-        case .twoTerminals: "two-terminals"
-        case .endWithoutTerminal: "end-without-terminal"
-        case .ignoreLastEventID: "ignore-last-event-id"
-        case .forgetEvents: "forget-events"
-        case .reset: "reset"
-        case .close: "close"
-        case .endCleanly: "end-cleanly"
-        case .silence: "silence"
-        case .slice: "slice"
-        case .delay: "delay"
-        case .bandwidth: "bandwidth"
-        case .loss: "loss"
-        case .refuse: "refuse"
-        case .phone(let fault): fault.name
-        }
-    }
-
-    package var layer: FaultLayer {
-        switch self {
-        case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError,
-            .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing,
-            .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .forgetEvents:
-            .server
-        case .reset, .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse: .link
-        case .phone: .phone
-        }
-    }
-
-    /// Whether it changes how bytes pass for as long as its window is open, instead of happening at one position.
-    package var lasts: Bool {
-        switch self {
-        case .slice, .delay, .bandwidth, .loss: true
-        default: false
-        }
-    }
-
-    /// Whether it is itself the end of the exchange that it fires on: nothing that comes later in the list happens to
-    /// that exchange then.
-    package var endsExchange: Bool {
-        switch self {
-        case .rateLimit, .httpError, .truncateResults, .jobGone, .reset, .close, .endCleanly, .silence,
-            .refuse:
-            true
-        default: false
-        }
-    }
-
-    /// Whether the phone's own side applies it to an exchange.
-    package var isHandledByPhone: Bool { self == .refuse }
-}
-
-extension FaultKind {
-    /// Whether a phone's requests arrive as always while it lasts.
-    package var sparesThePath: Bool {
-        if case .phone(let fault) = self { fault.sparesThePath } else { false }
-    }
-}
-
-extension FaultKind {
-    /// Whether it takes the rest of an answer, or leaves a stream open that no byte can pass any more.
-    package var cutsAnswers: Bool {
-        switch self {
-        case .reset, .close, .endCleanly, .silence: true
-        default: false
-        }
-    }
-}
-
-extension FaultKind {
-    /// Whether it writes something on a stream that nobody can read. What others do leaves the events whole, or leaves them out.
-    package var garblesEvents: Bool {
-        switch self {
-        case .badJSON, .noMessage: true
-        default: false
-        }
-    }
+    package var name: String { FaultTable.all[self.id.rawValue].name }
+    package var layer: FaultLayer { FaultTable.all[self.id.rawValue].layer }
 }
 
 extension FaultKind {
@@ -167,12 +110,15 @@ extension FaultKind {
             // These are verdicts on the caller or the moment, and tried again.
             (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
                 && fault.retryable != true
-        default: false
+        case .rateLimit, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError, .degraded,
+            .slowStage,
+            .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
+            .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
+            .bandwidth, .loss,
+            .refuse, .phone:
+            false
         }
     }
-
-    /// Whether an event that comes again without it has the same id and other data.
-    package var changesEvents: Bool { self == .noMessage }
 
     /// Whether it says how long to wait in the header alone, where the wait is rounded up to whole seconds.
     package var roundsWaits: Bool {

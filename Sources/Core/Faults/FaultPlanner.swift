@@ -33,7 +33,7 @@ package struct FaultPlanner: Sendable {
     /// key, whatever the time is and whatever has fired before. Armed are of those the ones that are awake and have
     /// firings left. A fault whose window opens later in the life of the exchange is armed if its trigger is a time
     /// (or none): it then waits for its window; a trigger of events or bytes must be awake when the exchange opens. What
-    /// troubles the link for as long as its window is open (`FaultKind.lasts`) is armed until that is over.
+    /// troubles the link for as long as its window is open (`FaultTraits.lasts`) is armed until that is over.
     package mutating func open(
         _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
     ) -> [ArmedFault] {
@@ -90,7 +90,7 @@ package struct FaultPlanner: Sendable {
 
     /// Faults of the phone belong to no exchange; of the others each side meets its own.
     private func isMine(_ kind: FaultKind) -> Bool {
-        kind.layer != .phone && kind.isHandledByPhone == (self.side == .phone)
+        kind.layer != .phone && kind.has(.isHandledByPhone) == (self.side == .phone)
     }
 
     /// What happens to a phone and when, by the order of the list; windows may overlap.
@@ -147,7 +147,7 @@ package struct FaultPlanner: Sendable {
     /// The trigger with its value drawn, or nil when the window rules it out.
     private func trigger(_ fault: Int, _ key: ExchangeKey, at now: Instant) -> ArmedTrigger? {
         let spec = self.specs[fault]
-        if spec.kind.lasts { return spec.window.end.map { now < $0 } ?? true ? .atOnce : nil }
+        if spec.kind.has(.lasts) { return spec.window.end.map { now < $0 } ?? true ? .atOnce : nil }
         let draw = self.random.draw(
             .faultTrigger, self.digests[fault], Self.scanKey(key), Self.attemptKey(key))
         switch spec.trigger {
@@ -164,7 +164,7 @@ package struct FaultPlanner: Sendable {
         case .atOnce:
             if spec.window.contains(now) { return .atOnce }
             // Only a stream lives long enough to wait for a window, and only when it is open.
-            guard key.operation == .stream, !spec.kind.isHandledByPhone else { return nil }
+            guard key.operation == .stream, !spec.kind.has(.isHandledByPhone) else { return nil }
             return self.timed(spec.window, .zero, at: now)
         }
     }

@@ -5,7 +5,7 @@ extension FaultTable {
     /// What a backend may do.
     static let server: [FaultKindEntry] = [
         FaultKindEntry(
-            "rate-limit", .server, on: [.upload],
+            .rateLimit, "rate-limit", .server, .endsExchange, on: [.upload],
             // A quota is a state of the server, not an accident of one scan: it holds for every request.
             count: .eachAttempt,
             fields: [
@@ -19,7 +19,8 @@ extension FaultTable {
             does: "answers 429 to uploads beyond a quota",
             example: "{do: rate-limit, quota: 1 per 4s, retry-after: 2s}"),
         FaultKindEntry(
-            "http-error", .server, on: [.upload, .stream, .results, .cleanup],
+            .httpError, "http-error", .server, [.endsExchange, .refusesJobRequests],
+            on: [.upload, .stream, .results, .cleanup],
             fields: [
                 .required("status", .integer(400...599), example: "503", "status of the response"),
                 .optional(
@@ -37,7 +38,7 @@ extension FaultTable {
             does: "answers with an error",
             example: "{do: http-error, on: upload, status: 503, retry-after: 1s, chance: 20%}"),
         FaultKindEntry(
-            "strip-books", .server, on: [.stream],
+            .stripBooks, "strip-books", .server, .changesStream, on: [.stream],
             fields: [
                 .standard(
                     "as", .choice(StrippedForm.allCases.map(\.rawValue)), "absent",
@@ -46,43 +47,47 @@ extension FaultTable {
             does: "removes the books from the completed event",
             example: "{do: strip-books, as: empty, chance: 30%}"),
         FaultKindEntry(
-            "truncate-results", .server, on: [.results],
+            .truncateResults, "truncate-results", .server, .endsExchange, on: [.results],
             does: "truncates the JSON of the results, with a matching Content-Length",
             example: "{do: truncate-results, chance: 30%}"),
         FaultKindEntry(
-            "expire-token", .server, on: [.stream], after: [.time, .events],
+            .expireToken, "expire-token", .server, [.changesStream, .changesJob, .refusesJobRequests],
+            on: [.stream], after: [.time, .events],
             does: "revokes the job's token and ends its open streams with FIN",
             example: "{do: expire-token, after: 1s, chance: 10%}"),
         FaultKindEntry(
-            "job-gone", .server, on: [.stream, .results],
+            .jobGone, "job-gone", .server, [.endsExchange, .changesJob, .refusesJobRequests],
+            on: [.stream, .results],
             fields: [
                 .standard("status", .choice(["404", "410"]), "410", "status of the response")
             ],
             does: "removes the job and answers later requests with 404 or 410",
             example: "{do: job-gone, on: stream, status: 404, chance: 10%}"),
         FaultKindEntry(
-            "retryable-error", .server, on: [.stream], after: [.time, .events],
+            .retryableError, "retryable-error", .server, [.changesStream, .changesJob], on: [.stream],
+            after: [.time, .events],
             fields: [
                 .standard("code", .code, "PROVIDER_TIMEOUT", "the code of the event")
             ],
             does: "ends the job with a retryable error event",
             example: "{do: retryable-error, after: 2 events, chance: 10%}"),
         FaultKindEntry(
-            "final-error", .server, on: [.stream], after: [.time, .events],
+            .finalError, "final-error", .server, [.changesStream, .changesJob], on: [.stream],
+            after: [.time, .events],
             fields: [
                 .standard("code", .code, "INVALID_FILE", "the code of the event")
             ],
             does: "ends the job with an error event that is not retryable",
             example: "{do: final-error, after: 1 events, chance: 5%}"),
         FaultKindEntry(
-            "degraded", .server, on: [.stream],
+            .degraded, "degraded", .server, .changesStream, on: [.stream],
             fields: [
                 .standard("books", .share, "100%", "share of the books whose enrichment is degraded")
             ],
             does: "sends enrichment_degraded events for books and leaves out their enrichment",
             example: "{do: degraded, books: 50%, chance: 30%}"),
         FaultKindEntry(
-            "slow-stage", .server, on: [.stream],
+            .slowStage, "slow-stage", .server, [.changesStream, .changesJob], on: [.stream],
             fields: [
                 .standard(
                     "stage", .choice(ScanPhase.allCases.map(\.rawValue)), "enriching",
@@ -92,11 +97,12 @@ extension FaultTable {
             does: "slows down one stage of the job",
             example: "{do: slow-stage, stage: identifying, by: 2s..6s, chance: 20%}"),
         FaultKindEntry(
-            "unknown-event", .server, on: [.stream], after: [.time, .events],
+            .unknownEvent, "unknown-event", .server, .changesStream, on: [.stream], after: [.time, .events],
             does: "sends an event of an unknown type",
             example: "{do: unknown-event, after: 1 events, chance: 50%}"),
         FaultKindEntry(
-            "bad-json", .server, on: [.stream], after: [.time, .events],
+            .badJSON, "bad-json", .server, [.changesStream, .garblesEvents], on: [.stream],
+            after: [.time, .events],
             fields: [
                 .standard(
                     "in", .choice(BadJSONTarget.allCases.map(\.rawValue)), "extra",
@@ -106,35 +112,37 @@ extension FaultTable {
             does: "sends an event whose data is not JSON",
             example: "{do: bad-json, in: completed, chance: 20%}"),
         FaultKindEntry(
-            "no-message", .server, on: [.stream],
+            .noMessage, "no-message", .server, [.changesStream, .garblesEvents, .changesEvents],
+            on: [.stream],
             does: "sends progress events without their message",
             example: "{do: no-message, chance: 50%}"),
         FaultKindEntry(
-            "late-ping", .server, on: [.stream],
+            .latePing, "late-ping", .server, .changesStream, on: [.stream],
             fields: [
                 .required("by", .duration, example: "800ms", "added delay of each ping")
             ],
             does: "sends pings late",
             example: "{do: late-ping, by: 800ms, chance: 50%}"),
         FaultKindEntry(
-            "no-ping", .server, on: [.stream],
+            .noPing, "no-ping", .server, .changesStream, on: [.stream],
             does: "sends no pings, so a quiet job looks like a dead connection",
             example: "{do: no-ping, chance: 30%}"),
         FaultKindEntry(
-            "two-terminals", .server, on: [.stream],
+            .twoTerminals, "two-terminals", .server, .changesStream, on: [.stream],
             does: "sends a second terminal event after the first",
             example: "{do: two-terminals, chance: 50%}"),
         FaultKindEntry(
-            "end-without-terminal", .server, on: [.stream],
+            .endWithoutTerminal, "end-without-terminal", .server, .changesStream, on: [.stream],
             does: "ends the stream with FIN where its terminal event would be",
             example: "{do: end-without-terminal, chance: 30%}"),
         FaultKindEntry(
-            "ignore-last-event-id", .server, on: [.stream],
+            .ignoreLastEventID, "ignore-last-event-id", .server, [], on: [.stream],
             count: .eachAttempt,
             does: "ignores Last-Event-ID and sends the stream from the start",
             example: "{do: ignore-last-event-id, chance: 50%}"),
         FaultKindEntry(
-            "forget-events", .server, on: [.stream], after: [.time, .events],
+            .forgetEvents, "forget-events", .server, [.changesStream, .changesJob], on: [.stream],
+            after: [.time, .events],
             does: "drops the job's event buffer: only the terminal event can be replayed, without its books",
             example: "{do: forget-events, after: 2 events, chance: 30%}"),
     ]

@@ -37,8 +37,10 @@ package struct FaultField: Hashable, Sendable {
 /// One kind of fault, as scenario files may use it. The reader, its error messages, the schema, the plan and the
 /// documentation are made from these.
 package struct FaultKindEntry: Hashable, Sendable {
+    package var id: FaultKindID
     package var name: String
     package var layer: FaultLayer
+    package var traits: FaultTraits
     /// What `on` may say.
     package var targets: [FaultTarget]
     /// What holds when `on` is left out; nil means that it must be said.
@@ -55,18 +57,18 @@ package struct FaultKindEntry: Hashable, Sendable {
     package var summary: String
     /// One line of a scenario that uses it.
     package var example: String
-    /// Kinds that are designed but not built yet are listed, so that a scenario that asks for one hears the truth.
-    package var isAvailable: Bool
 
     init(
-        _ name: String, _ layer: FaultLayer, on targets: [FaultTarget],
+        _ id: FaultKindID, _ name: String, _ layer: FaultLayer, _ traits: FaultTraits,
+        on targets: [FaultTarget],
         orElse defaultTarget: FaultTarget? = nil,
         after triggers: [TriggerForm] = [], count: FaultCount? = .oncePerScan, mustEnd: Bool = false,
-        for length: Interval? = nil, fields: [FaultField] = [], does summary: String, example: String,
-        isAvailable: Bool = true
+        for length: Interval? = nil, fields: [FaultField] = [], does summary: String, example: String
     ) {
+        self.id = id
         self.name = name
         self.layer = layer
+        self.traits = traits
         self.targets = targets
         self.defaultTarget = targets.count == 1 ? targets[0] : defaultTarget
         self.triggers = triggers
@@ -76,7 +78,6 @@ package struct FaultKindEntry: Hashable, Sendable {
         self.defaultLength = length
         self.summary = summary
         self.example = example
-        self.isAvailable = isAvailable
     }
 
     /// Whether `at` may be a range, drawn for each phone.
@@ -96,10 +97,8 @@ package enum FaultTable {
     /// The words of `cut`; `after-bytes` is written as a map, `cut: {after-bytes: 120}`, or as `after-bytes(120)`.
     package static let cutWords = ["between-events", "inside-event", "inside-utf8", "inside-line-end"]
 
-    /// By layer, and in the order in which the documentation shows them.
+    /// By layer, and in the order in which the documentation shows them: that of `FaultKindID`.
     package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone
-
-    package static var available: [FaultKindEntry] { self.all.filter(\.isAvailable) }
 
     package static func entry(_ name: String) -> FaultKindEntry? {
         self.all.first { $0.name == name }

@@ -68,7 +68,13 @@ package struct LinkImpairments: Hashable, Sendable {
                         segments: SegmentLoss(
                             share, random: random, way: way,
                             stall: SegmentLoss.stall(roundTrip: roundTrip))))
-            default: break
+            case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone,
+                .retryableError, .finalError,
+                .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+                .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence,
+                .slice, .refuse,
+                .phone:
+                continue
             }
         }
     }

@@ -17,48 +17,15 @@ package enum PhoneFault: Hashable, Sendable {
     /// Nothing can be written to the phone's storage.
     case storageFull
 
-    /// The name in scenario files and ids.
-    package var name: String {
+    package var id: FaultKindID {
         switch self {
-        case .offline: "offline"
-        case .handover: "handover"
-        case .background: "background"
-        case .kill: "kill"
-        case .reinstall: "reinstall"
-        case .clockSkew: "clock-skew"
-        case .storageFull: "storage-full"
-        }
-    }
-
-    /// Whether a phone's requests arrive as always while it lasts.
-    package var sparesThePath: Bool {
-        switch self {
-        case .offline, .handover: false
-        case .background, .kill, .reinstall, .clockSkew, .storageFull: true
-        }
-    }
-
-    /// Whether it is something that a user does with the app, or that happens to it while it is used.
-    package var needsApp: Bool {
-        switch self {
-        case .background, .kill, .reinstall: true
-        case .offline, .handover, .clockSkew, .storageFull: false
-        }
-    }
-
-    /// Whether it may come between two writes of the app, so that the phone has to know what it has stored.
-    package var tearsStorage: Bool {
-        switch self {
-        case .kill, .reinstall, .storageFull: true
-        case .offline, .handover, .background, .clockSkew: false
-        }
-    }
-
-    /// Whether its end lets scans that are parked go on.
-    package var returns: Bool {
-        switch self {
-        case .offline, .handover, .background, .kill, .reinstall: true
-        case .clockSkew, .storageFull: false
+        case .offline: .offline
+        case .handover: .handover
+        case .background: .background
+        case .kill: .kill
+        case .reinstall: .reinstall
+        case .clockSkew: .clockSkew
+        case .storageFull: .storageFull
         }
     }
 }

@@ -59,7 +59,7 @@ package struct StreamFaults: Hashable, Sendable {
     /// When the first of the faults that act by themselves and wait for a time will do so.
     package func nextAlarm(after now: Instant) -> Instant? {
         self.faults.compactMap { fault -> Instant? in
-            guard fault.armed.kind.changesJob, case .afterTime(let time) = fault.armed.trigger else {
+            guard fault.armed.kind.has(.changesJob), case .afterTime(let time) = fault.armed.trigger else {
                 return nil
             }
             let at = self.opened + max(.zero, time)
@@ -72,33 +72,7 @@ extension ArmedFault {
     /// Whether it may do anything to a stream that is open. The others have acted before, or are for other operations,
     /// the link's or the phone's.
     fileprivate var concernsOpenStream: Bool {
-        switch self.kind {
-        case .stripBooks, .expireToken, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent,
-            .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .forgetEvents:
-            true
-        case .jobGone:
-            // At once, the request itself was its victim.
-            self.trigger != .atOnce
-        default:
-            false
-        }
-    }
-}
-
-extension FaultKind {
-    /// Whether it changes the job as soon as its trigger is reached. The others change what is written then or later.
-    package var changesJob: Bool {
-        switch self {
-        case .expireToken, .jobGone, .retryableError, .finalError, .slowStage, .forgetEvents: true
-        default: false
-        }
-    }
-
-    /// Whether it refuses a request for a job at once.
-    package var refusesJobRequests: Bool {
-        switch self {
-        case .expireToken, .jobGone, .httpError: true
-        default: false
-        }
+        // A job that is gone at once has refused the request itself.
+        self.kind.has(.changesStream) || self.kind.id == .jobGone && self.trigger != .atOnce
     }
 }

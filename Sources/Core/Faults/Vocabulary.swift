@@ -173,7 +173,7 @@ package struct ArmedFault: Hashable, Sendable {
     package var fault: Int
     package var kind: FaultKind
     package var trigger: ArmedTrigger
-    /// When it is awake: for what lasts (`FaultKind.lasts`) the exchange goes in and out of it.
+    /// When it is awake: for what lasts (`FaultTraits.lasts`) the exchange goes in and out of it.
     package var window: FaultWindow
     /// 64 uniform bits of this firing, for whatever the kind must still choose (the byte of a cut).
     package var draw: UInt64

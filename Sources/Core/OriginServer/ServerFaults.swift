@@ -72,7 +72,7 @@ package struct ServerFaults: Sendable {
     package func refusal(
         ofJobRequest context: RequestContext, at now: Instant, into effects: inout [OriginEffect]
     ) -> (refusal: Refusal, change: JobChange?)? {
-        for fault in context.faults where fault.trigger == .atOnce && fault.kind.refusesJobRequests {
+        for fault in context.faults where fault.trigger == .atOnce && fault.kind.has(.refusesJobRequests) {
             effects.append(context.fired(fault, at: now))
             if case .httpError(let error) = fault.kind { return (Refusal(error), nil) }
             let change = JobChange(fault)
@@ -129,7 +129,7 @@ package struct ServerFaults: Sendable {
     ) -> (change: JobChange, fired: OriginEffect)? {
         guard !self.streams.isEmpty else { return nil }
         let found = self.streams.update(exchange) { stream in
-            stream.faults.take(at: now, where: \.kind.changesJob).map { ($0, stream.caller) }
+            stream.faults.take(at: now, where: { $0.kind.has(.changesJob) }).map { ($0, stream.caller) }
         }
         guard let (fault, caller) = found ?? nil, let change = JobChange(fault) else { return nil }
         return (change, Self.fired(fault.fault, .stream, caller, at: now))

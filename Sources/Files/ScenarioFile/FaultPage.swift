@@ -31,7 +31,7 @@ package enum FaultPage {
             """
         for layer in FaultLayer.allCases {
             page += "\n## \(Self.title(layer))\n"
-            for entry in FaultTable.available where entry.layer == layer { page += Self.section(entry) }
+            for entry in FaultTable.all where entry.layer == layer { page += Self.section(entry) }
         }
         return page
     }

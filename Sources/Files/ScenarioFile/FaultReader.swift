@@ -106,17 +106,11 @@ struct FaultReader {
     }
 
     private func kindEntry(_ text: String) throws(ValueError) -> FaultKindEntry {
-        let available = FaultTable.available.map(\.name)
         guard let entry = FaultTable.entry(text) else {
             throw ValueError(
                 "unknown fault \(Findings.quoted(text))",
                 help: Values.didYouMean(text, FaultTable.all.map(\.name))
-                    ?? "use \(Values.list(available))")
-        }
-        guard entry.isAvailable else {
-            throw ValueError(
-                "the fault `\(entry.name)` (\(entry.summary)) is not available yet",
-                help: "use \(Values.list(available))")
+                    ?? "use \(Values.list(FaultTable.all.map(\.name)))")
         }
         return entry
     }

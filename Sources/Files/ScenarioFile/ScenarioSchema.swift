@@ -33,7 +33,7 @@ package enum ScenarioSchema {
                 .described("groups of phones, by name"),
             "server": JSONSchema.map(Self.server).described("the simulated backend; ignored with --target"),
             "faults": JSONSchema.list(
-                of: JSONSchema(anyOf: FaultTable.available.map(Self.fault)), max: ScenarioLimit.faultsMax
+                of: JSONSchema(anyOf: FaultTable.all.map(Self.fault)), max: ScenarioLimit.faultsMax
             ).described("faults to inject: what, where, when and how often"),
             "slo": JSONSchema(type: "object", others: [Self.objective])
                 .described("objectives, by metric"),

@@ -191,7 +191,7 @@ struct ServerContext: Sendable {
         }
     }
 
-    func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.endsExchange ?? false }
+    func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.has(.endsExchange) ?? false }
 
     /// From now on nothing is armed any more, and links are as their phones' ways begin.
     mutating func heal() {

@@ -22,7 +22,7 @@ extension Phone {
     private mutating func begin(
         _ window: PhoneWindow, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        if window.kind.needsApp, self.isRunEnded { return }  // The run is over for the user.
+        if window.kind.has(.needsApp), self.isRunEnded { return }  // The run is over for the user.
         if window.trigger == nil {
             self.enter(window, kept: nil, at: now, into: &effects)
         } else {

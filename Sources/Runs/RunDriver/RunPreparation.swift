@@ -90,7 +90,9 @@ package struct RunPreparation {
     /// Faults of server and link meet a foreign backend in a gateway before it.
     var hasGateway: Bool {
         !self.isEmbedded
-            && self.plan.scenario.faults.contains { $0.kind.layer != .phone && !$0.kind.isHandledByPhone }
+            && self.plan.scenario.faults.contains {
+                $0.kind.layer != .phone && !$0.kind.has(.isHandledByPhone)
+            }
     }
 
     /// To the run's own backend.

@@ -130,7 +130,7 @@ final class Fleet {
                     machine: Phone(
                         number: setup.number, profile: setup.profile, identity: identity,
                         installation: installation, lastScan: restored.lastScan,
-                        remembers: setup.faults.contains(where: \.kind.tearsStorage),
+                        remembers: setup.faults.contains(where: { $0.kind.has(.tearsStorage) }),
                         context: context)))
             for window in setup.faults { self.disturbances.insert((index, .begins(window)), at: window.from) }
             for tunnel in setup.network?.tunnels ?? [] {

@@ -59,7 +59,7 @@ package struct FleetPlan: Sendable {
     package var socketsKept: Int
     /// How long unfinished scans get after the last arrival.
     package var drain: Interval
-    /// The scenario's whole list; the phones' side meets what `FaultKind.isHandledByPhone`.
+    /// The scenario's whole list; the phones' side meets what is `FaultTraits.isHandledByPhone`.
     package var faults: [FaultSpec] = []
     /// What every request brings beside the phone's own headers.
     package var headers: [HeaderField] = []

@@ -12,7 +12,7 @@ final class Refusals {
 
     /// Nil where the scenario refuses nothing.
     init?(_ faults: [FaultSpec], seed: UInt64) {
-        guard faults.contains(where: \.kind.isHandledByPhone) else { return nil }
+        guard faults.contains(where: { $0.kind.has(.isHandledByPhone) }) else { return nil }
         self.planner = FaultPlanner(specs: faults, random: KeyedRandom(seed: seed), side: .phone)
     }
 

@@ -87,7 +87,7 @@ extension ScenarioCheck {
     private static func returns(_ scenario: Scenario, _ group: FleetGroup) -> Int {
         group.network.tunnels.count
             + scenario.faults.count {
-                if case .phone(let fault) = $0.kind { fault.returns } else { false }
+                if case .phone(let fault) = $0.kind { fault.has(.resumesScans) } else { false }
             }
     }
 

@@ -76,7 +76,7 @@ package struct World: Sendable {
                         .init(name: $0.spec.name, devices: $0.devices, link: $0.spec.network)
                     }),
                 clockZero: 0, nonce: nil))
-        if let faults, faults.contains(where: \.kind.isHandledByPhone) {
+        if let faults, faults.contains(where: { $0.kind.has(.isHandledByPhone) }) {
             self.refusals = FaultPlanner(specs: faults, random: plan.run.random, side: .phone)
         }
         self.progress = RunProgress(plan)

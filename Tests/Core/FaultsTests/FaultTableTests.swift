@@ -9,6 +9,7 @@ struct FaultTableTests {
             var values = FaultValues()
             for field in entry.fields { values[field.name] = Self.sample(field.type) }
             let kind = FaultKind(name: entry.name, values)
+            #expect(kind?.id == entry.id)
             #expect(kind?.name == entry.name)
             #expect(kind?.layer == entry.layer)
             #expect(kind?.values == values, "\(entry.name) keeps every value")
@@ -45,7 +46,8 @@ struct FaultTableTests {
     @Test func `names are unique and every kind says what it does`() {
         #expect(Set(FaultTable.all.map(\.name)).count == FaultTable.all.count)
         #expect(FaultTable.all.allSatisfy { !$0.summary.isEmpty })
-        #expect(FaultTable.available.allSatisfy { !$0.targets.isEmpty })
+        #expect(FaultTable.all.allSatisfy { !$0.targets.isEmpty })
+        #expect(FaultTable.all.map(\.id) == FaultKindID.allCases, "a kind is found by the number of its row")
     }
 
     @Test func `the keys of a kind are its own and the common ones that it takes`() {

@@ -15,7 +15,7 @@ struct ScenarioSchemaTests {
     }
 
     @Test func `every example of the fault page is a fault that can be read`() {
-        for entry in FaultTable.available {
+        for entry in FaultTable.all {
             let found = errors(minimal + "faults: [\(entry.example)]\n").map(\.message)
             #expect(found == [], "\(entry.name)")
         }
@@ -23,7 +23,7 @@ struct ScenarioSchemaTests {
 
     @Test func `the page of faults has every kind with every key`() {
         let page = FaultPage.text
-        for entry in FaultTable.available {
+        for entry in FaultTable.all {
             #expect(page.contains("\n### \(entry.name)\n"))
             for field in entry.fields { #expect(page.contains("\n- \(field.name): \(field.summary)")) }
         }

@@ -87,7 +87,7 @@ struct SmallWorld {
         self.backend = Backend(configuration: configuration, shelf: self.shelf, random: self.random)
         self.phone = Self.fresh(self.random)
         var settings = LedgerSettings.embedded
-        settings.faultsThatChange = weather.faults.indices.filter { weather.faults[$0].changesEvents }
+        settings.faultsThatChange = weather.faults.indices.filter { weather.faults[$0].has(.changesEvents) }
         self.ledger = Ledger(shelf: self.shelf, settings: settings)
     }
 

@@ -72,7 +72,7 @@ enum Bench {
     static func run(_ plan: WorldPlan) throws -> Outcome {
         var settings = LedgerSettings.embedded
         settings.faultsOffPath = plan.run.scenario.faults.indices.filter {
-            plan.run.scenario.faults[$0].kind.sparesThePath
+            plan.run.scenario.faults[$0].kind.has(.sparesPath)
         }
         var outcome = Outcome(
             world: World(plan), ledger: Ledger(shelf: plan.run.shelf, settings: settings))
