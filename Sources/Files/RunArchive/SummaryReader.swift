@@ -35,7 +35,7 @@ struct SummaryReader {
             guard told.indices.contains(index), told[index]["metric"]?.text == slo.selector.description,
                 let actual = told[index]["actual"]?.text
             else { return found }
-            return found.told(actual: actual, passed: told[index]["passed"]?.flag)
+            return found.recorded(actual: actual, passed: told[index]["passed"]?.flag)
         }
         var result = RunResult(
             self.head, length: Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0),

@@ -35,9 +35,10 @@ extension LedgerSettings {
             clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
             profiles: plan.groups.map { _ in .contract },
-            faultsOffPath: indexes(\.sparesThePath), faultsThatRefuse: indexes(\.refusesScans),
-            faultsThatCut: indexes(\.cutsAnswers), faultsThatGarble: indexes(\.garblesEvents),
-            faultsThatChange: indexes(\.changesEvents),
+            faultsOffPath: indexes { $0.has(.sparesPath) }, faultsThatRefuse: indexes { $0.refusesScans },
+            faultsThatCut: indexes { $0.cutting != nil },
+            faultsThatGarble: indexes { $0.has(.garblesEvents) },
+            faultsThatChange: indexes { $0.has(.changesEvents) },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }

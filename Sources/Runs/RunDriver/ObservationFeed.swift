@@ -41,14 +41,14 @@ struct ObservationFeed {
         self.directory.flush()
     }
 
-    mutating func record(phones observations: [Observation], thread: Int, upTo moment: Instant) {
+    mutating func receive(phones observations: [Observation], thread: Int, upTo moment: Instant) {
         self.received += observations.count
         for observation in observations { self.merge.add(observation, of: thread) }
         self.merge.mark(source: thread, upTo: moment)
         self.settle()
     }
 
-    mutating func record(backend reports: [BackendReport]) {
+    mutating func receive(backend reports: [BackendReport]) {
         for report in reports {
             switch report {
             case .observation(let observation):
