@@ -108,14 +108,17 @@ let modules = [
     Module(
         "RunArchive", .files,
         [
-            "SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "Plan",
-            "CZlib",
+            "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
+            "Plan", "CZlib",
         ],
         tests: ["Reports", "ReportSamples"]),
 
     Module(
         "Reports", .reports,
-        ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "RunArchive"],
+        [
+            "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
+            "RunArchive",
+        ],
         tests: ["ReportSamples"]),
     Module(
         "RunComparison", .reports,
@@ -207,7 +210,8 @@ let package = Package(
         ]
         + [
             .target(
-                name: "SimTestSupport", dependencies: ["SimBase"], path: "Tests/SimTestSupport",
+                name: "SimTestSupport", dependencies: ["SimBase", "JSON", "Talaria"],
+                path: "Tests/SimTestSupport",
                 swiftSettings: strict),
             // Runs for the tests of what reads and shows them.
             .target(

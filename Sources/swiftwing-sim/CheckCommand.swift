@@ -1,5 +1,6 @@
 import Foundation
 import RunDriver
+import JSON
 import ScenarioFile
 
 /// `check`: everything that is wrong with scenarios, at once.
@@ -32,18 +33,16 @@ enum CheckCommand {
                 if format == "text" {
                     console.outQuoting(errors.render(color: console.colors, columns: console.tableColumns))
                 } else {
-                    try Self.printJSON(errors, console)
+                    Self.printJSON(errors, console)
                 }
             }
         }
         return code
     }
 
-    private static func printJSON(_ errors: ScenarioErrors, _ console: Console) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    private static func printJSON(_ errors: ScenarioErrors, _ console: Console) {
         for diagnostic in errors.diagnostics {
-            console.out(String(decoding: try encoder.encode(diagnostic), as: UTF8.self))
+            console.out(String(decoding: JSON.encode(diagnostic), as: UTF8.self))
         }
     }
 }

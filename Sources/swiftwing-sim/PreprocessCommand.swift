@@ -42,49 +42,32 @@ enum PreprocessCommand {
             }
             for stage in stages { try PhotoOutput.write(stage.jpeg, to: "\(folder)/\(stage.name).jpg") }
         }
-        let report = Report(
-            brightnessAdjustment: upload.brightnessAdjustment, denoised: noise == .on,
-            filtered: .init(filtered.sizes?.filtered ?? upload.sourceSize, filtered.jpeg),
-            memoryPeakBytes: memory, processingTimeMs: Self.milliseconds(filteredAt - began),
-            source: .init(upload.sourceSize, jpeg), totalTimeMs: Self.milliseconds(endedAt - began),
-            upload: .init(upload.size, upload.jpeg), wasRotated: upload.wasRotated)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        console.out(String(decoding: try encoder.encode(report), as: UTF8.self))
+        // The first, second and fifth key are the app's own (`PreprocessingResult`).
+        let report = JSONValue.object([
+            "brightnessAdjustment": .decimal(upload.brightnessAdjustment), "denoised": .bool(noise == .on),
+            // After the filters, as the app hands it to its resize.
+            "filtered": Self.photo(filtered.sizes?.filtered ?? upload.sourceSize, filtered.jpeg),
+            // Of the whole process.
+            "memoryPeakBytes": .integer(memory),
+            // Decoding, filters and the first encoding, as the app counts.
+            "processingTimeMs": .decimal(Self.milliseconds(filteredAt - began)),
+            "source": Self.photo(upload.sourceSize, jpeg),
+            // With the resize and the second encoding.
+            "totalTimeMs": .decimal(Self.milliseconds(endedAt - began)),
+            "upload": Self.photo(upload.size, upload.jpeg), "wasRotated": .bool(upload.wasRotated),
+        ])
+        console.out(report.text(colon: " : "))
         return .success
+    }
+
+    private static func photo(_ size: PixelSize, _ jpeg: [UInt8]) -> JSONValue {
+        .object([
+            "bytes": .integer(jpeg.count), "height": .integer(size.height), "width": .integer(size.width),
+        ])
     }
 
     private static func milliseconds(_ nanoseconds: Int64) -> Double {
         Double((nanoseconds + 5_000) / 10_000) / 100
-    }
-
-    /// The first, second and fifth key are the app's own (`PreprocessingResult`).
-    private struct Report: Encodable {
-        struct Photo: Encodable {
-            var bytes: Int
-            var height: Int
-            var width: Int
-
-            init(_ size: PixelSize, _ jpeg: [UInt8]) {
-                self.bytes = jpeg.count
-                self.height = size.height
-                self.width = size.width
-            }
-        }
-
-        var brightnessAdjustment: Double
-        var denoised: Bool
-        /// After the filters, as the app hands it to its resize.
-        var filtered: Photo
-        /// Of the whole process.
-        var memoryPeakBytes: Int64
-        /// Decoding, filters and the first encoding, as the app counts.
-        var processingTimeMs: Double
-        var source: Photo
-        /// With the resize and the second encoding.
-        var totalTimeMs: Double
-        var upload: Photo
-        var wasRotated: Bool
     }
 }
 

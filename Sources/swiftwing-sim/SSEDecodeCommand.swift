@@ -61,22 +61,24 @@ enum SSEDecodeCommand {
     }
 
     private static func print(_ items: [SSEItem], _ console: Console) {
-        var text = ""
+        var lines = JSONWriter(.standard, reserving: 4_096)
         for item in items {
             switch item {
             case .event(let event):
-                let object = JSON.object {
-                    $0.member("event", event.type)
-                    $0.member("data", event.data)
-                    $0.member("id", event.id)
+                lines.object { line in
+                    line.member("event", event.type)
+                    line.member("data", event.data)
+                    line.member("id", event.id)
                 }
-                text += String(decoding: object, as: UTF8.self) + "\n"
-            case .retry(let wait): text += #"{"retry":\#(wait.wholeMilliseconds)}"# + "\n"
+                lines.newline()
+            case .retry(let wait):
+                lines.object { $0.member("retry", wait.wholeMilliseconds) }
+                lines.newline()
             case .comment, .lastEventID: break
             case .overflow:
                 console.error("swiftwing-sim: dropped a line or event that exceeds the size limit")
             }
         }
-        StandardStream.output.write(text)
+        StandardStream.output.write(String(decoding: lines.bytes, as: UTF8.self))
     }
 }

@@ -6,7 +6,7 @@ import Testing
     private static let system: Set = ["Glibc", "Darwin"]
 
     private static let outside: [String: Set<String>] = [
-        "JSON": ["FoundationEssentials"], "EventLoop": ["Synchronization"], "LivePhones": system,
+        "EventLoop": ["Synchronization"], "LivePhones": system,
         "Imaging": system, "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
         "RunDriver": ["Foundation"], "swiftwing-sim": system.union(["Foundation"]),
     ]

@@ -6,14 +6,15 @@ import Testing
     private static let readers =
         ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
         + ["Gateway/Recording", "Gateway/RecordingLine", "Gateway/RecordingPlayer", "HTTPServer/Recorder"]
-        + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "JSON/JSON", "JSON/FastJSONReader"]
-        + ["JSON/ShortKey", "Talaria/Bodies+Reading"]
+        + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "JSON/JSONReader", "JSON/JSONNode"]
+        + ["JSON/JSONObjectText", "Talaria/LeanReading"]
         + [
-            "LivePhones/JournalFile", "LivePhones/JournalText", "LivePhones/StateFolder",
+            "LivePhones/JournalFile", "LivePhones/JournalSubject", "LivePhones/StateFolder",
+            "LivePhones/StateJournal+Lines",
             "Metrics/Counters",
         ]
         + [
-            "JSONValue+Reading", "FlatLine", "ObservationReader", "SeriesLog", "HistogramLog",
+            "JSONNode+Ranges", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode",
             "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON", "SummaryReader", "PastRun",
             "InputFile",
@@ -60,17 +61,22 @@ import Testing
         ("Gateway/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
         ("Gateway/RecordingPlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),
         ("CurlLoop/", "$0 * 10", "of three digits"),
-        ("JSON/JSON", "did not encode", "of bodies of this program's own"),
-        ("JSON/FastJSONReader", "$0 * 10", "of as many digits as were checked"),
-        ("Talaria/Bodies+Reading", "1 << ", "of places in a list of this program's own"),
-        ("JSON/ShortKey", "<< 8", "of a key of this program's own"),
-        ("JSON/ShortKey", "bytesMax, \"a key", "of a key of this program's own"),
-        ("JSON/FastJSONReader", ".integer", "a kind of member, and a text that is skipped"),
-        ("Talaria/Bodies+Reading", ".integer", "a kind of member, and a number that the reader checked"),
-        ("LivePhones/JournalText", "value * 10", "of at most eleven digits in 64 bits"),
+        ("JSON/JSONReader", "text += rest", "of bytes"),
+        ("JSON/JSONReader", "text + rest", "of bytes"),
+        ("JSON/JSONReader", "<< 10", "of ten bits"),
+        ("JSON/JSONNode", "self.integer(Int.self)", "the declaration of a number within a range"),
+        ("JSON/JSONObjectText", "entries[index - 1]", "the index is above 0"),
+        ("Talaria/LeanReading", "self.prefix + key", "of texts"),
+        ("Talaria/LeanReading", ".integer", "its readers compare, bound or show it"),
+        ("Gateway/Recording.swift", "\"recording\"", "a comparison"),
+        ("Gateway/RecordingLine", ".integer", "an identity, or brought into range on the next lines"),
+        ("LivePhones/StateJournal+Lines", ".integer", "brought into range by isSound and StateFolder"),
+        ("RunArchive/ObservationReader", ".integer", "an identity, or brought into range by FieldReader"),
+        ("RunArchive/SeriesLog", ".integer(count", "a number that is written"),
+        ("RunArchive/SeriesLog", "$0.integer($1)", "a number that is written"),
+        ("LivePhones/JournalSubject", "value * 10", "of at most eleven digits in 64 bits"),
         ("LivePhones/StateFolder", "precondition(threads", "of a number that this program sets"),
-        ("RunArchive/JSONValue+Reading", "self.integer", "where numbers are brought into range"),
-        ("RunArchive/JSONValue+Reading", "self.scaled", "where numbers are brought into range"),
+        ("RunArchive/JSONNode+Ranges", "self.scaled", "where numbers are brought into range"),
         ("RunArchive/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
         ("RunArchive/HistogramCode", "countsLength * 9", "a limit"),
         ("RunArchive/HistogramCode", "<< 8 | UInt32", "of four bytes"),

@@ -46,13 +46,11 @@ package enum EventDistortion {
     package static let unknownName = "telemetry"
 
     package static func unknownData(job: String, timestamp: String) -> [UInt8] {
-        JSON.encode(UnknownData(jobId: job, timestamp: timestamp))
-    }
-
-    private struct UnknownData: Encodable {
-        var type = EventDistortion.unknownName
-        var jobId: String
-        var timestamp: String
+        JSON.object { writer in
+            writer.member("jobId", job)
+            writer.member("timestamp", timestamp)
+            writer.member("type", self.unknownName)
+        }
     }
 
     // MARK: Books that could not be looked up

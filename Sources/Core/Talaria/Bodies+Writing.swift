@@ -1,7 +1,7 @@
 package import JSON
 
-extension Book: FastJSONEncodable {
-    package func write(to writer: inout FastJSONWriter) {
+extension Book: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("author", self.author)
             writer.member("confidence", self.confidence)
@@ -13,8 +13,8 @@ extension Book: FastJSONEncodable {
     }
 }
 
-extension CompletedSummary: FastJSONEncodable {
-    package func write(to writer: inout FastJSONWriter) {
+extension CompletedSummary: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("approved", self.approved)
             writer.member("needsReview", self.needsReview)
@@ -23,12 +23,11 @@ extension CompletedSummary: FastJSONEncodable {
     }
 }
 
-extension CompletedData: FastJSONEncodable {
-    package func write(to writer: inout FastJSONWriter) {
+extension CompletedData: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             if let books = self.books {
-                writer.key("books")
-                writer.array(books) { $1.write(to: &$0) }
+                writer.array("books", books) { $1.write(to: &$0) }
             }
             writer.member("jobId", self.jobId)
             writer.member("resultsUrl", self.resultsUrl)
@@ -41,14 +40,12 @@ extension CompletedData: FastJSONEncodable {
     }
 }
 
-extension ResultsBody: FastJSONEncodable {
-    package func write(to writer: inout FastJSONWriter) {
+extension ResultsBody: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.key("data")
-            writer.object { writer in
+            writer.object("data") { writer in
                 writer.member("jobId", self.data.jobId)
-                writer.key("results")
-                writer.array(self.data.results) { $1.write(to: &$0) }
+                writer.array("results", self.data.results) { $1.write(to: &$0) }
                 writer.member("status", self.data.status)
             }
             writer.member("success", self.success)
@@ -56,40 +53,110 @@ extension ResultsBody: FastJSONEncodable {
     }
 }
 
-extension UploadAccepted: FastJSONEncodable {
-    package func write(to writer: inout FastJSONWriter) {
+extension UploadAccepted: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             if let links = self._links {
-                writer.key("_links")
-                writer.object { writer in
+                writer.object("_links") { writer in
                     writer.member("cancel", links.cancel)
                     writer.member("self", links.`self`)
                     writer.member("stream", links.stream)
                 }
             }
-            writer.key("data")
-            writer.object { writer in
+            writer.object("data") { writer in
                 writer.member("authToken", self.data.authToken)
                 writer.member("jobId", self.data.jobId)
                 writer.member("sseUrl", self.data.sseUrl)
                 writer.member("statusUrl", self.data.statusUrl)
             }
-            if let metadata = self.metadata {
-                writer.key("metadata")
-                writer.object { writer in
-                    writer.member("requestId", metadata.requestId)
-                    writer.member("timestamp", metadata.timestamp)
-                }
+            writer.member(self.metadata)
+            writer.member("success", self.success)
+        }
+    }
+}
+
+extension StatusBody: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.object("data") { writer in
+                writer.member("jobId", self.data.jobId)
+                writer.member("processedCount", self.data.processedCount)
+                writer.member("progress", self.data.progress)
+                writer.member("status", self.data.status.rawValue)
+                writer.member("totalCount", self.data.totalCount)
             }
             writer.member("success", self.success)
         }
     }
 }
 
-extension FastJSONWriter {
+extension CancelBody: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.object("data") { writer in
+                writer.member("jobId", self.data.jobId)
+                writer.member("status", self.data.status.rawValue)
+            }
+            writer.member("success", self.success)
+        }
+    }
+}
+
+extension Problem: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("code", self.code)
+            writer.member("detail", self.detail)
+            writer.member("instance", self.instance)
+            writer.member(self.metadata)
+            writer.member("retryAfterMs", self.retryAfterMs)
+            writer.member("retryable", self.retryable)
+            writer.member("status", self.status)
+            writer.member("success", self.success)
+            writer.member("title", self.title)
+            writer.member("type", self.type)
+        }
+    }
+}
+
+extension ErrorData: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("code", self.code)
+            writer.member("jobId", self.jobId)
+            writer.member("message", self.message)
+            writer.member("retryable", self.retryable)
+            writer.member("type", self.type)
+        }
+    }
+}
+
+extension DegradedData: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("fallbackSource", self.fallbackSource)
+            writer.member("isbn", self.isbn)
+            writer.member("jobId", self.jobId)
+            writer.member("reason", self.reason)
+            writer.member("timestamp", self.timestamp)
+            writer.member("title", self.title)
+            writer.member("type", self.type)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Nil is left out.
+    fileprivate mutating func member(_ metadata: Metadata?) {
+        guard let metadata else { return }
+        self.object("metadata") { writer in
+            writer.member("requestId", metadata.requestId)
+            writer.member("timestamp", metadata.timestamp)
+        }
+    }
+
     fileprivate mutating func member(_ key: StaticString, _ link: UploadAccepted.Link) {
-        self.key(key)
-        self.object { writer in
+        self.object(key) { writer in
             writer.member("href", link.href)
             writer.member("method", link.method)
             writer.member("rel", link.rel)

@@ -61,7 +61,7 @@ package struct CompletedData: Encodable, Hashable, Sendable {
 }
 
 /// What a client reads from a `completed` event: the inline books in one of four conditions.
-package struct CompletedReading: Hashable, Sendable, Decodable {
+package struct CompletedReading: Hashable, Sendable {
     package enum InlineBooks: Hashable, Sendable {
         case absent, null, empty
         /// Present but not an array of books: one bad element spoils the whole array.
@@ -75,32 +75,11 @@ package struct CompletedReading: Hashable, Sendable, Decodable {
     /// `summary.totalDetected`, where the event has it.
     package var totalDetected: Int?
 
-    private enum Key: String, CodingKey { case jobId, resultsUrl, books, summary }
-    private enum SummaryKey: String, CodingKey { case totalDetected }
-
-    /// `books` nil is no such key.
-    init(jobId: String?, resultsUrl: String?, books: [Book]?, totalDetected: Int?) {
+    package init(jobId: String?, resultsUrl: String?, inline: InlineBooks, totalDetected: Int?) {
         self.jobId = jobId
         self.resultsUrl = resultsUrl
+        self.inline = inline
         self.totalDetected = totalDetected
-        self.inline = books.map { $0.isEmpty ? .empty : .books($0) } ?? .absent
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        self.jobId = try? container.decodeIfPresent(String.self, forKey: .jobId)
-        self.resultsUrl = try? container.decodeIfPresent(String.self, forKey: .resultsUrl)
-        let summary = try? container.nestedContainer(keyedBy: SummaryKey.self, forKey: .summary)
-        self.totalDetected = try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected)
-        if !container.contains(.books) {
-            self.inline = .absent
-        } else if (try? container.decodeNil(forKey: .books)) == true {
-            self.inline = .null
-        } else if let books = try? container.decode([Book].self, forKey: .books) {
-            self.inline = books.isEmpty ? .empty : .books(books)
-        } else {
-            self.inline = .undecodable
-        }
     }
 }
 
@@ -156,7 +135,7 @@ package struct DegradedData: Codable, Hashable, Sendable {
 
 /// What a client reads from a `segmented` event, `{image, totalBooks}` with the image in base64: the photo with a box
 /// around every spine that was found.
-package struct SegmentedReading: Hashable, Sendable, Decodable {
+package struct SegmentedReading: Hashable, Sendable {
     /// Of the decoded image.
     package var imageBytes: Int
     package var totalBooks: Int
@@ -165,25 +144,9 @@ package struct SegmentedReading: Hashable, Sendable, Decodable {
     package static let imageBytesMax = 1_000_000
     package static let booksMax = 10_000
 
-    private enum Key: String, CodingKey { case image, totalBooks }
-
     package init(imageBytes: Int, totalBooks: Int) {
         self.imageBytes = imageBytes
         self.totalBooks = totalBooks
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        let image = try container.decode(String.self, forKey: .image)
-        let books = try container.decode(Int.self, forKey: .totalBooks)
-        guard let bytes = Base64.decodedCount(image), (1...Self.imageBytesMax).contains(bytes),
-            (0...Self.booksMax).contains(books)
-        else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .image, in: container, debugDescription: "not a preview")
-        }
-        self.imageBytes = bytes
-        self.totalBooks = books
     }
 }
 

@@ -1,8 +1,7 @@
 import JSON
 
 // Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
-// and the answer is used (Docs/contract.md section 1.2). The plain forms of `FastJSONReader` are read without
-// these and say the same.
+// and the answer is used (Docs/contract.md section 1.2).
 
 /// The members of one object, and where it stands in its answer.
 struct LeanObject {
@@ -32,9 +31,10 @@ struct LeanObject {
                 excerpt: Self.beginning(of: bytes), isDecisive: true)
             return nil
         }
-        guard case .object = node else {
+        guard node.kind == .object else {
             notes.add(
-                "body", expected: "a JSON object", seen: node.kind, excerpt: node.excerpt, isDecisive: true)
+                "body", expected: "a JSON object", seen: node.kindName, excerpt: node.excerpt,
+                isDecisive: true)
             return nil
         }
         self.init(node: node, prefix: "")
@@ -53,17 +53,18 @@ struct LeanObject {
     // MARK: Members
 
     func text(_ key: String, _ need: Need, into notes: inout ContractNotes) -> String? {
-        self.read(key, need, "a string", into: &notes) { node in
-            guard case .string(let text) = node else { return nil }
-            return text
+        self.read(key, need, "a string", into: &notes) { $0.text }
+    }
+
+    /// Looks whether these members are texts, and makes none of them.
+    func expectTexts(_ keys: [String], _ need: Need, into notes: inout ContractNotes) {
+        for key in keys {
+            _ = self.read(key, need, "a string", into: &notes) { $0.kind == .string ? true : nil }
         }
     }
 
     func flag(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Bool? {
-        self.read(key, need, "true or false", into: &notes) { node in
-            guard case .bool(let flag) = node else { return nil }
-            return flag
-        }
+        self.read(key, need, "true or false", into: &notes) { $0.flag }
     }
 
     func integer(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Int? {
@@ -75,30 +76,26 @@ struct LeanObject {
     }
 
     func object(_ key: String, _ need: Need, into notes: inout ContractNotes) -> LeanObject? {
-        let prefix = "\(self.prefix)\(key)."
-        return self.read(key, need, "an object", into: &notes) { node in
-            guard case .object = node else { return nil }
-            return LeanObject(node: node, prefix: prefix)
-        }
+        let node = self.read(key, need, "an object", into: &notes) { $0.kind == .object ? $0 : nil }
+        return node.map { LeanObject(node: $0, prefix: self.prefix + key + ".") }
     }
 
     /// Nil for a list of anything but books: one bad element spoils the whole array, and each is noted.
     func books(_ key: String, _ need: Need, into notes: inout ContractNotes) -> [Book]? {
-        let elements: [JSONNode]? = self.read(key, need, "an array of books", into: &notes) { node in
-            guard case .array(let elements) = node else { return nil }
-            return elements
-        }
-        guard let elements else { return nil }
+        let array = self.read(key, need, "an array of books", into: &notes) { $0.kind == .array ? $0 : nil }
+        guard let elements = array?.elements else { return nil }
         let path = self.path(key) + "[]"
+        let prefix = path + "."
         var books: [Book] = []
         books.reserveCapacity(elements.count)
         for element in elements {
-            guard case .object = element else {
+            guard element.kind == .object else {
                 notes.add(
-                    path, expected: "a book", seen: element.kind, excerpt: element.excerpt, isDecisive: true)
+                    path, expected: "a book", seen: element.kindName, excerpt: element.excerpt,
+                    isDecisive: true)
                 continue
             }
-            if let book = Book(LeanObject(node: element, prefix: path + "."), into: &notes) {
+            if let book = Book(LeanObject(node: element, prefix: prefix), into: &notes) {
                 books.append(book)
             }
         }
@@ -106,7 +103,7 @@ struct LeanObject {
     }
 
     func contains(_ key: String) -> Bool { self.node[key] != nil }
-    func isNull(_ key: String) -> Bool { self.node[key] == .null }
+    func isNull(_ key: String) -> Bool { self.node[key]?.isNull ?? false }
     func path(_ key: String) -> String { self.prefix + key }
 
     private func read<Value>(
@@ -121,9 +118,9 @@ struct LeanObject {
             return nil
         }
         if let value = value(node) { return value }
-        if need == .optional, node == .null { return nil }
+        if need == .optional, node.isNull { return nil }
         notes.add(
-            self.path(key), expected: expected, seen: node.kind,
+            self.path(key), expected: expected, seen: node.kindName,
             excerpt: Self.secrets.contains(key) ? nil : node.excerpt, isDecisive: need == .required)
         return nil
     }
@@ -135,9 +132,6 @@ struct LeanObject {
 extension UploadAccepted {
     /// What a client needs of the answer to an upload; nil where that is not there.
     package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
-        if let plain = UploadAccepted(plain: bytes), plain._links != nil, plain.metadata != nil {
-            return plain
-        }
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.flag("success", .required, into: &notes)
         let data = body.object("data", .required, into: &notes)
@@ -147,7 +141,7 @@ extension UploadAccepted {
         let statusUrl = data?.text("statusUrl", .optional, into: &notes)
         if let links = body.object("_links", .expected, into: &notes) {
             for name in ["self", "stream", "cancel"] {
-                _ = links.object(name, .expected, into: &notes)?.text("href", .expected, into: &notes)
+                links.object(name, .expected, into: &notes)?.expectTexts(["href"], .expected, into: &notes)
             }
         }
         Metadata.note(body, .expected, into: &notes)
@@ -164,8 +158,7 @@ extension Metadata {
     /// No client acts on it.
     static func note(_ body: LeanObject, _ need: LeanObject.Need, into notes: inout ContractNotes) {
         guard let metadata = body.object("metadata", need, into: &notes) else { return }
-        _ = metadata.text("timestamp", need, into: &notes)
-        _ = metadata.text("requestId", need, into: &notes)
+        metadata.expectTexts(["timestamp", "requestId"], need, into: &notes)
     }
 }
 
@@ -227,15 +220,14 @@ extension Book {
 
 extension CompletedReading {
     static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
-        if let plain = CompletedReading(plain: bytes), plain.jobId != nil { return plain }
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
-        _ = data.text("type", .optional, into: &notes)
+        data.expectTexts(["type"], .optional, into: &notes)
         let jobId = data.text("jobId", .expected, into: &notes)
         let resultsUrl = data.text("resultsUrl", .optional, into: &notes)
         let summary = data.object("summary", .optional, into: &notes)
         let detected = summary?.integer("totalDetected", .optional, into: &notes)
         var reading = CompletedReading(
-            jobId: jobId, resultsUrl: resultsUrl, books: nil, totalDetected: detected)
+            jobId: jobId, resultsUrl: resultsUrl, inline: .absent, totalDetected: detected)
         if data.isNull("books") {
             reading.inline = .null
         } else if data.contains("books") {
@@ -249,12 +241,9 @@ extension CompletedReading {
 extension ProgressData {
     /// Whether it is any object: what it says is for a screen.
     static func isReadable(_ bytes: [UInt8], into notes: inout ContractNotes) -> Bool {
-        if Self.isPlain(bytes) { return true }
         guard let data = LeanObject(bytes, into: &notes) else { return false }
-        for key in ["type", "jobId"] { _ = data.text(key, .expected, into: &notes) }
-        for key in ["status", "message", "currentItem", "timestamp"] {
-            _ = data.text(key, .optional, into: &notes)
-        }
+        data.expectTexts(["type", "jobId"], .expected, into: &notes)
+        data.expectTexts(["status", "message", "currentItem", "timestamp"], .optional, into: &notes)
         for key in ["processedCount", "totalCount"] { _ = data.integer(key, .optional, into: &notes) }
         _ = data.decimal("progress", .optional, into: &notes)
         return true
@@ -351,7 +340,7 @@ package struct ProblemReading: Hashable, Sendable {
             }
             return reading
         }
-        for key in ["type", "title", "detail"] { _ = problem.text(key, .expected, into: &notes) }
+        problem.expectTexts(["type", "title", "detail"], .expected, into: &notes)
         reading.code = problem.text("code", .expected, into: &notes)
         reading.retryable = problem.flag("retryable", .expected, into: &notes)
         reading.retryAfterMs = problem.integer("retryAfterMs", .optional, into: &notes).map { Int64($0) }

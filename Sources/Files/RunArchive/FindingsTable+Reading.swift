@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import RunMetrics
 import SimBase
@@ -5,7 +6,7 @@ import Talaria
 
 extension FindingsTable {
     /// As `summary.json` tells them.
-    init(reading array: JSONValue?) {
+    init(reading array: JSONNode?) {
         self.init()
         for value in array?.elements ?? [] {
             if let other = value["other"]?.integer {

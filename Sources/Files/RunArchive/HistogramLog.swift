@@ -1,3 +1,4 @@
+import JSON
 import Metrics
 import Observations
 import SimBase
@@ -58,7 +59,7 @@ enum HistogramLog {
         let tag = String(decoding: fields[0].dropFirst(4), as: UTF8.self)
         let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let metric = LatencyMetric(rawValue: String(parts[0])),
-            let histogram = HistogramCode.histogram(fields[4]), histogram.total <= JSONValue.countMax
+            let histogram = HistogramCode.histogram(fields[4]), histogram.total <= JSONNode.countMax
         else { return nil }
         return Entry(
             metric: metric, group: parts.count == 2 ? String(parts[1]) : nil,

@@ -1,4 +1,6 @@
-/// A JSON document. Its text is the same for the same values, byte for byte: keys are sorted, numbers are decimal text.
+import JSON
+
+/// A JSON document to write. Its text is the same for the same values, byte for byte: keys are sorted, numbers are decimal text.
 package indirect enum JSONValue: Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -10,48 +12,55 @@ package indirect enum JSONValue: Sendable {
 
     package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
+    package static func decimal(_ value: Double) -> JSONValue {
+        let text = value.description
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
     /// What this run cannot know: never 0 and never left out.
     package static let notAvailable = JSONValue.string("n/a")
 
     /// Indented by two spaces, with a line feed at the end.
-    package var document: [UInt8] {
-        var bytes = JSONBytes()
-        self.write(to: &bytes, depth: 0)
-        bytes.raw("\n")
-        return bytes.bytes
+    package var document: [UInt8] { Array((self.text(colon: ": ") + "\n").utf8) }
+
+    /// Indented by two spaces. `colon`: what separates a key from its value, with its blanks.
+    package func text(colon: String) -> String {
+        var writer = JSONWriter(.log, reserving: 4_096)
+        self.write(to: &writer, colon, depth: 0)
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    private func write(to bytes: inout JSONBytes, depth: Int) {
+    private func write(to writer: inout JSONWriter, _ colon: String, depth: Int) {
         switch self {
-        case .string(let text): bytes.string(text)
-        case .bool(let flag): bytes.raw(flag ? "true" : "false")
-        case .null: bytes.raw("null")
-        case .number(let digits): bytes.raw(digits)
+        case .string(let text): writer.text(text)
+        case .bool(let flag): writer.flag(flag)
+        case .null: writer.null()
+        case .number(let digits): writer.raw(digits)
         case .array(let values):
-            Self.write(values, between: ("[", "]"), to: &bytes, depth: depth) { value, bytes in
-                value.write(to: &bytes, depth: depth + 1)
+            Self.write(values, between: ("[", "]"), to: &writer, depth: depth) { value, writer in
+                value.write(to: &writer, colon, depth: depth + 1)
             }
         case .object(let members):
             let sorted = members.sorted { $0.key < $1.key }
-            Self.write(sorted, between: ("{", "}"), to: &bytes, depth: depth) { member, bytes in
-                bytes.string(member.key)
-                bytes.raw(": ")
-                member.value.write(to: &bytes, depth: depth + 1)
+            Self.write(sorted, between: ("{", "}"), to: &writer, depth: depth) { member, writer in
+                writer.text(member.key)
+                writer.raw(colon)
+                member.value.write(to: &writer, colon, depth: depth + 1)
             }
         }
     }
 
     private static func write<Element>(
-        _ elements: [Element], between ends: (String, String), to bytes: inout JSONBytes, depth: Int,
-        _ write: (Element, inout JSONBytes) -> Void
+        _ elements: [Element], between ends: (String, String), to writer: inout JSONWriter, depth: Int,
+        _ write: (Element, inout JSONWriter) -> Void
     ) {
-        guard !elements.isEmpty else { return bytes.raw(ends.0 + ends.1) }
-        bytes.raw(ends.0)
+        guard !elements.isEmpty else { return writer.raw(ends.0 + ends.1) }
+        writer.raw(ends.0)
         for (index, element) in elements.enumerated() {
-            bytes.raw(index == 0 ? "\n" : ",\n")
-            bytes.raw(String(repeating: "  ", count: depth + 1))
-            write(element, &bytes)
+            writer.raw(index == 0 ? "\n" : ",\n")
+            writer.raw(String(repeating: "  ", count: depth + 1))
+            write(element, &writer)
         }
-        bytes.raw("\n" + String(repeating: "  ", count: depth) + ends.1)
+        writer.raw("\n" + String(repeating: "  ", count: depth) + ends.1)
     }
 }

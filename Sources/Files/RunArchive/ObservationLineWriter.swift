@@ -1,72 +1,54 @@
+import JSON
 import Observations
 import SimBase
 import Talaria
 
 /// Writes an observation as a line of `events.ndjson`.
 struct ObservationLineWriter: ~Copyable {
-    private(set) var line: JSONBytes
+    private(set) var line = JSONWriter(.log, reserving: 512)
     /// The ids of the faults in the order of the scenario.
     private let faults: [String]
 
-    init(line: consuming JSONBytes, faults: [String]) {
-        self.line = line
-        self.faults = faults
-    }
+    init(faults: [String]) { self.faults = faults }
 
     /// Replaces the line by that of another observation, with its line feed.
     mutating func write(_ observation: borrowing Observation) {
         self.line.removeAll()
-        self.line.literal("{\"t\":")
-        self.line.number(observation.at.nanoseconds)
-        self.number("device", Int64(observation.device.raw))
+        self.line.openObject()
+        self.line.member("t", observation.at.nanoseconds)
+        self.line.member("device", observation.device.raw)
         self.number("scan", observation.scan == .none ? nil : Int64(observation.scan.raw))
         observation.what.write(to: &self)
-        self.line.literal("}\n")
-    }
-
-    private mutating func key(_ key: StaticString) {
-        self.line.literal(",\"")
-        self.line.literal(key)
-        self.line.literal("\":")
+        self.line.closeObject()
+        self.line.newline()
     }
 }
 
 extension ObservationLineWriter: FieldWriter {
     mutating func begin(_ side: Side, _ name: StaticString) {
         self.name("side", side.rawValue)
-        self.key("what")
-        self.line.literal("\"")
-        self.line.literal(name)
-        self.line.literal("\"")
+        self.line.member("what", name)
     }
 
     mutating func number(_ key: StaticString, _ value: Int64?) {
-        self.key(key)
-        if let value { self.line.number(value) } else { self.line.literal("null") }
+        self.line.key(key)
+        if let value { self.line.integer(value) } else { self.line.null() }
     }
 
-    mutating func identifier(_ key: StaticString, _ value: UInt64) {
-        self.key(key)
-        self.line.number(value)
-    }
+    mutating func identifier(_ key: StaticString, _ value: UInt64) { self.line.member(key, value) }
 
     mutating func flag(_ key: StaticString, _ value: Bool?) {
-        self.key(key)
-        self.line.literal(value.map { $0 ? "true" : "false" } ?? "null")
+        self.line.key(key)
+        if let value { self.line.flag(value) } else { self.line.null() }
     }
 
     mutating func text(_ key: StaticString, _ value: String?) {
-        self.key(key)
-        guard let value else { return self.line.literal("null") }
-        self.line.string(Printable.bounded(value, bytesMax: ObservationLog.textBytesMax))
+        self.name(key, value.map { Printable.bounded($0, bytesMax: ObservationLog.textBytesMax) })
     }
 
     mutating func name(_ key: StaticString, _ value: String?) {
-        self.key(key)
-        guard let value else { return self.line.literal("null") }
-        self.line.literal("\"")
-        self.line.raw(value)
-        self.line.literal("\"")
+        self.line.key(key)
+        if let value { self.line.text(value) } else { self.line.null() }
     }
 
     mutating func fault(_ index: Int) {

@@ -1,3 +1,4 @@
+import JSON
 package import Observations
 import SimBase
 import Talaria
@@ -27,7 +28,7 @@ package struct ObservationLog: ~Copyable {
     /// `faults`: the ids of the scenario's faults, in its order.
     package init(isTracing: Bool, faults: [String]) {
         self.isTracing = isTracing
-        self.writer = ObservationLineWriter(line: JSONBytes(reserving: 512), faults: faults)
+        self.writer = ObservationLineWriter(faults: faults)
     }
 
     /// The line of an observation with its line feed; nil when it is not to be written.

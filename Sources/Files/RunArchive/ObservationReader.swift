@@ -1,3 +1,4 @@
+import JSON
 package import Observations
 import SimBase
 import Talaria
@@ -13,9 +14,9 @@ package struct ObservationReader: Sendable {
 
     /// Returns nil for a line that this program did not write, or not all of it.
     package func observation(_ bytes: ArraySlice<UInt8>) -> Observation? {
-        guard let line = FlatLine(bytes), let device = line.number("device").flatMap({ UInt32(exactly: $0) }),
-            let scan = UInt32(exactly: line.number("scan") ?? 0),
-            let side = line.text("side").flatMap(Side.init), let name = line.text("what")
+        guard let line = JSONNode(Array(bytes)), let device = line["device"]?.integer(UInt32.self),
+            let scan = line["scan"].map({ $0.isNull ? 0 : $0.integer(UInt32.self) }) ?? 0,
+            let side = line["side"]?.text.flatMap(Side.init), let name = line["what"]?.text
         else { return nil }
         var fields = LineFields(line: line, faults: self.faults)
         guard let moment = try? fields.moment("t"),
@@ -28,19 +29,21 @@ package struct ObservationReader: Sendable {
 
 /// The fields of a line, by their keys.
 private struct LineFields: FieldReader {
-    let line: FlatLine
+    let line: JSONNode
     let faults: [String]
 
-    func number(_ key: StaticString) -> Int64? { self.line.number(key.description) }
+    func number(_ key: StaticString) -> Int64? { self.line[key.description]?.integer(Int64.self) }
 
     func identifier(_ key: StaticString) throws(MalformedObservation) -> UInt64 {
-        guard let number = self.number(key) else { throw MalformedObservation() }
-        return UInt64(bitPattern: number)
+        guard let number = self.line[key.description]?.integer(UInt64.self) else {
+            throw MalformedObservation()
+        }
+        return number
     }
 
-    func flag(_ key: StaticString) -> Bool? { self.line.flag(key.description) }
+    func flag(_ key: StaticString) -> Bool? { self.line[key.description]?.flag }
 
-    func text(_ key: StaticString) -> String? { self.line.text(key.description) }
+    func text(_ key: StaticString) -> String? { self.line[key.description]?.text }
 
     func name(_ key: StaticString) -> String? { self.text(key) }
 

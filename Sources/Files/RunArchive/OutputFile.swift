@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// A file that grows as the run goes: writes are gathered, and the first failure is kept and ends the writing.
 struct OutputFile {
@@ -26,7 +27,7 @@ struct OutputFile {
         self.appended(bytes.count)
     }
 
-    mutating func append(_ line: borrowing JSONBytes) {
+    mutating func append(_ line: borrowing JSONWriter) {
         guard self.failure == nil else { return }
         line.copy(to: &self.buffer)
         self.appended(line.count)

@@ -50,7 +50,7 @@ package struct PastRun: Sendable {
             let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
             guard InputFile.exists(path) else { throw .notARun(folder) }
             let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
-            let schema = file.flatMap { JSONValue(reading: $0) }?["schema"]?.integer
+            let schema = file.flatMap { JSONNode($0) }?["schema"]?.integer
             guard let schema, schema != RunHead.schema else { throw .unreadable(folder) }
             throw .otherFormat(folder, schema)
         }
@@ -58,12 +58,12 @@ package struct PastRun: Sendable {
     }
 
     /// Nil where the run was killed before it was judged.
-    private static func summary(of folder: String) throws(Problem) -> JSONValue? {
+    private static func summary(of folder: String) throws(Problem) -> JSONNode? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
         guard InputFile.exists(path) else { return nil }
         let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
         // A seed has all 64 bits.
-        guard let summary = file.flatMap({ JSONValue(reading: $0) }), summary["exit"]?.integer != nil,
+        guard let summary = file.flatMap({ JSONNode($0) }), summary["exit"]?.integer != nil,
             summary.holdsCounts(except: ["seed"])
         else { throw .damagedSummary(folder) }
         return summary

@@ -36,7 +36,7 @@ extension RunHead {
 
     /// Nil for what is no head.
     init?(reading bytes: [UInt8]) {
-        guard let value = JSONValue(reading: bytes), value["schema"]?.integer == Self.schema,
+        guard let value = JSONNode(bytes), value["schema"]?.integer == Self.schema,
             let tool = value["tool"]?.text, let name = value["scenario"]?["name"]?.text,
             let seed = value["seed"]?.integer(UInt64.self),
             let world = value["world"]?.text.flatMap(WorldKind.init),
@@ -81,7 +81,7 @@ extension RunLabels {
     }
 
     /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
-    init(reading head: JSONValue, command: [String]) {
+    init(reading head: JSONNode, command: [String]) {
         let commanded = command.firstIndex(of: "--target").flatMap { index in
             command.dropFirst(index + 1).first
         }

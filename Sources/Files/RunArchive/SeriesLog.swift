@@ -1,3 +1,4 @@
+import JSON
 import Metrics
 import SimBase
 
@@ -33,29 +34,37 @@ enum SeriesLog {
         let rates = RateMetric.allCases.filter { set.rate($0).total > 0 }
         let latencies = LatencyMetric.allCases.filter { !set.histogram($0).isEmpty }
         guard !counts.isEmpty || !rates.isEmpty || !latencies.isEmpty else { return nil }
-        var line = JSONBytes()
-        line.raw("{\"t\":\(from.nanoseconds),\"for_ns\":\(length.nanoseconds),\"group\":")
-        if let group { line.string(group) } else { line.raw("null") }
-        line.raw(",\"counts\":{")
-        for (index, count) in counts.enumerated() {
-            if index > 0 { line.raw(",") }
-            line.string(count.0)
-            line.raw(":\(count.1)")
+        var line = JSONWriter(.log, reserving: 512)
+        line.object { line in
+            line.member("t", from.nanoseconds)
+            line.member("for_ns", length.nanoseconds)
+            line.key("group")
+            if let group { line.text(group) } else { line.null() }
+            line.object("counts") { line in
+                for count in counts {
+                    line.key(text: count.0)
+                    line.integer(count.1)
+                }
+            }
+            line.object("rates") { line in
+                for metric in rates {
+                    let rate = set.rate(metric)
+                    line.key(text: metric.rawValue)
+                    line.array([rate.failed, rate.total]) { $0.integer($1) }
+                }
+            }
+            line.object("latencies") { line in
+                for metric in latencies {
+                    let histogram = set.histogram(metric)
+                    line.key(text: metric.rawValue)
+                    line.raw(
+                        "[\(histogram.total),\(histogram.minimum ?? 0),\(histogram.maximum ?? 0),\(histogram.sum)]"
+                    )
+                }
+            }
         }
-        line.raw("},\"rates\":{")
-        for (index, metric) in rates.enumerated() {
-            let rate = set.rate(metric)
-            line.raw("\(index > 0 ? "," : "")\"\(metric.rawValue)\":[\(rate.failed),\(rate.total)]")
-        }
-        line.raw("},\"latencies\":{")
-        for (index, metric) in latencies.enumerated() {
-            let histogram = set.histogram(metric)
-            line.raw(
-                "\(index > 0 ? "," : "")\"\(metric.rawValue)\":[\(histogram.total),\(histogram.minimum ?? 0),"
-                    + "\(histogram.maximum ?? 0),\(histogram.sum)]")
-        }
-        line.raw("}}\n")
-        return line.text
+        line.newline()
+        return String(decoding: line.bytes, as: UTF8.self)
     }
 
     /// One line that was read back; the latencies are still without their histograms.
@@ -76,11 +85,11 @@ enum SeriesLog {
     }
 
     static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        guard let value = JSONValue(reading: line), let from = value["t"]?.nanoseconds(0),
+        guard let value = JSONNode(Array(line)), let from = value["t"]?.nanoseconds(0),
             let length = value["for_ns"]?.nanoseconds(0), length >= 0
         else { return nil }
         var set = MetricSet()
-        for member in value["counts"]?.members ?? [] {
+        for member in (value["counts"]?.members ?? []).sorted(by: { $0.key < $1.key }) {
             guard let count = member.value.count.map({ Int64($0) }) else { return nil }
             // What was no status is counted at 0.
             if member.key == Metric.httpPrefix + "0" {

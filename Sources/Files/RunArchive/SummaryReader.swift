@@ -8,7 +8,7 @@ import Talaria
 
 /// Reads back the verdict of a run from its `summary.json`.
 struct SummaryReader {
-    let summary: JSONValue
+    let summary: JSONNode
     let head: RunHead
 
     /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals.
@@ -87,7 +87,7 @@ struct SummaryReader {
         }
     }
 
-    private static func totals(_ value: JSONValue?) -> LedgerTotals {
+    private static func totals(_ value: JSONNode?) -> LedgerTotals {
         func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.count ?? 0 }
         var totals = LedgerTotals()
         totals.scans.captured = number("scans", "captured")
@@ -122,7 +122,7 @@ struct SummaryReader {
         return totals
     }
 
-    private static func verdicts(_ summary: JSONValue) -> [Verdict] {
+    private static func verdicts(_ summary: JSONNode) -> [Verdict] {
         (summary["invariants"]?.elements ?? []).compactMap { value in
             guard let invariant = value["id"]?.text.flatMap(Invariant.init) else { return nil }
             guard let violations = value["violations"]?.count, let expected = value["expected"]?.count
@@ -145,7 +145,7 @@ struct SummaryReader {
         }
     }
 
-    private static func resources(_ value: JSONValue?) -> Resources {
+    private static func resources(_ value: JSONNode?) -> Resources {
         func usage(_ name: String) -> Resources.Usage? {
             guard let processor = value?[name + "_cpu_s"]?.nanoseconds(9),
                 let memory = value?[name + "_rss_kb"]?.count

@@ -1,5 +1,7 @@
+package import JSON
+
 /// One thing that is wrong with a scenario, and where.
-package struct Diagnostic: Error, Hashable, Sendable, Codable {
+package struct Diagnostic: Error, Hashable, Sendable {
     /// The path of the file as it was given, or `--set path=value`.
     package var file: String
     /// From 1.
@@ -65,6 +67,21 @@ package struct Diagnostic: Error, Hashable, Sendable, Codable {
             self.red = color ? "\u{1B}[31m" : ""
             self.green = color ? "\u{1B}[32m" : ""
             self.plain = color ? "\u{1B}[0m" : ""
+        }
+    }
+}
+
+extension Diagnostic: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("caretLength", self.caretLength)
+            writer.member("caretOffset", self.caretOffset)
+            writer.member("column", self.column)
+            writer.member("file", self.file)
+            writer.member("help", self.help)
+            writer.member("line", self.line)
+            writer.member("message", self.message)
+            writer.member("sourceLine", self.sourceLine)
         }
     }
 }

@@ -1,5 +1,7 @@
+import JSON
+
 /// As much of JSON Schema (draft 2020-12) as the scenario format needs.
-struct JSONSchema: Encodable, Hashable {
+struct JSONSchema: Hashable {
     var dialect: String?
     var title: String?
     var description: String?
@@ -19,38 +21,43 @@ struct JSONSchema: Encodable, Hashable {
     var others: [JSONSchema]?
     var items: [JSONSchema]?
     var anyOf: [JSONSchema]?
+}
 
-    private enum Key: String, CodingKey {
-        case dialect = "$schema"
-        case title, description, type, const, pattern, minimum, maximum, maxItems, examples, properties,
-            required
-        case anyOf, items, additionalProperties
-        case words = "enum"
-        case standard = "default"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var keys = encoder.container(keyedBy: Key.self)
-        try keys.encodeIfPresent(self.dialect, forKey: .dialect)
-        try keys.encodeIfPresent(self.title, forKey: .title)
-        try keys.encodeIfPresent(self.description, forKey: .description)
-        try keys.encodeIfPresent(self.type, forKey: .type)
-        try keys.encodeIfPresent(self.const, forKey: .const)
-        try keys.encodeIfPresent(self.words, forKey: .words)
-        try keys.encodeIfPresent(self.pattern, forKey: .pattern)
-        try keys.encodeIfPresent(self.minimum, forKey: .minimum)
-        try keys.encodeIfPresent(self.maximum, forKey: .maximum)
-        try keys.encodeIfPresent(self.maxItems, forKey: .maxItems)
-        try keys.encodeIfPresent(self.default, forKey: .standard)
-        try keys.encodeIfPresent(self.examples, forKey: .examples)
-        try keys.encodeIfPresent(self.properties, forKey: .properties)
-        try keys.encodeIfPresent(self.required, forKey: .required)
-        try keys.encodeIfPresent(self.anyOf, forKey: .anyOf)
-        try keys.encodeIfPresent(self.items?.first, forKey: .items)
-        if let others = self.others?.first {
-            try keys.encode(others, forKey: .additionalProperties)
-        } else if self.isClosed == true {
-            try keys.encode(false, forKey: .additionalProperties)
+extension JSONSchema: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("$schema", self.dialect)
+            if let others = self.others?.first {
+                writer.key("additionalProperties")
+                others.write(to: &writer)
+            } else if self.isClosed == true {
+                writer.member("additionalProperties", false)
+            }
+            if let anyOf = self.anyOf { writer.array("anyOf", anyOf) { $1.write(to: &$0) } }
+            writer.member("const", self.const)
+            writer.member("default", self.default)
+            writer.member("description", self.description)
+            if let words = self.words { writer.array("enum", words) { $0.text($1) } }
+            if let examples = self.examples { writer.array("examples", examples) { $0.text($1) } }
+            if let items = self.items?.first {
+                writer.key("items")
+                items.write(to: &writer)
+            }
+            writer.member("maxItems", self.maxItems)
+            writer.member("maximum", self.maximum)
+            writer.member("minimum", self.minimum)
+            writer.member("pattern", self.pattern)
+            if let properties = self.properties {
+                writer.object("properties") { writer in
+                    for property in properties.sorted(by: { $0.key < $1.key }) {
+                        writer.key(text: property.key)
+                        property.value.write(to: &writer)
+                    }
+                }
+            }
+            if let required = self.required { writer.array("required", required) { $0.text($1) } }
+            writer.member("title", self.title)
+            writer.member("type", self.type)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Backend
 package import Faults
+import JSON
 import Metrics
 import Phone
 package import Plan
@@ -296,21 +297,6 @@ package enum ScenarioWriter {
             text.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false
             && text.unicodeScalars.allSatisfy(Values.isNameScalar) && !words.contains(text.lowercased())
         if isPlain { return text }
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\" + String(scalar)
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case _
-            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                || (0x2028...0x2029).contains(scalar.value) || scalar.value == 0xFEFF:
-                let hex = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default:
-                quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted.replacing("${", with: "$${") + "\""
+        return JSONWriter.string(text, .yaml).replacing("${", with: "$${")
     }
 }

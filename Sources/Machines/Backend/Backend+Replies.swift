@@ -24,16 +24,7 @@ extension Backend {
     }
 
     func reply(
-        _ context: RequestContext, _ status: Int, json body: some Encodable, _ headers: [HeaderLine],
-        into effects: inout [OriginEffect]
-    ) {
-        self.reply(
-            context, status, [HeaderLine("Content-Type", "application/json")] + headers, JSON.encode(body),
-            into: &effects)
-    }
-
-    func reply(
-        _ context: RequestContext, _ status: Int, json body: some FastJSONEncodable, _ headers: [HeaderLine],
+        _ context: RequestContext, _ status: Int, json body: some JSONWritable, _ headers: [HeaderLine],
         into effects: inout [OriginEffect]
     ) {
         self.reply(

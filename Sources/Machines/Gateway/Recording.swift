@@ -53,12 +53,13 @@ package struct Recording: Sendable {
     package init(_ text: [UInt8]) throws(RecordingError) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard let first = lines.first,
-            let opening = JSON.decode(RecordingLine.Opening.self, from: Array(first))
+            let opening = JSONNode(Array(first)), let version = opening["recording"]?.integer,
+            opening["by"]?.text != nil, opening["began"]?.text != nil
         else { throw RecordingError(line: 1, text: "not a recording: the header line is missing") }
-        guard opening.recording == RecordingLine.version else {
+        guard version == RecordingLine.version else {
             throw RecordingError(
                 line: 1,
-                text: "the recording has format version \(opening.recording), and this program reads "
+                text: "the recording has format version \(version), and this program reads "
                     + "\(RecordingLine.version)")
         }
         var tracks = SlotMap<UInt64, Track>()

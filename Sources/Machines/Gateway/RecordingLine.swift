@@ -4,7 +4,7 @@ package import SimBase
 package import Talaria
 
 /// How an answer of a recording ended.
-package enum RecordedEnd: String, Codable, Hashable, Sendable {
+package enum RecordedEnd: String, Hashable, Sendable {
     /// As HTTP says it is complete.
     case complete
     /// The server closed the connection inside it (FIN).
@@ -70,27 +70,45 @@ extension RecordingLine {
 
     /// The first line of a file. `began`: RFC 3339.
     package static func opening(by command: String, began: String) -> [UInt8] {
-        JSON.encode(Opening(recording: self.version, by: command, began: began)) + [UInt8(ascii: "\n")]
+        JSON.object { writer in
+            writer.member("began", began)
+            writer.member("by", command)
+            writer.member("recording", self.version)
+        } + [UInt8(ascii: "\n")]
     }
 
-    /// One line of JSON with its line feed. Times are nanoseconds from the start of the server.
+    /// One line of JSON with its line feed. Times are nanoseconds from the start of the server. Like every object of this
+    /// program, it has its members in the order of their keys.
     package var text: [UInt8] {
-        var fields = Fields(t: (self.at - Instant.zero).nanoseconds, exchange: self.exchange)
-        switch self.what {
-        case .request(let method, let path, let deviceID, let lastEventID):
-            fields.request = .init(method: method, path: path, device: deviceID, lastEventID: lastEventID)
-        case .head(let status, let headers, let length):
-            fields.head = .init(
-                status: status, headers: headers.map { [$0.name, $0.value] }, length: length)
-        case .body(let bytes):
-            if let text = String(validating: bytes, as: UTF8.self) {
-                fields.body = text
-            } else {
-                fields.hex = bytes.map { Hexadecimal.text(UInt64($0), digits: 2) }.joined()
+        JSON.object { writer in
+            if case .body(let bytes) = self.what, let text = String(validating: bytes, as: UTF8.self) {
+                writer.member("body", text)
             }
-        case .end(let end): fields.end = end
-        }
-        return JSON.encode(fields) + [UInt8(ascii: "\n")]
+            if case .end(let end) = self.what { writer.member("end", end.rawValue) }
+            writer.member("exchange", self.exchange)
+            switch self.what {
+            case .head(let status, let headers, let length):
+                writer.object("head") { writer in
+                    writer.array("headers", headers) { writer, line in
+                        writer.array([line.name, line.value]) { $0.text($1) }
+                    }
+                    writer.member("length", length)
+                    writer.member("status", status)
+                }
+            // A piece that is not UTF-8, for instance one that ends inside a character.
+            case .body(let bytes) where String(validating: bytes, as: UTF8.self) == nil:
+                writer.member("hex", bytes.map { Hexadecimal.text(UInt64($0), digits: 2) }.joined())
+            case .request(let method, let path, let deviceID, let lastEventID):
+                writer.object("request") { writer in
+                    writer.member("device", deviceID)
+                    writer.member("lastEventID", lastEventID)
+                    writer.member("method", method)
+                    writer.member("path", path)
+                }
+            case .body, .end: break
+            }
+            writer.member("t", (self.at - Instant.zero).nanoseconds)
+        } + [UInt8(ascii: "\n")]
     }
 
     /// A moment beyond is in no recording: ten years from its begin.
@@ -102,34 +120,39 @@ extension RecordingLine {
     package static func read(_ text: [UInt8]) -> RecordingLine? { RecordingLine(text[...]) }
 
     init?(_ text: ArraySlice<UInt8>) {
-        guard let fields = JSON.decode(Fields.self, from: Array(text)), Self.moments.contains(fields.t) else {
-            return nil
+        // A body in the text is repeated to clients byte for byte: none is repaired.
+        guard String(validating: text, as: UTF8.self) != nil, let line = JSONNode(Array(text)),
+            let exchange = try? line.required("exchange", { $0.integer(UInt64.self) }),
+            let nanoseconds = try? line.required("t", { $0.integer(Int64.self) }),
+            Self.moments.contains(nanoseconds), let what = try? Self.what(line)
+        else { return nil }
+        self.init(at: Instant.zero + Interval(nanoseconds: nanoseconds), exchange: exchange, what)
+    }
+
+    private static func what(_ line: JSONNode) throws(JSONMismatch) -> What {
+        let request = try line.optional("request") { request throws(JSONMismatch) -> What in
+            .request(
+                method: try request.required("method") { $0.text },
+                path: try request.required("path") { $0.text },
+                deviceID: try request.optional("device") { $0.text },
+                lastEventID: try request.optional("lastEventID") { $0.text })
         }
-        let what: What
-        if let request = fields.request {
-            what = .request(
-                method: request.method, path: request.path, deviceID: request.device,
-                lastEventID: request.lastEventID)
-        } else if let head = fields.head {
-            guard (200...999).contains(head.status), head.headers.allSatisfy({ $0.count == 2 }),
-                head.length ?? 0 >= 0
+        let head = try line.optional("head") { head throws(JSONMismatch) -> What? in
+            let status = try head.required("status") { $0.integer }
+            let lines = try head.required("headers") { $0.list { $0.list { $0.text } } }
+            let length = try head.optional("length") { $0.integer }
+            guard (200...999).contains(status), lines.allSatisfy({ $0.count == 2 }), length ?? 0 >= 0
             else { return nil }
-            let headers = head.headers.compactMap { line in
+            let headers = lines.compactMap { line in
                 line.first.flatMap { name in line.last.map { HeaderLine(name, $0) } }
             }
-            let length = head.length.map { min($0, Self.lengthMax) }
-            what = .head(status: head.status, headers: headers, length: length)
-        } else if let body = fields.body {
-            what = .body(Array(body.utf8))
-        } else if let hex = fields.hex {
-            guard let bytes = Self.bytes(hex) else { return nil }
-            what = .body(bytes)
-        } else if let end = fields.end {
-            what = .end(end)
-        } else {
-            return nil
+            return .head(status: status, headers: headers, length: length.map { min($0, self.lengthMax) })
         }
-        self.init(at: Instant.zero + Interval(nanoseconds: fields.t), exchange: fields.exchange, what)
+        let body = try line.optional("body") { $0.text }.map { What.body(Array($0.utf8)) }
+        let hex = try line.optional("hex") { $0.text.flatMap { self.bytes($0) } }.map { What.body($0) }
+        let end = try line.optional("end") { $0.text.flatMap { RecordedEnd(rawValue: $0) } }
+        guard let what = request ?? head ?? body ?? hex ?? end.map({ .end($0) }) else { throw JSONMismatch() }
+        return what
     }
 
     private static func bytes(_ hex: String) -> [UInt8]? {
@@ -143,33 +166,5 @@ extension RecordingLine {
             bytes.append(byte)
         }
         return bytes
-    }
-
-    struct Opening: Codable {
-        var recording: Int
-        var by: String
-        var began: String
-    }
-
-    private struct Fields: Codable {
-        struct Request: Codable {
-            var method: String
-            var path: String
-            var device: String?
-            var lastEventID: String?
-        }
-        struct Head: Codable {
-            var status: Int
-            var headers: [[String]]
-            var length: Int?
-        }
-        var t: Int64
-        var exchange: UInt64
-        var request: Request?
-        var head: Head?
-        var body: String?
-        /// Of a piece that is not UTF-8, for instance one that ends inside a character.
-        var hex: String?
-        var end: RecordedEnd?
     }
 }

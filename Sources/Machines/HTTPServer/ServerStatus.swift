@@ -1,11 +1,12 @@
 import Faults
+import JSON
 import OriginServer
 import SimBase
 import Talaria
 
 /// What a server is doing, for people who look at `/_sim` while they work. No token is in it.
-struct ServerStatus: Codable, Hashable, Sendable {
-    struct Job: Codable, Hashable, Sendable {
+struct ServerStatus: Hashable, Sendable {
+    struct Job: Hashable, Sendable {
         var id: String
         var device: String
         var scan: UInt32?
@@ -18,9 +19,9 @@ struct ServerStatus: Codable, Hashable, Sendable {
         var streams: Int
     }
 
-    struct Fault: Codable, Hashable, Sendable {
+    struct Fault: Hashable, Sendable {
         /// An exchange that is under way and will meet the fault.
-        struct Armed: Codable, Hashable, Sendable {
+        struct Armed: Hashable, Sendable {
             var device: String
             var scan: UInt32?
             var operation: String
@@ -43,6 +44,56 @@ struct ServerStatus: Codable, Hashable, Sendable {
     /// The newest first.
     var jobs: [Job]
     var faults: [Fault]
+}
+
+extension ServerStatus: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("connections", self.connections)
+            writer.array("faults", self.faults) { $1.write(to: &$0) }
+            writer.array("jobs", self.jobs) { $1.write(to: &$0) }
+            writer.member("jobsAlive", self.jobsAlive)
+            writer.member("serving", self.serving)
+            writer.member("streams", self.streams)
+            writer.member("uptimeMs", self.uptimeMs)
+        }
+    }
+}
+
+extension ServerStatus.Job {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("device", self.device)
+            writer.member("events", self.events)
+            writer.member("id", self.id)
+            writer.member("scan", self.scan)
+            writer.member("state", self.state)
+            writer.member("streams", self.streams)
+            writer.member("tokenAgeMs", self.tokenAgeMs)
+            writer.member("tokenLeftMs", self.tokenLeftMs)
+        }
+    }
+}
+
+extension ServerStatus.Fault {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("fired", self.fired)
+            writer.member("id", self.id)
+            writer.member("kind", self.kind)
+            writer.member("lastFiredMsAgo", self.lastFiredMsAgo)
+            writer.array("next", self.next) { writer, armed in
+                writer.object { writer in
+                    writer.member("device", armed.device)
+                    writer.member("operation", armed.operation)
+                    writer.member("scan", armed.scan)
+                    writer.member("trigger", armed.trigger)
+                }
+            }
+            writer.member("on", self.on)
+            writer.member("window", self.window)
+        }
+    }
 }
 
 extension Server {

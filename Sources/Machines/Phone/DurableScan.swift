@@ -2,7 +2,7 @@ import SimBase
 import Talaria
 
 /// The durable record of one unsettled scan: enough for a fresh process to go on from.
-package struct DurableScan: Hashable, Sendable, Codable {
+package struct DurableScan: Hashable, Sendable {
     package var scan: UInt32
     package var photo: Int
     /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue. Not by the phone's
@@ -51,7 +51,7 @@ package struct DurableScan: Hashable, Sendable, Codable {
 }
 
 /// The durable half of a running job.
-package struct DurableJob: Hashable, Sendable, Codable {
+package struct DurableJob: Hashable, Sendable {
     package var jobId: String
     package var authToken: String?
     package var sseUrl: String
@@ -66,7 +66,7 @@ package struct DurableJob: Hashable, Sendable, Codable {
 }
 
 /// Requests made, or about to be made, so far for a scan, by operation.
-package struct DurableAttempts: Hashable, Sendable, Codable {
+package struct DurableAttempts: Hashable, Sendable {
     package var upload: UInt32 = 0
     package var stream: UInt32 = 0
     package var results: UInt32 = 0

@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import Metrics
 package import RunArchive
@@ -24,8 +25,8 @@ package enum PhoneTimelineText {
         var count = 0
         var last: Int64?
         while let line = lines.next() {
-            guard PhoneTimeline.device(line) == device, let fields = FlatLine(line),
-                let moment = fields.number("t")
+            guard PhoneTimeline.device(line) == device, let fields = JSONNode(Array(line)),
+                let moment = fields["t"]?.integer(Int64.self)
             else { continue }
             write(Self.text(fields, at: moment, since: last, style: style))
             last = moment
@@ -35,19 +36,19 @@ package enum PhoneTimelineText {
     }
 
     /// `   1.234s  +250ms  scan 2  phone    stream-lost  job=… cause=reset`.
-    private static func text(_ fields: FlatLine, at moment: Int64, since last: Int64?, style: TerminalStyle)
+    private static func text(_ fields: JSONNode, at moment: Int64, since last: Int64?, style: TerminalStyle)
         -> String
     {
         let gap = last.map { "+" + Figures.time(max(0, moment - $0)) } ?? ""
-        let scan = fields.number("scan").map { "scan \($0)" } ?? ""
+        let scan = fields["scan"]?.integer.map { "scan \($0)" } ?? ""
         let shown = ["t", "device", "scan", "side", "what"]
-        let rest = fields.fields.filter { !shown.contains($0.key) }.compactMap { key, value -> String? in
+        let rest = fields.members.filter { !shown.contains($0.key) }.compactMap { key, value -> String? in
             let (name, text) = Self.field(key, value)
             return text.map { "\(name)=\($0)" }
         }.joined(separator: " ")
         let columns = [
             Self.right(Figures.seconds(moment), 10) + "s", Self.right(gap, 8), Self.left(scan, 8),
-            Self.left(fields.text("side") ?? "", 8), Self.left(fields.text("what") ?? "", 20),
+            Self.left(fields["side"]?.text ?? "", 8), Self.left(fields["what"]?.text ?? "", 20),
         ]
         var line = columns.joined(separator: " ") + " " + rest
         while line.last == " " { line.removeLast() }
@@ -55,14 +56,14 @@ package enum PhoneTimelineText {
         return style.isASCII ? Printable.ascii(plain) : plain
     }
 
-    private static func field(_ key: String, _ value: FlatLine.Value) -> (name: String, text: String?) {
-        switch value {
-        case .null: return (key, nil)
-        case .flag(let flag): return (key, flag ? "yes" : "no")
-        case .number(let number):
-            guard key.hasSuffix("_ns") else { return (key, String(number)) }
-            return (String(key.dropLast(3)), Figures.time(number))
-        case .text(let text): return (key, Printable.line(text, bytesMax: Self.textBytesMax))
+    private static func field(_ key: String, _ value: JSONNode) -> (name: String, text: String?) {
+        switch value.kind {
+        case .null, .array, .object: return (key, nil)
+        case .bool: return (key, value.flag.map { $0 ? "yes" : "no" })
+        case .number:
+            guard key.hasSuffix("_ns") else { return (key, value.digits) }
+            return (String(key.dropLast(3)), value.integer(Int64.self).map { Figures.time($0) })
+        case .string: return (key, value.text.map { Printable.line($0, bytesMax: Self.textBytesMax) })
         }
     }
 

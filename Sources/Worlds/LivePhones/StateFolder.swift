@@ -170,8 +170,8 @@ package struct StateFolder: Sendable {
 
     private mutating func restoreDevices(_ location: StateJournal.Location) throws(Failure) {
         var version: String??
-        try self.eachLine(of: location.path(of: .devices)) { folder, bytes in
-            guard let line = folder.decode(StateJournal.DeviceLine.self, bytes) else { return }
+        try self.eachLine(of: index.path(of: .devices)) { folder, bytes in
+            guard let line = folder.decode(bytes, StateJournal.DeviceLine.init) else { return }
             if version == nil { version = .some(line.version) }
             guard let device = line.d.map({ DeviceNumber($0) }) else { return }
             if let identity = line.identity {
@@ -210,8 +210,8 @@ package struct StateFolder: Sendable {
     }
 
     /// A line that is in another form than we write.
-    private mutating func collect(_ bytes: ArraySlice<UInt8>, into scanLines: inout ScanLines) {
-        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+    private mutating func collect(_ bytes: ArraySlice<UInt8>, into stories: inout Stories) {
+        guard let line = self.decode(bytes, StateJournal.ScanLine.init) else { return }
         let device = DeviceNumber(line.d)
         if let record = line.put {
             scanLines[device, default: SlotMap()].append(Array(bytes), to: record.scan)
@@ -241,7 +241,7 @@ package struct StateFolder: Sendable {
     private mutating func replay(
         _ bytes: ArraySlice<UInt8>, of device: DeviceNumber, into record: inout DurableScan?
     ) {
-        guard let line = self.decode(StateJournal.ScanLine.self, bytes) else { return }
+        guard let line = self.decode(bytes, StateJournal.ScanLine.init) else { return }
         if let put = line.put {
             guard put.isSound, put.scan == line.scan ?? put.scan else {
                 self.linesSkipped += 1
@@ -277,7 +277,7 @@ package struct StateFolder: Sendable {
                 folder.used(subject.scan, by: subject.device)
                 return
             }
-            guard let line = folder.decode(StateJournal.BookLine.self, bytes) else { return }
+            guard let line = folder.decode(bytes, StateJournal.BookLine.init) else { return }
             guard (0..<AppLimits.booksPerScanMax).contains(line.ordinal) else {
                 folder.linesSkipped += 1
                 return
@@ -300,9 +300,12 @@ package struct StateFolder: Sendable {
         self.restored[device, default: .nothing].lastScan = max(last, ScanNumber(scan))
     }
 
-    /// A line that means nothing is counted.
-    private mutating func decode<Line: Decodable>(_ type: Line.Type, _ bytes: ArraySlice<UInt8>) -> Line? {
-        let line = JSON.decode(type, from: Array(bytes))
+    /// A line that means nothing is counted. Storage that tears leaves bytes that are not UTF-8: no text of theirs is repaired.
+    private mutating func decode<Line>(
+        _ bytes: ArraySlice<UInt8>, _ read: (JSONNode) throws(JSONMismatch) -> Line
+    ) -> Line? {
+        let node = String(validating: bytes, as: UTF8.self).flatMap { _ in JSONNode(Array(bytes)) }
+        let line = node.flatMap { try? read($0) }
         if line == nil { self.linesSkipped += 1 }
         return line
     }

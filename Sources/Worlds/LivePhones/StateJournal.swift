@@ -1,4 +1,5 @@
 package import EventLoop
+import JSON
 package import Phone
 package import SimBase
 import Talaria
@@ -43,105 +44,69 @@ package final class StateJournal {
     /// The form of the lines; a folder of another form is refused, not guessed at.
     static let version = "1"
 
-    struct DeviceLine: Codable {
-        var version: String?
-        var d: UInt32?
-        var identity: String?
-        var scan: UInt32?
-        /// The scan has a record in `scans.journal`. Older folders do not say.
-        var stored: Bool?
-    }
-
-    struct BookLine: Codable {
-        var d: UInt32
-        var scan: UInt32
-        var ordinal: Int
-        var book: Book
-    }
-
-    struct ScanLine: Codable {
-        var d: UInt32
-        var put: DurableScan?
-        var scan: UInt32?
-        var id: String?
-        var settled: String?
-        /// The app was removed with all that it stored: whatever the phone had before is gone.
-        var wiped: Bool?
-    }
-
     private let devices: JournalFile
     private let library: JournalFile
     private let scans: JournalFile
     /// The highest scan of each phone whose record is known to be stored; records come in the order of their scans.
     private var storedMost: [DeviceNumber: UInt32] = [:]
-    private var pending = (devices: JournalText(), library: JournalText(), scans: JournalText())
+    // What the next flush writes.
+    private var pendingDevices = JSONWriter(.numbered, reserving: 512)
+    private var pendingLibrary = JSONWriter(.numbered, reserving: 512)
+    private var pendingScans = JSONWriter(.numbered, reserving: 512)
 
     /// Opens the journals, or makes them, to write behind what they hold.
-    package init(_ location: Location) throws(SystemError) {
-        self.devices = try JournalFile(path: location.path(of: .devices))
-        self.library = try JournalFile(path: location.path(of: .library))
-        self.scans = try JournalFile(path: location.path(of: .scans))
-        if self.devices.isEmpty { self.pending.devices.writeHead(version: Self.version) }
+    package init(_ index: Place) throws(SystemError) {
+        self.devices = try JournalFile(path: index.path(of: .devices))
+        self.library = try JournalFile(path: index.path(of: .library))
+        self.scans = try JournalFile(path: index.path(of: .scans))
+        if self.devices.isEmpty { self.pendingDevices.writeHead(version: Self.version) }
     }
 
     package func keep(identity: String, of device: DeviceNumber) {
-        self.pending.devices.begin(device)
-        self.pending.devices.member("identity", identity)
-        self.pending.devices.end()
+        self.pendingDevices.writeLine(device) { $0.member("identity", identity) }
     }
 
     /// The scan's number is used from now on, whatever becomes of it.
     package func use(_ scan: ScanNumber, of device: DeviceNumber) {
-        self.pending.devices.begin(device, scan.raw)
-        self.pending.devices.end()
+        self.pendingDevices.writeLine(device, scan.raw) { _ in }
     }
 
     /// Whatever a phone had stored is gone, and it has another device id.
     package func wipe(_ device: DeviceNumber, newIdentity identity: String) {
-        self.pending.scans.begin(device)
-        self.pending.scans.member("wiped", true)
-        self.pending.scans.end()
+        self.pendingScans.writeLine(device) { $0.member("wiped", true) }
         self.keep(identity: identity, of: device)
     }
 
     package func store(_ change: StoreChange, of device: DeviceNumber) {
         switch change {
         case .put(let record):
-            self.pending.scans.begin(device, record.scan)
-            self.pending.scans.member("put", record)
-            self.pending.scans.end()
+            self.pendingScans.writeLine(device, record.scan) { $0.member("put", record) }
             guard self.storedMost[device].map({ $0 < record.scan }) ?? true else { return }
             self.storedMost[device] = record.scan
-            self.pending.devices.begin(device, record.scan)
-            self.pending.devices.member("stored", true)
-            self.pending.devices.end()
+            self.pendingDevices.writeLine(device, record.scan) { $0.member("stored", true) }
         case .lastEventID(let scan, let id):
-            self.pending.scans.begin(device, scan.raw)
-            self.pending.scans.member("id", id)
-            self.pending.scans.end()
+            self.pendingScans.writeLine(device, scan.raw) { $0.member("id", id) }
         case .settled(let scan, let outcome):
             let text =
                 switch outcome {
                 case .completed: "completed"
                 case .refused(let code): "refused \(code)"
                 }
-            self.pending.scans.begin(device, scan.raw)
-            self.pending.scans.member("settled", text)
-            self.pending.scans.end()
+            self.pendingScans.writeLine(device, scan.raw) { $0.member("settled", text) }
         case .book(let key, let book):
-            self.pending.library.begin(device, key.scan.raw)
-            self.pending.library.member("ordinal", Int64(key.ordinal))
-            self.pending.library.member("book", book)
-            self.pending.library.end()
+            self.pendingLibrary.writeLine(device, key.scan.raw) { line in
+                line.member("ordinal", key.ordinal)
+                line.member("book", book)
+            }
         }
     }
 
     /// Makes everything durable that was stored since the last flush. The numbers of scans come last: one that is said to
     /// be stored has its record.
     package func flush() throws(SystemError) {
-        try self.write(&self.pending.library, to: self.library)
-        try self.write(&self.pending.scans, to: self.scans)
-        try self.write(&self.pending.devices, to: self.devices)
+        try self.write(&self.pendingLibrary, to: self.library)
+        try self.write(&self.pendingScans, to: self.scans)
+        try self.write(&self.pendingDevices, to: self.devices)
     }
 
     /// Also past a loss of power.
@@ -152,7 +117,7 @@ package final class StateJournal {
         self.scans.sync()
     }
 
-    private func write(_ text: inout JournalText, to file: JournalFile) throws(SystemError) {
+    private func write(_ text: inout JSONWriter, to file: JournalFile) throws(SystemError) {
         guard !text.isEmpty else { return }
         try file.append(text.bytes)
         text.removeAll()

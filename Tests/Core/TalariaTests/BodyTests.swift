@@ -1,5 +1,6 @@
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

@@ -1,4 +1,5 @@
 import JSON
+import SimTestSupport
 import Talaria
 import Testing
 

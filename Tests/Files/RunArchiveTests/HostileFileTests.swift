@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Ledger
 import Metrics
 import Observations
@@ -75,7 +76,7 @@ import Testing
 
     @Test func `times of the histogram log are within a run's reach`() throws {
         var histogram = HDRHistogram()
-        histogram.record(5_000_000, times: Int64(JSONValue.countMax) + 1)
+        histogram.record(5_000_000, times: Int64(JSONNode.countMax) + 1)
         let line = try #require(
             HistogramLog.line(tag: "upload.time", from: .zero, length: .seconds(1), histogram))
         #expect(HistogramLog.entry(Array(line.utf8.dropLast())[...]) == nil)

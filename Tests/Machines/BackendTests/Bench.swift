@@ -4,6 +4,7 @@ import JSON
 import Observations
 import OriginServer
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 import Wire

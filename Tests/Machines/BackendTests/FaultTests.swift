@@ -3,6 +3,7 @@ import Faults
 import JSON
 import Observations
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

@@ -2,6 +2,7 @@ import Faults
 import JSON
 import OriginServer
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

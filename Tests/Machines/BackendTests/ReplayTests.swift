@@ -1,6 +1,7 @@
 import Backend
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

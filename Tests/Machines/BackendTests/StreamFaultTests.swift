@@ -4,6 +4,7 @@ import JSON
 import Observations
 import OriginServer
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 import Wire
@@ -108,7 +109,7 @@ import Wire
             }
             #expect(expected.message != nil)
             expected.message = nil
-            #expect(bad.data == String(decoding: JSON.encode(expected), as: UTF8.self))
+            #expect(bad.data == String(decoding: JSON.encodeByEncoder(expected), as: UTF8.self))
             #expect(bad.id == good.id)
         }
         #expect(run.firings == [Self.firing])

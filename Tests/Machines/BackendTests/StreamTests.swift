@@ -2,6 +2,7 @@ import Backend
 import Faults
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 import Wire

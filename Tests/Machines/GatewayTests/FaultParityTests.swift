@@ -5,6 +5,7 @@ import JSON
 import Observations
 import OriginServer
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

@@ -2,6 +2,7 @@ import Faults
 import HTTPServer
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

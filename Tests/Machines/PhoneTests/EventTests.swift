@@ -2,6 +2,7 @@ import JSON
 import Observations
 import Phone
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Ledger
 import Observations
 import ReportSamples
@@ -49,7 +50,7 @@ import Testing
     @Test func `the summary is read back`() throws {
         var result = self.result()
         result.findings.addOther(7)
-        let summary = try #require(JSONValue(reading: SummaryJSON.bytes(result)))
+        let summary = try #require(JSONNode(SummaryJSON.bytes(result)))
         let found = FindingsTable(reading: summary["findings"])
         #expect(found == result.findings)
         #expect(FindingsTable(reading: nil).isEmpty, "an older summary has none")

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Ledger
 import ReportSamples
 import RunJudge
@@ -59,7 +60,7 @@ import Testing
         #expect(junit.contains("<property name=\"tag.build\" value=\"1432\"/>"))
         // The schema of JUnit wants them before the first case of a suite.
         #expect(junit.contains("\">\n    <properties>\n"))
-        let summary = try #require(JSONValue(reading: SummaryJSON.bytes(result)))
+        let summary = try #require(JSONNode(SummaryJSON.bytes(result)))
         #expect(summary["target"]?.text == Self.target)
         #expect(summary["tags"]?.members.map(\.key) == ["branch", "build"])
         #expect(summary["tags"]?["build"]?.text == "1432")

@@ -142,8 +142,8 @@ struct TemporaryFolder: ~Copyable {
         #expect(again.scans == [expected])
     }
 
-    /// Every member that a record and a book can have, with text that JSON escapes. Reading is a decoder's work and
-    /// writing is done by hand: a member that is not written is missed here.
+    /// Every member that a record and a book can have, with text that JSON escapes. Reading and
+    /// writing are done by hand: a member that is not written or not read is missed here.
     @Test func `a record comes back with every member, whatever its text`() throws {
         let folder = TemporaryFolder()
         var attempts = DurableAttempts()

@@ -4,6 +4,7 @@ import Faults
 import Foundation
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

@@ -1,6 +1,7 @@
 import Faults
 import JSON
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

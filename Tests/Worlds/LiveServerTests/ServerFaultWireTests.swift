@@ -2,6 +2,7 @@ import Faults
 import JSON
 import LiveServer
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

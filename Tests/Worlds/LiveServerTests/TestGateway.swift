@@ -8,6 +8,7 @@ import JSON
 import LiveServer
 import Observations
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 

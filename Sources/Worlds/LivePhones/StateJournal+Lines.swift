@@ -1,0 +1,161 @@
+import JSON
+import Phone
+import SimBase
+import Talaria
+
+// What the lines of a journal hold, written and read. The first two members say what a line is about; see
+// `JournalSubject`. A test holds writing and reading together, whatever members are added.
+extension JSONWriter {
+    /// The first line of a folder's form.
+    mutating func writeHead(version: String) {
+        self.object { $0.member("version", version) }
+        self.newline()
+    }
+
+    mutating func writeLine(
+        _ device: DeviceNumber, _ scan: UInt32? = nil, _ members: (inout JSONWriter) -> Void
+    ) {
+        self.object { line in
+            line.member("d", device.raw)
+            line.member("scan", scan)
+            members(&line)
+        }
+        self.newline()
+    }
+
+    mutating func member(_ key: StaticString, _ record: DurableScan) {
+        self.object(key) { writer in
+            writer.member("scan", record.scan)
+            writer.member("photo", record.photo)
+            writer.member("capturedUnixMs", record.capturedUnixMs)
+            writer.member("scheduledUnixNs", record.scheduledUnixNs)
+            writer.member("uploadDueUnixNs", record.uploadDueUnixNs)
+            if let job = record.job {
+                writer.object("job") { writer in
+                    writer.member("jobId", job.jobId)
+                    writer.member("authToken", job.authToken)
+                    writer.member("sseUrl", job.sseUrl)
+                    writer.member("lastEventID", job.lastEventID)
+                }
+            }
+            writer.array("booksApplied", record.booksApplied) { $0.integer(Int64($1)) }
+            writer.member("cause", record.cause)
+            writer.object("attempts") { writer in
+                writer.member("upload", record.attempts.upload)
+                writer.member("stream", record.attempts.stream)
+                writer.member("results", record.attempts.results)
+                writer.member("cleanup", record.attempts.cleanup)
+            }
+            writer.member("tokenExpiries", record.tokenExpiries)
+            writer.member("retryableErrors", record.retryableErrors)
+            writer.member("completed", record.completed)
+            writer.member("refusal", record.refusal)
+        }
+    }
+
+    mutating func member(_ key: StaticString, _ book: Book) {
+        self.object(key) { writer in
+            writer.member("title", book.title)
+            writer.member("author", book.author)
+            writer.member("isbn", book.isbn)
+            // JSON has no other numbers; a book that came as JSON has none either.
+            if let confidence = book.confidence, confidence.isFinite {
+                writer.key("confidence")
+                writer.raw("\(confidence)")
+            }
+            writer.member("enrichmentStatus", book.enrichmentStatus?.text)
+            writer.member("coverUrl", book.coverUrl)
+        }
+    }
+}
+
+extension StateJournal {
+    struct DeviceLine {
+        let version: String?
+        let d: UInt32?
+        let identity: String?
+        let scan: UInt32?
+        /// The scan has a record in `scans.journal`. Older folders do not say.
+        let stored: Bool?
+
+        init(_ line: JSONNode) throws(JSONMismatch) {
+            self.version = try line.optional("version") { $0.text }
+            self.d = try line.optional("d") { $0.integer(UInt32.self) }
+            self.identity = try line.optional("identity") { $0.text }
+            self.scan = try line.optional("scan") { $0.integer(UInt32.self) }
+            self.stored = try line.optional("stored") { $0.flag }
+        }
+    }
+
+    struct BookLine {
+        let d: UInt32
+        let scan: UInt32
+        let ordinal: Int
+
+        init(_ line: JSONNode) throws(JSONMismatch) {
+            self.d = try line.required("d") { $0.integer(UInt32.self) }
+            self.scan = try line.required("scan") { $0.integer(UInt32.self) }
+            self.ordinal = try line.required("ordinal") { $0.integer }
+            // Nobody needs the book again. A line without one is damaged.
+            _ = try line.required("book") { book throws(JSONMismatch) -> Bool in
+                for key in ["title", "author"] { _ = try book.required(key) { $0.text } }
+                for key in ["isbn", "enrichmentStatus", "coverUrl"] { _ = try book.optional(key) { $0.text } }
+                _ = try book.optional("confidence") { $0.decimal }
+                return true
+            }
+        }
+    }
+
+    struct ScanLine {
+        let d: UInt32
+        let put: DurableScan?
+        let scan: UInt32?
+        let id: String?
+        let settled: String?
+        /// The app was removed with all that it stored: whatever the phone had before is gone.
+        let wiped: Bool?
+
+        init(_ line: JSONNode) throws(JSONMismatch) {
+            self.d = try line.required("d") { $0.integer(UInt32.self) }
+            self.put = try line.optional("put") { put throws(JSONMismatch) -> DurableScan in
+                try DurableScan(put)
+            }
+            self.scan = try line.optional("scan") { $0.integer(UInt32.self) }
+            self.id = try line.optional("id") { $0.text }
+            self.settled = try line.optional("settled") { $0.text }
+            self.wiped = try line.optional("wiped") { $0.flag }
+        }
+    }
+}
+
+extension DurableScan {
+    fileprivate init(_ record: JSONNode) throws(JSONMismatch) {
+        self.init(
+            scan: try record.required("scan") { $0.integer(UInt32.self) },
+            photo: try record.required("photo") { $0.integer },
+            capturedUnixMs: try record.required("capturedUnixMs") { $0.integer(Int64.self) },
+            scheduledUnixNs: try record.optional("scheduledUnixNs") { $0.integer(Int64.self) },
+            uploadDueUnixNs: try record.optional("uploadDueUnixNs") { $0.integer(Int64.self) },
+            job: try record.optional("job") { job throws(JSONMismatch) -> DurableJob in
+                DurableJob(
+                    jobId: try job.required("jobId") { $0.text },
+                    authToken: try job.optional("authToken") { $0.text },
+                    sseUrl: try job.required("sseUrl") { $0.text },
+                    lastEventID: try job.required("lastEventID") { $0.text })
+            },
+            booksApplied: try record.required("booksApplied") { $0.list { $0.integer } },
+            cause: try record.required("cause") { $0.text },
+            attempts: try record.required("attempts") { counts throws(JSONMismatch) -> DurableAttempts in
+                var attempts = DurableAttempts()
+                attempts.upload = try counts.required("upload") { $0.integer(UInt32.self) }
+                attempts.stream = try counts.required("stream") { $0.integer(UInt32.self) }
+                attempts.results = try counts.required("results") { $0.integer(UInt32.self) }
+                attempts.cleanup = try counts.required("cleanup") { $0.integer(UInt32.self) }
+                return attempts
+            },
+            tokenExpiries: try record.required("tokenExpiries") { $0.integer },
+            retryableErrors: try record.required("retryableErrors") { $0.integer },
+            completed: try record.required("completed") { $0.flag },
+            refusal: try record.optional("refusal") { $0.text })
+    }
+}
