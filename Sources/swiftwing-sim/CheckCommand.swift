@@ -1,6 +1,6 @@
 import Foundation
-import RunDriver
 import JSON
+import RunDriver
 import ScenarioFile
 
 /// `check`: everything that is wrong with scenarios, at once.

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Ledger
 package import Metrics
 package import RunJudge

@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import Metrics
 import Observations

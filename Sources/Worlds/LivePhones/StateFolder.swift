@@ -170,7 +170,7 @@ package struct StateFolder: Sendable {
 
     private mutating func restoreDevices(_ location: StateJournal.Location) throws(Failure) {
         var version: String??
-        try self.eachLine(of: index.path(of: .devices)) { folder, bytes in
+        try self.eachLine(of: location.path(of: .devices)) { folder, bytes in
             guard let line = folder.decode(bytes, StateJournal.DeviceLine.init) else { return }
             if version == nil { version = .some(line.version) }
             guard let device = line.d.map({ DeviceNumber($0) }) else { return }
@@ -210,7 +210,7 @@ package struct StateFolder: Sendable {
     }
 
     /// A line that is in another form than we write.
-    private mutating func collect(_ bytes: ArraySlice<UInt8>, into stories: inout Stories) {
+    private mutating func collect(_ bytes: ArraySlice<UInt8>, into scanLines: inout ScanLines) {
         guard let line = self.decode(bytes, StateJournal.ScanLine.init) else { return }
         let device = DeviceNumber(line.d)
         if let record = line.put {

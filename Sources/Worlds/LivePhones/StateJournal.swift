@@ -55,10 +55,10 @@ package final class StateJournal {
     private var pendingScans = JSONWriter(.numbered, reserving: 512)
 
     /// Opens the journals, or makes them, to write behind what they hold.
-    package init(_ index: Place) throws(SystemError) {
-        self.devices = try JournalFile(path: index.path(of: .devices))
-        self.library = try JournalFile(path: index.path(of: .library))
-        self.scans = try JournalFile(path: index.path(of: .scans))
+    package init(_ location: Location) throws(SystemError) {
+        self.devices = try JournalFile(path: location.path(of: .devices))
+        self.library = try JournalFile(path: location.path(of: .library))
+        self.scans = try JournalFile(path: location.path(of: .scans))
         if self.devices.isEmpty { self.pendingDevices.writeHead(version: Self.version) }
     }
 
