@@ -172,12 +172,13 @@ package struct GroupResult: Equatable, Sendable {
 /// What the processes used; nil where nobody could measure it.
 package struct Resources: Hashable, Sendable {
     package struct Usage: Hashable, Sendable {
-        package var processor: Interval
+        /// Whole milliseconds, as in `summary.json`: a report that is made from the files rounds the same value.
+        package let processor: Interval
         /// The largest resident size.
-        package var residentBytes: Int64
+        package let residentBytes: Int64
 
         package init(processor: Interval, residentBytes: Int64) {
-            self.processor = processor
+            self.processor = .milliseconds((processor.nanoseconds + 500_000) / 1_000_000)
             self.residentBytes = residentBytes
         }
     }
