@@ -1,16 +1,16 @@
 package import SimBase
 
-/// When an invariant is judged.
+/// The time at which an invariant is judged.
 package enum InvariantKind: String, CaseIterable, Hashable, Sendable {
-    /// After each observation.
+    /// Judged after each observation.
     case always
     /// Within a bounded time.
     case eventually
-    /// At the end of the run.
+    /// Judged at the end of the run.
     case finally
 }
 
-/// What must hold whatever breaks (Docs/simulation.md section 6). The raw values are the ids in reports.
+/// A property that must always hold (Docs/simulation.md section 6). The raw values are the ids in reports.
 package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case scanCustody = "scan.custody"
     case scanRefusedForCause = "scan.refused-for-cause"
@@ -46,7 +46,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case othersUnharmed = "others-unharmed"
     case requestWellFormed = "request.well-formed"
 
-    /// From 0, in the order of `allCases`.
+    /// The index, from 0, in the order of `allCases`.
     var ordinal: Int {
         switch self {
         case .scanCustody: 0
@@ -98,9 +98,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Those that are judged wherever a run goes.
+    /// The invariants that are judged in every run.
     package static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
-    /// Those that only the virtual world can judge.
+    /// The invariants that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 
     /// Whether it speaks of an end in peace: trouble over, scans settled, jobs expired.
@@ -130,7 +130,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .streamTerminalOnce:
             "a job has one terminal event; no event is applied after it, and no results are requested before it"
         case .jobCleaned:
-            "a job is deleted when its scan is completed, is refused or no longer needs it, as soon as no accident prevents that"
+            "a job is deleted when its scan is completed, is refused or no longer needs it, as soon as no fault prevents it"
         case .jobNotCleanedEarly:
             "no job is deleted before its terminal event is applied and its books are durable"
         case .limitHonoured:
@@ -200,7 +200,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
 /// One case of an invariant that did not hold.
 package struct Violation: Hashable, Sendable {
     package var invariant: Invariant
-    /// Nil where it is about no one phone.
+    /// Nil if it is about no one phone.
     package var device: DeviceNumber?
     /// `ScanNumber.none` where it is about no one scan.
     package var scan: ScanNumber
@@ -222,7 +222,7 @@ package struct Violation: Hashable, Sendable {
     }
 }
 
-/// What the run says about one invariant.
+/// The result of one invariant.
 package struct Verdict: Hashable, Sendable {
     package enum Standing: String, Hashable, Sendable {
         case held, broken

@@ -78,13 +78,13 @@ enum InvariantPage {
         var text = """
             # Invariants
 
-            What must hold whatever breaks, for every phone and in every run. Each cell below is a history that the ledger, or the
-            sentinel of the virtual world, has judged: `InvariantTableTests` runs them and makes this page of them. An accident that is
-            over excuses nothing of a later scan: the test judges each first line also after a
+            An invariant holds for every phone and in every run, whatever fails. Each cell below is a history that the ledger, or
+            the invariants of the virtual world, have judged: `InvariantTableTests` runs them and generates this page. A past accident
+            is no exception for a later scan: the test judges each first line also after a
             \(Accident.list).
 
-            Each excuse has a history just outside of it, which breaks the invariant, and one just inside. The scenario that is
-            named is one in which the virtual world comes to what the invariant speaks of.
+            Each exception has a history just outside of it, which violates the invariant, and one just inside. In the scenario that
+            is named, the virtual world reaches the situation of the invariant.
 
             """
         for invariant in Invariant.allCases {
@@ -95,7 +95,7 @@ enum InvariantPage {
 
                 \(Self.sentence(invariant.statement)) \(Self.when(invariant))
 
-                | excuse | breaks it | does not |
+                | exception | violates it | does not |
                 |---|---|---|
                 | none | \(Self.cell(row.broken, invariant)) | \(Self.cell(row.kept, invariant)) |
 
