@@ -64,7 +64,7 @@ extension FaultTable {
             fields: [
                 .required("share", .share, example: "2%", "share of the segments that are lost once")
             ],
-            does: "stalls the connection as packet loss does",
+            does: "stalls the connection like packet loss",
             example: "{do: loss, on: stream, share: 2%}"),
         FaultKindEntry(
             .refuse, "refuse", .link, [.endsExchange, .isHandledByPhone], on: Self.exchanges + [.link],

@@ -27,7 +27,7 @@ package enum FaultFieldType: Hashable, Sendable {
         switch self {
         case .duration: "a duration"
         case .durations: "a duration or a range of them"
-        case .offset: "a duration, `-` before it for the past"
+        case .offset: "a duration, negative for the past"
         case .quota: "`N per DURATION`"
         case .integer(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .integers(let range): "a number or a range, from \(range.lowerBound) to \(range.upperBound)"

@@ -19,7 +19,7 @@ struct FiringCounts: Sendable {
     private var oldest = 0
 
     init(scansMax: Int) {
-        precondition(scansMax > 0, "a book that remembers nothing would let every fault repeat")
+        precondition(scansMax > 0, "a memory of size zero would let every fault repeat")
         self.scansMax = scansMax
     }
 

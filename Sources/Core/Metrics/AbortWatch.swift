@@ -4,15 +4,16 @@ package import SimBase
 package struct RunEnding: Hashable, Sendable {
     /// The objective as it stood then.
     package let objective: SLOResult
-    /// What was judged, where it was not the whole run.
+    /// The part of the run that was judged; nil for the whole run.
     package let lately: Interval?
 
-    /// What ended the run stays broken, even if all in all it went well.
+    /// Returns the result of the objective that ended the run: it stays failed, even if the whole run would
+    /// satisfy it.
     package func result(instead found: SLOResult) -> SLOResult {
         found.slo == self.objective.slo && found.passed == true ? self.objective : found
     }
 
-    /// `ended early: upload.attempts.failed was 96% (24 of 25) in the last 6 s, and rate < 50% was expected`.
+    /// `ended early: upload.attempts.failed was 96% (24 of 25) in the last 6 s, expected rate < 50%`.
     package var text: String {
         let slo = self.objective.slo
         let part = self.lately.map { lately in
@@ -20,14 +21,14 @@ package struct RunEnding: Hashable, Sendable {
             return " in the last \(seconds) s"
         }
         return
-            "ended early: \(slo.selector) was \(self.objective.actual)\(part ?? ""), and \(slo.condition) was expected"
+            "ended early: \(slo.selector) was \(self.objective.actual)\(part ?? ""), expected \(slo.condition)"
     }
 }
 
-/// Judges, while a run goes on, the objectives that end it when they are broken (`abort`).
+/// Judges, during a run, the objectives that end it when they fail (`abort`).
 ///
-/// A failure rate is judged as it was lately, so that a target that fails is left alone soon, however long it had worked
-/// before. Everything else is judged over the run so far.
+/// A failure rate is judged over recent operations, so that load on a failing target ends soon, however long
+/// it had worked before. Everything else is judged over the run so far.
 package struct AbortWatch: Sendable {
     /// Between two looks.
     package static let every = Interval.milliseconds(500)

@@ -58,17 +58,17 @@ extension LatencyMetric: MetricCase {
         case .sseEventLatency: "event handed to the backend’s connection to event dispatched on the phone"
         case .sseEventDelay:
             "replayed event handed to the backend’s connection to event dispatched on the phone"
-        case .ssePingGap: "ping to next ping, as the phone sees them"
+        case .ssePingGap: "ping to next ping, as received by the phone"
         case .sseReconnectTime: "loss noticed to next 200 head, over all attempts"
-        case .sseDetectTime: "link went silent to phone noticed"
-        case .resultsTime: "results requested to answer decoded"
-        case .cleanupTime: "cleanup requested to answer decoded"
+        case .sseDetectTime: "link went silent to silence detected"
+        case .resultsTime: "results requested to response decoded"
+        case .cleanupTime: "cleanup requested to response decoded"
         case .scanTime: "scheduled capture to books in the library"
         case .generatorLateness: "a timer's due time to the moment it ran"
-        case .netDNSTime: "the target's name to its addresses, once a run"
-        case .netConnectTime: "SYN to the connection"
-        case .netTLSTime: "the connection to the end of the TLS handshake"
-        case .netFirstByteTime: "request sent to the first byte of its answer"
+        case .netDNSTime: "DNS lookup of the target, once per run"
+        case .netConnectTime: "SYN sent to connection established"
+        case .netTLSTime: "connection established to TLS handshake completed"
+        case .netFirstByteTime: "request sent to the first byte of its response"
         }
     }
 

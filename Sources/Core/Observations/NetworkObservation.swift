@@ -5,11 +5,11 @@ package import SimBase
 package struct NetworkObservation: Hashable, Sendable {
     /// The host's name to its addresses.
     package var lookup: Interval?
-    /// SYN to the connection.
+    /// SYN sent to connection established.
     package var connect: Interval?
     /// The connection to the end of the TLS handshake.
     package var tls: Interval?
-    /// The request sent to the first byte of its answer.
+    /// The request sent to the first byte of its response.
     package var firstByte: Interval?
 
     package init(lookup: Interval?, connect: Interval?, tls: Interval?, firstByte: Interval?) {

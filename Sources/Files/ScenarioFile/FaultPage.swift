@@ -23,10 +23,10 @@ package enum FaultPage {
             Some kinds also have `after` (a time, or a number of events, bytes or records, or a step of a scan), `count` (`once`,
             a number, or `each-attempt`) and keys of their own.
 
-            Every random decision is a function of the seed, the fault, the phone, the scan and the operation. The fault enters
-            by its `id`, or by all of its keys if it has no `id`. Adding or removing another fault therefore does not change its
-            decisions. A saved plan also has a `key` for each fault (16 hexadecimal digits), which keeps the decisions the same
-            after any other change.
+            Every random decision is a function of the seed, the fault, the phone, the scan and the operation. A fault is
+            identified by its `id`, or by all of its keys if it has no `id`. Adding or removing another fault therefore does not
+            change its decisions. A saved plan also has a `key` for each fault (16 hexadecimal digits), which keeps the decisions
+            the same after any other change.
 
             """
         for layer in FaultLayer.allCases {

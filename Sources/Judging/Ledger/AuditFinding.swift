@@ -42,11 +42,11 @@ package struct AuditFinding: Hashable, Sendable {
 
     var text: String {
         switch self.what {
-        case .overLimit(let bound): "\(bound.count) of them, and \(bound.name) is \(bound.max)"
+        case .overLimit(let bound): "\(bound.name) is \(bound.max), but there are \(bound.count)"
         case .strayToken(let operation): "\(operation.name) with a token that is not its job's"
-        case .unrecordedJob: "its stream was asked for before the storage had its job"
+        case .unrecordedJob: "its stream was requested before the record of its job was stored"
         case .tooSoon(let operation, let took, let least):
-            "\(operation.name) on a new connection was answered within \(took.nanoseconds / 1_000) us; its link takes \(least.nanoseconds / 1_000) us at least"
+            "\(operation.name) on a new connection was answered within \(took.nanoseconds / 1_000) us, but its link needs at least \(least.nanoseconds / 1_000) us"
         case .leak(let leg, let bytes):
             "\(leg.rawValue): \(bytes.sent) bytes sent, \(bytes.delivered) delivered, \(bytes.destroyed) destroyed, \(bytes.underway) in flight"
         }

@@ -164,7 +164,7 @@ struct BackoffCheck: Sendable {
             Complaint(
                 invariant: .herdBounded,
                 text:
-                    "\(herd.count) retries in one window of \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter brings about \(herd.expected)"
+                    "\(herd.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(herd.expected)"
             ))
     }
 
@@ -472,17 +472,17 @@ struct BackoffCheck: Sendable {
         let pause = at - restarts.erredAt
         if restarts.errors == 1, pause < Self.errorPause {
             self.complain(
-                "uploaded again \(pause.wholeMilliseconds) ms after an error event; \(Self.errorPause.wholeMilliseconds) ms are the least"
+                "uploaded again \(pause.wholeMilliseconds) ms after an error event (minimum: \(Self.errorPause.wholeMilliseconds) ms)"
             )
         }
         if restarts.errors > Self.errorRetriesMax, !restarts.mayFollowError {
             self.complain(
-                "uploaded again by itself after error event \(restarts.errors) of the scan's jobs; that happens once"
+                "uploaded again by itself after error event \(restarts.errors) of the scan's jobs (allowed: once)"
             )
         }
         if restarts.refusals > Self.refusalRetriesMax, !restarts.mayFollowRefusal {
             self.complain(
-                "uploaded again by itself after its jobs were turned away \(restarts.refusals) times; that happens \(Self.refusalRetriesMax) times"
+                "uploaded again by itself after its jobs were rejected \(restarts.refusals) times (allowed: \(Self.refusalRetriesMax) times)"
             )
         }
     }
@@ -545,7 +545,7 @@ struct BackoffCheck: Sendable {
     private mutating func judge(_ chain: Chain, waited: Interval, at: Instant) {
         if let asked = chain.asked, !chain.isLimited, waited < asked {
             self.complain(
-                "\(chain.operation.name) sent \((asked - waited).wholeMilliseconds) ms before the wait that the server asked for"
+                "\(chain.operation.name) sent \((asked - waited).wholeMilliseconds) ms before the end of the wait that the server requested"
             )
         }
         if let heldAt = chain.heldAt, let failedAt = chain.failedAt {
@@ -560,7 +560,7 @@ struct BackoffCheck: Sendable {
         let late = chain.isExact && chain.operation == .stream ? Self.tick : Self.slack
         guard waited > most + late else { return }
         self.complain(
-            "\(chain.operation.name) waited \(waited.wholeMilliseconds) ms after failure \(chain.failures) in a row; \(most.wholeMilliseconds) ms are the most"
+            "\(chain.operation.name) waited \(waited.wholeMilliseconds) ms after consecutive failure \(chain.failures) (maximum: \(most.wholeMilliseconds) ms)"
         )
     }
 

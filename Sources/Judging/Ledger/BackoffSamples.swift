@@ -43,10 +43,10 @@ struct BackoffSamples: Sendable {
 
         var text: String {
             let what = self.operation?.name ?? "all requests"
-            let order = ["first", "second", "third", "fourth to sixth", "seventh or a later"][self.depth]
-            let rest = self.interrupted == 0 ? "" : " and \(self.interrupted) interrupted before"
+            let order = ["first", "second", "third", "fourth to sixth", "seventh or later"][self.depth]
+            let rest = self.interrupted == 0 ? "" : ", \(self.interrupted) were interrupted earlier"
             return
-                "\(what): of \(self.waits) waits after the \(order) failure in a row, \(self.over) were over within \(self.eighths)/8 of the longest\(rest); full jitter makes that about \(Int64(self.waits) * self.eighths / 8)"
+                "\(what): of \(self.waits) waits after the \(order) consecutive failure, \(self.over) ended within \(self.eighths)/8 of the maximum\(rest); full jitter predicts about \(Int64(self.waits) * self.eighths / 8)"
         }
     }
 

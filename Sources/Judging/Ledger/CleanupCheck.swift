@@ -88,8 +88,8 @@ extension CleanupCheck.Phone {
         let before = self.deletes[index]
         self.deletes[index] = delete
         switch before.state {
-        case .open, .heard: return "DELETE \(attempt) sent while DELETE \(before.attempt) is under way"
-        case .answered: return "DELETE \(attempt) sent after DELETE \(before.attempt) was answered for good"
+        case .open, .heard: return "DELETE \(attempt) sent while DELETE \(before.attempt) is open"
+        case .answered: return "DELETE \(attempt) sent after DELETE \(before.attempt) had a final response"
         }
     }
 

@@ -77,7 +77,7 @@ extension HarnessChecks {
         self.phones[phoneIndex].exchanges[index].isRequested = true
         if self.hasFired(self.phones[phoneIndex].exchanges[index], { $0 == .refused }) {
             self.errors.add(
-                "\(operation.name) came through a connection that was refused", device: device, scan: scan,
+                "\(operation.name) arrived on a connection that was refused", device: device, scan: scan,
                 at: self.now)
         }
     }
@@ -129,7 +129,7 @@ extension HarnessChecks {
             job.isTokenOver(at: self.now, server)
         else { return }
         self.errors.add(
-            "\(operation.name) was served with a token that \(job.isRevoked ? "was revoked" : "had expired")",
+            "\(operation.name) was accepted with a token that \(job.isRevoked ? "was revoked" : "had expired")",
             device: device, scan: scan, at: self.now)
     }
 
@@ -241,7 +241,7 @@ extension HarnessChecks {
         }
         guard !isSeen, self.server != nil else { return }
         self.errors.add(
-            "a fault fired (number \(fault + 1) of the list, \(operation.name), attempt \(attempt)) without its effect",
+            "fault \(fault + 1) of the list fired (\(operation.name), attempt \(attempt)) without effect",
             device: device, scan: scan, at: self.now)
     }
 
@@ -347,7 +347,7 @@ extension HarnessChecks {
             })
         {
             self.errors.add(
-                "\(operation.name) was served with a token that a fault had revoked", device: device,
+                "\(operation.name) was accepted with a token that a fault had revoked", device: device,
                 scan: scan, at: self.now)
         }
         let isEarly = self.hasFired(exchange) {
@@ -355,19 +355,19 @@ extension HarnessChecks {
         }
         if isEarly {
             self.errors.add(
-                "\(operation.name) was delayed by a fault, and took only \(took.nanoseconds) ns",
+                "\(operation.name) was delayed by a fault, but took only \(took.nanoseconds) ns",
                 device: device, scan: scan, at: self.now)
         }
         if let due = self.statusDue(exchange), due != status {
             self.errors.add(
-                "a fault answered \(operation.name) with \(due), and the phone got \(status)",
+                "a fault answered \(operation.name) with \(due), but the phone got \(status)",
                 device: device, scan: scan, at: self.now)
             return
         }
         guard self.server != nil, exchange.answered != status else { return }
         if exchange.answered != 0 {
             self.errors.add(
-                "\(operation.name) was answered with \(exchange.answered), and the phone got \(status)",
+                "\(operation.name) was answered with \(exchange.answered), but the phone got \(status)",
                 device: device, scan: scan, at: self.now)
         } else if !Self.isOfTheConnection(status) {
             self.doubt(
@@ -413,7 +413,7 @@ extension HarnessChecks {
         case .reset, .closedEarly:
             if isRefused {
                 self.errors.add(
-                    "a connection for \(operation.name) was to be refused, and was cut instead",
+                    "a connection for \(operation.name) should have been refused, but was cut instead",
                     device: device, scan: scan, at: self.now)
                 return
             }
@@ -443,7 +443,7 @@ extension HarnessChecks {
         guard self.server != nil, !isExplained else { return }
         self.doubt(
             .stream, attempt, device, scan,
-            "a stream was lost by \(cause.rawValue), and neither the backend nor a fault had ended it so")
+            "a stream was lost (\(cause.rawValue)), but neither the backend nor a fault ended it in this way")
     }
 
     private mutating func undecodable(
@@ -457,7 +457,7 @@ extension HarnessChecks {
         let isSpoilt = self.hasFired(exchange) { $0 == .resultsTruncated || $0 == .eventGarbled }
         guard exchange.answered != 0, !isSpoilt, !self.isCut(exchange) else { return }
         self.errors.add(
-            "an answer to \(operation.name) cannot be read, and no fault has spoilt it", device: device,
+            "a response to \(operation.name) cannot be parsed, but no fault changed it", device: device,
             scan: scan, at: self.now)
     }
 
@@ -471,7 +471,7 @@ extension HarnessChecks {
         }
         guard !isMade else { return }
         self.errors.add(
-            "an event '\(name)' that no fault has made came on a stream", device: device, scan: scan,
+            "a stream had the event '\(name)', which no fault sent", device: device, scan: scan,
             at: self.now)
     }
 
@@ -482,24 +482,25 @@ extension HarnessChecks {
         guard self.server != nil else { return }
         if let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }), job.kind != kind {
             self.errors.add(
-                "a phone applied \(kind.rawValue), and the job \(job.kind.map { "ended with \($0.rawValue)" } ?? "goes on")",
+                "a phone applied \(kind.rawValue), but the job \(job.kind.map { "ended with \($0.rawValue)" } ?? "continues")",
                 device: device, scan: scan, at: self.now)
         }
         guard let index = self.streamIndex(scan, phoneIndex) else { return }
         let exchange = self.phones[phoneIndex].exchanges.remove(at: index)
         if inline == "books", self.hasFired(exchange, { $0 == .booksStripped }) {
             self.errors.add(
-                "books came with an event from which a fault had taken them", device: device, scan: scan,
+                "an event had books that a fault had removed", device: device, scan: scan,
                 at: self.now)
         }
         if let written = exchange.pingsWritten, exchange.pingsSeen < written, self.watches(device) {
             self.errors.add(
-                "\(written) pings were written to a stream, and \(exchange.pingsSeen) came", device: device,
+                "\(written) pings were written to a stream, but \(exchange.pingsSeen) arrived",
+                device: device,
                 scan: scan, at: self.now)
         }
         if exchange.eventsIgnored < exchange.eventsAdded {
             self.errors.add(
-                "faults added \(exchange.eventsAdded) events to a stream, and \(exchange.eventsIgnored) came",
+                "faults added \(exchange.eventsAdded) events to a stream, but \(exchange.eventsIgnored) arrived",
                 device: device, scan: scan, at: self.now)
         }
     }
@@ -516,7 +517,7 @@ extension HarnessChecks {
             self.hasFired(self.phones[phoneIndex].exchanges[index], { $0 == .booksStripped })
         {
             self.errors.add(
-                "an event that a fault has changed came without its id", device: device, scan: scan,
+                "an event that a fault changed had no id", device: device, scan: scan,
                 at: self.now)
         }
         if eventID != nil { self.phones[phoneIndex].exchanges[index].hasIDs = true }
@@ -535,7 +536,7 @@ extension HarnessChecks {
         let exchange = self.phones[phoneIndex].exchanges[index]
         self.phones[phoneIndex].exchanges[index].eventsMax = nil
         self.errors.add(
-            "\(exchange.eventsNew) new events came through a stream that was to be cut behind \(most)",
+            "\(exchange.eventsNew) new events arrived on a stream that a fault should have cut after \(most)",
             device: self.phones[phoneIndex].device, scan: exchange.scan, at: self.now)
     }
 
@@ -545,12 +546,13 @@ extension HarnessChecks {
         guard self.server != nil else { return }
         if let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }), job.books != books {
             self.errors.add(
-                "\(books) books came of a job with \(job.books)", device: device, scan: scan, at: self.now)
+                "\(books) books arrived from a job with \(job.books)", device: device, scan: scan,
+                at: self.now)
         }
         let truncated = self.phones[phoneIndex].exchanges.last { $0.scan == scan && $0.operation == .results }
         guard let truncated, self.hasFired(truncated, { $0 == .resultsTruncated }) else { return }
         self.errors.add(
-            "results that a fault had cut short came whole", device: device, scan: scan, at: self.now)
+            "results that a fault had truncated arrived complete", device: device, scan: scan, at: self.now)
     }
 
     private mutating func doubt(
@@ -570,7 +572,7 @@ extension HarnessChecks {
                 self.isCut(exchange, { $0 != .silence })
             else { continue }
             self.errors.add(
-                "a fault ended a stream at \(cutAt.nanoseconds) ns, and its phone never noticed",
+                "a fault ended a stream at \(cutAt.nanoseconds) ns, but its phone never noticed",
                 device: self.phones[phoneIndex].device, scan: exchange.scan, at: self.now)
         }
     }

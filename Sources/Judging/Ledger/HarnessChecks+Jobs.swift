@@ -98,14 +98,14 @@ extension HarnessChecks {
             self.note(.tokenRevoked, device, scan, needsFault: true)
         case .resultsServed(let job, let books):
             guard let index = self.jobIndex(job, phoneIndex) else {
-                return self.error("results of a job that is not there were served", device, scan)
+                return self.error("results of a job that does not exist were served", device, scan)
             }
             let job = self.phones[phoneIndex].jobs[index]
             if !job.hasResults(at: self.now, server) {
-                self.error("results that a job does not have were served", device, scan)
+                self.error("results were served that the job does not have", device, scan)
             }
             if job.books != books {
-                self.error("\(books) books were served of a job with \(job.books)", device, scan)
+                self.error("\(books) books were served for a job with \(job.books)", device, scan)
             }
         case .cleaned(let job, let effective):
             self.cleaned(job: job, isEffective: effective, device, scan, phoneIndex, server)
@@ -115,7 +115,7 @@ extension HarnessChecks {
             }
         case .expired(let job):
             guard let job = self.remove(job, phoneIndex) else {
-                return self.error("a job that is not there expired", device, scan)
+                return self.error("a job that does not exist expired", device, scan)
             }
             let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
             if isUsed, !job.isRevoked { self.error("a job expired before its time", device, scan) }
@@ -149,7 +149,7 @@ extension HarnessChecks {
         _ phoneIndex: Int
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
-            return self.error("a job that is not there ended", device, scan)
+            return self.error("a job that does not exist ended", device, scan)
         }
         let job = self.phones[phoneIndex].jobs[index]
         self.phones[phoneIndex].jobs[index].finishedAt = self.now
@@ -164,7 +164,7 @@ extension HarnessChecks {
         }
         let early = job.slowUntil.map { $0 - self.now } ?? .zero
         if early > .zero {
-            self.error("a fault made a job slow, and it ended \(early.nanoseconds) ns early", device, scan)
+            self.error("a fault slowed a job down, but it ended \(early.nanoseconds) ns early", device, scan)
         }
     }
 
@@ -173,10 +173,10 @@ extension HarnessChecks {
         _ server: SimulatedServer
     ) {
         let job = self.remove(id, phoneIndex)
-        if isEffective, job == nil { self.error("a job that is not there was deleted", device, scan) }
-        if !isEffective, job != nil { self.error("a DELETE spared a job that is there", device, scan) }
+        if isEffective, job == nil { self.error("a job that does not exist was deleted", device, scan) }
+        if !isEffective, job != nil { self.error("a DELETE had no effect on an existing job", device, scan) }
         if let job, job.isTokenOver(at: self.now, server) {
-            self.error("a job was deleted with a token that is good no more", device, scan)
+            self.error("a job was deleted with a token that is no longer valid", device, scan)
         }
     }
 
@@ -197,7 +197,7 @@ extension HarnessChecks {
         _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
-            return self.error("an event of a job that is not there was written", device, scan)
+            return self.error("an event of a job that does not exist was written", device, scan)
         }
         if kind == .enrichmentDegraded {
             self.note(
@@ -222,11 +222,11 @@ extension HarnessChecks {
         if let next = job.next, position != next, !job.isForgetful, !(isFirst && position > next),
             !(isReplayed && kind.isTerminal)
         {
-            self.error("event \(position) of a job was written where event \(next) was due", device, scan)
+            self.error("event \(position) of a job was written instead of event \(next)", device, scan)
         }
         let milliseconds = Self.milliseconds(eventID)
         if milliseconds <= job.lastID {
-            self.error("an event id does not grow", device, scan)
+            self.error("an event id does not increase", device, scan)
         }
         self.phones[phoneIndex].jobs[index].next = position + 1
         self.phones[phoneIndex].jobs[index].isReplaying = false
@@ -254,7 +254,7 @@ extension HarnessChecks {
         let due = self.now - written.at
         guard latency + Self.writingTime < due || due + Self.writingTime < latency else { return }
         self.error(
-            "a replayed event was \(latency.wholeMilliseconds) ms old by its stamp, and \(due.wholeMilliseconds) ms by its first writing",
+            "a replayed event is \(latency.wholeMilliseconds) ms old by its timestamp, but was first written \(due.wholeMilliseconds) ms ago",
             device, scan)
     }
 
@@ -284,11 +284,11 @@ extension HarnessChecks {
             self.phones[phoneIndex].exchanges[exchange].pingsWritten? += 1
         }
         if self.phones[phoneIndex].jobs[index].mutedAttempt == attempt {
-            self.error("a ping was written to a stream that a fault had made silent", device, scan)
+            self.error("a ping was written to a stream for which a fault had disabled pings", device, scan)
         }
         if let due = self.phones[phoneIndex].jobs[index].pingDue, due.attempt == attempt {
             self.phones[phoneIndex].jobs[index].pingDue = nil
-            if self.now < due.at { self.error("a ping that a fault had made late was in time", device, scan) }
+            if self.now < due.at { self.error("a ping that a fault had delayed was on time", device, scan) }
         }
     }
 
@@ -316,6 +316,6 @@ extension HarnessChecks {
         guard self.server != nil, let index = self.jobIndex(id, phoneIndex),
             !self.phones[phoneIndex].jobs[index].isDegraded
         else { return }
-        self.error("a book was degraded by no fault", device, scan)
+        self.error("a book was degraded without a fault", device, scan)
     }
 }

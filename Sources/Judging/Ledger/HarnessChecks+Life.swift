@@ -69,7 +69,7 @@ extension HarnessChecks {
             }
         case .reinstalled:
             self.phones[phoneIndex].life.reinstalledAt = now
-            if !self.hasBegun(phoneIndex, { $0 == .reinstall }) { unexplained = "an app was installed anew" }
+            if !self.hasBegun(phoneIndex, { $0 == .reinstall }) { unexplained = "an app was reinstalled" }
         case .suspended: self.phones[phoneIndex].life.isAway = true
         case .resumed:
             self.phones[phoneIndex].life.isAway = false
@@ -80,10 +80,10 @@ extension HarnessChecks {
             self.phones[phoneIndex].life.pathReturnedAt = now
         case .pathChanged:
             self.phones[phoneIndex].life.pathChangedAt = now
-            if !self.hasBegun(phoneIndex, { $0 == .handover }) { unexplained = "a path was changed" }
+            if !self.hasBegun(phoneIndex, { $0 == .handover }) { unexplained = "the path changed" }
         case .storageFilled:
             self.phones[phoneIndex].life.isFull = true
-            if !self.hasBegun(phoneIndex, { $0 == .storageFull }) { unexplained = "a storage ran full" }
+            if !self.hasBegun(phoneIndex, { $0 == .storageFull }) { unexplained = "a storage became full" }
         case .storageFreed:
             self.phones[phoneIndex].life.isFull = false
             self.phones[phoneIndex].life.freedAt = now
@@ -91,7 +91,7 @@ extension HarnessChecks {
         default: break
         }
         guard let unexplained else { return }
-        self.errors.add("\(unexplained) by no fault", device: device, scan: scan, at: now)
+        self.errors.add("\(unexplained) without a fault", device: device, scan: scan, at: now)
     }
 
     /// What began at this instant has happened by its end, unless it was over at once.
@@ -109,7 +109,7 @@ extension HarnessChecks {
             }
         guard !hasHappened else { return }
         self.errors.add(
-            "a fault of the phone began (\(act.what)), and the phone did not notice",
+            "a fault of the phone began (\(act.what)), but the phone did not react",
             device: self.phones[act.phoneIndex].device, scan: .none, at: now)
     }
 }

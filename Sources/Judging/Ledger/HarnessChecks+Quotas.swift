@@ -106,7 +106,7 @@ extension HarnessChecks {
         guard let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt })
         else {
             return self.errors.add(
-                "an upload that did not come was limited", device: device, scan: scan, at: self.now)
+                "an upload that did not arrive was limited", device: device, scan: scan, at: self.now)
         }
         self.uploads[index].upload.retryAfter = retryAfter
     }
@@ -125,7 +125,7 @@ extension HarnessChecks {
         guard self.phones[phoneIndex].quotas.counts(upload.scan) else { return }
         if upload.status == 429, upload.refusedBy == nil, upload.retryAfter == nil {
             self.errors.add(
-                "an upload was answered with 429, and nothing had limited it", device: device,
+                "an upload was answered with 429, but nothing limited it", device: device,
                 scan: upload.scan, at: self.now)
         }
         // 400 may have come before its limits were asked.
@@ -147,7 +147,7 @@ extension HarnessChecks {
         guard let quota = self.server?.quota else {
             if upload.retryAfter != nil {
                 self.errors.add(
-                    "an upload was limited, and there is no limit", device: device, scan: upload.scan,
+                    "an upload was limited, but there is no limit", device: device, scan: upload.scan,
                     at: self.now)
             }
             return
@@ -169,7 +169,7 @@ extension HarnessChecks {
         let count = self.phones[phoneIndex].quotas.admissions.count { $0.fault == fault && $0.isCertain }
         guard count > quota.requests else { return }
         self.errors.add(
-            "\(count) uploads were admitted within a window for \(quota.requests)", device: device,
+            "\(count) uploads were admitted in a window with a quota of \(quota.requests)", device: device,
             scan: upload.scan, at: self.now)
     }
 
@@ -181,7 +181,7 @@ extension HarnessChecks {
         let counted = self.phones[phoneIndex].quotas.admissions.filter { $0.fault == fault }
         guard counted.count >= quota.requests else {
             self.errors.add(
-                "an upload was limited after \(counted.count) admissions of \(quota.requests)",
+                "an upload was limited after \(counted.count) of \(quota.requests) admissions",
                 device: device,
                 scan: upload.scan, at: self.now)
             return
@@ -190,7 +190,7 @@ extension HarnessChecks {
         let due = told ?? counted.first.map { $0.at + quota.window - self.now } ?? quota.window
         guard retryAfter != due else { return }
         self.errors.add(
-            "a limit told to wait \(retryAfter.nanoseconds) ns where \(due.nanoseconds) ns were left",
+            "a 429 requested a wait of \(retryAfter.nanoseconds) ns, but \(due.nanoseconds) ns were left",
             device: device, scan: upload.scan, at: self.now)
     }
 

@@ -66,7 +66,7 @@ extension HarnessChecks {
         self.phones[phoneIndex].firings[index].count += 1
         guard self.phones[phoneIndex].firings[index].count == most + 1 else { return }
         self.errors.add(
-            "a fault fired \(most + 1) times for one scan (number \(fault + 1) of the list, at most \(most))",
+            "fault \(fault + 1) of the list fired \(most + 1) times for one scan (maximum: \(most))",
             device: device, scan: scan, at: self.now)
     }
 
@@ -75,13 +75,13 @@ extension HarnessChecks {
         guard let rule = self.rule(of: fault) else { return }
         if let group = rule.group, self.settings.fleet.group(of: device) != group {
             self.errors.add(
-                "a fault hit a phone of another group (number \(fault + 1) of the list)", device: device,
+                "fault \(fault + 1) of the list affected a phone of another group", device: device,
                 scan: scan, at: self.now)
         }
         if rule.share != nil { self.noteHit(fault, phoneIndex) }
         if self.now < rule.from {
             self.errors.add(
-                "a fault fired before its time (number \(fault + 1) of the list)", device: device, scan: scan,
+                "fault \(fault + 1) of the list fired before its start time", device: device, scan: scan,
                 at: self.now)
         }
     }
@@ -106,7 +106,7 @@ extension HarnessChecks {
                     > BackoffSamples.exponentMin
             else { continue }
             self.errors.add(
-                "a fault (number \(fault + 1) of the list) is for \(share) in a million phones, and hit \(hit) of \(phones)",
+                "fault \(fault + 1) of the list has a scope of \(share) in a million phones, but affected \(hit) of \(phones)",
                 device: nil, scan: .none, at: self.now)
         }
     }

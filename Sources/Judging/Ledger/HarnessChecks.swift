@@ -174,7 +174,8 @@ struct HarnessChecks: Sendable {
     private mutating func settleInstant() {
         for effect in self.effects where effect.needsFault {
             self.errors.add(
-                "\(effect.kind.text), and no fault and nothing else explains it", device: effect.device,
+                "\(effect.kind.text), but neither a fault nor anything else explains it",
+                device: effect.device,
                 scan: effect.scan, at: self.now)
         }
         self.effects.removeAll(keepingCapacity: true)
@@ -239,8 +240,8 @@ extension HarnessChecks.Effect.Kind {
         case .jobFailed: "a job failed"
         case .degraded: "a book was degraded"
         case .terminalWritten: "a terminal event was written"
-        case .streamEnded: "the backend ended a stream whose job goes on"
-        case .startedOver: "a stream started over"
+        case .streamEnded: "the backend ended a stream whose job continues"
+        case .startedOver: "a stream restarted"
         }
     }
 }

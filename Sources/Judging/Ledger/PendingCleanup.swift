@@ -127,7 +127,7 @@ struct PendingCleanup: Sendable {
     /// would have tried again in time did what it could.
     func complaint(isAble: Bool, isForeign: Bool) -> String? {
         if self.isOverdue {
-            return self.last == nil ? "no DELETE was sent" : "its DELETE was not tried again"
+            return self.last == nil ? "no DELETE was sent" : "its DELETE was not retried"
         }
         let ineffective = self.last == nil ? "no DELETE was sent" : "its DELETE had no effect"
         switch self.state {

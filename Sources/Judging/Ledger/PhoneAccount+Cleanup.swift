@@ -210,7 +210,7 @@ extension PhoneAccount {
         {
             findings.violate(
                 .jobCleaned, device: self.device, scan: self.jobs[index].scan, at: moment,
-                "job \(self.jobs[index].id.bounded) was given up and is followed again: \(complaint)")
+                "job \(self.jobs[index].id.bounded) was abandoned, but is used again: \(complaint)")
         }
         self.jobs[index].pendingCleanup = nil
     }

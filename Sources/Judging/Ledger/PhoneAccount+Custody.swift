@@ -72,7 +72,7 @@ extension PhoneAccount {
         guard book != real, !(isDegraded && book == real.degraded) else { return }
         findings.violate(
             .bookFaithful, device: self.device, scan: scan, at: at,
-            "book \(ordinal) is \"\(book.title.bounded)\"; on the shelf stands \"\(real.title)\"")
+            "book \(ordinal) is \"\(book.title.bounded)\", but the shelf has \"\(real.title)\"")
     }
 
     mutating func bookRepeated(
@@ -152,7 +152,7 @@ extension PhoneAccount {
             if self.isWritten(at, by: moment, rules) {
                 findings.violate(
                     .scanCustody, device: self.device, scan: scan, at: moment,
-                    "the record that a kill leaves is undecided, \((moment - at).wholeMilliseconds) ms after the scan was settled"
+                    "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the scan was settled"
                 )
             }
             self.decided[index].at = nil
@@ -163,7 +163,7 @@ extension PhoneAccount {
         {
             findings.violate(
                 .scanCustody, device: self.device, scan: scan, at: moment,
-                "the record that a kill leaves does not name job \(job.id.bounded), accepted \((moment - at).wholeMilliseconds) ms before"
+                "the record after a kill does not name job \(job.id.bounded), accepted \((moment - at).wholeMilliseconds) ms earlier"
             )
         }
         guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan,
@@ -213,14 +213,14 @@ extension PhoneAccount {
         case .answer(let operation, let attempt, let status, let isRetryable):
             guard operation == .upload,
                 scan.uploadReply == ScanAccount.Reply(attempt: attempt, status: status)
-            else { return "for an answer to \(operation.name) \(attempt) that was not seen" }
+            else { return "for a response to \(operation.name) \(attempt) that was not seen" }
             let problem = scan.uploadProblem(attempt: attempt)
             // An answer of the upstream's is seen by the phone alone.
             if rules.settings.hasBackendView || problem != nil, problem?.status != status {
-                return "for an answer to upload \(attempt) that the backend did not give"
+                return "for a response to upload \(attempt) that the backend did not give"
             }
             guard Self.isFinal(status), (problem?.isRetryable ?? isRetryable) != true else {
-                return "for an answer to upload \(attempt), \(status), that is worth another try"
+                return "for a response to upload \(attempt), \(status), which allows a retry"
             }
             return nil
         case .event(let id, let isRetryable):
@@ -231,15 +231,15 @@ extension PhoneAccount {
                 return "for an error event that the backend did not write"
             }
             guard (job.isErrorRetryable ?? isRetryable) != true else {
-                return "for an error event that is worth another try"
+                return "for an error event that allows a retry"
             }
             return nil
         case .photo: return scan.isPrepared ? "for a photo that could be read" : nil
-        case .storage: return self.isStorageFull ? nil : "while there was room"
+        case .storage: return self.isStorageFull ? nil : "while its storage had room"
         case .queue:
             // Those of which only the DELETE is left count, too.
             let followed = self.scans.count + self.inheritedUnnamed
-            return followed > Self.unsettledMax ? nil : "while there was room in its queue"
+            return followed > Self.unsettledMax ? nil : "while its queue had room"
         }
     }
 
@@ -264,7 +264,7 @@ extension PhoneAccount {
     mutating func lostFromStorage(
         _ scan: ScanNumber, books held: Int, at: Instant, rules: Rules, into findings: inout Findings
     ) {
-        var books = "how many books it showed is not known"
+        var books = "its number of books is unknown"
         if rules.settings.hasBackendView {
             let count = rules.shelf.count(device: self.device, scan: scan)
             let received = min(held, count)
@@ -281,7 +281,7 @@ extension PhoneAccount {
         }
         findings.violate(
             .scanCustody, device: self.device, scan: scan, at: at,
-            "stored by an earlier run, not settled, and gone from the state folder; \(books)")
+            "stored by an earlier run, not settled, and missing from the state folder; \(books)")
     }
 
     /// The run is over and the scan is nowhere.

@@ -25,7 +25,7 @@ extension PhoneAccount {
         guard let index = self.index(of: scan), self.scans[index].isInherited else {
             findings.violate(
                 .serverAgrees, device: self.device, scan: scan, at: at,
-                "\(deed) a job that was never accepted, or is gone")
+                "\(deed) a job that was never accepted or no longer exists")
             return nil
         }
         self.jobs.append(JobAccount(id: id, scan: scan, isInherited: true))
@@ -142,7 +142,7 @@ extension PhoneAccount {
         if let complaint = self.cleanupComplaint(job: index, rules: rules) {
             findings.violate(
                 .jobCleaned, device: self.device, scan: job.scan, at: at,
-                "job \(job.id.bounded) is left: \(complaint)")
+                "job \(job.id.bounded) was not deleted: \(complaint)")
         }
         guard rules.settings.hasBackendView else { return }
         if job.isAcceptedByBackend, !job.isKnownToPhone {
@@ -151,7 +151,7 @@ extension PhoneAccount {
         if job.isKnownToPhone, !job.isAcceptedByBackend {
             findings.violate(
                 .serverAgrees, device: self.device, scan: job.scan, at: at,
-                "job \(job.id.bounded) is known to the phone; the backend never accepted it")
+                "the phone knows job \(job.id.bounded), but the backend never accepted it")
         }
     }
 }

@@ -45,6 +45,6 @@ extension PhoneAccount {
             return
         }
         findings.violate(
-            .slotsBounded, device: self.device, scan: scan, at: at, "a slot given back that was not taken")
+            .slotsBounded, device: self.device, scan: scan, at: at, "a slot was released that was not taken")
     }
 }

@@ -129,7 +129,7 @@ extension PhoneAccount {
             guard self.jobs[index].terminal != .completed else { return }
             findings.violate(
                 .streamTerminalOnce, device: self.device, scan: scan, at: at,
-                "results asked for, and no completed event was applied")
+                "results requested, but no completed event was applied")
         case .cleanup, .cancel:
             guard let job else { return }
             self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)

@@ -27,7 +27,7 @@ extension PhoneAccount {
             guard rules.settings.hasBackendView else { return }
             findings.violate(
                 .streamIDMonotone, device: self.device, scan: scan, at: at,
-                "applied an event of a job that the backend never accepted, or that is gone")
+                "applied an event of a job that the backend never accepted or that no longer exists")
             return
         }
         if let terminal = self.jobs[index].terminal {
@@ -47,7 +47,7 @@ extension PhoneAccount {
         case .skipped(let positions):
             findings.violate(
                 .streamNoGap, device: self.device, scan: scan, at: at,
-                "positions \(positions.lowerBound) to \(positions.upperBound) were passed over before \(event.bounded)"
+                "positions \(positions.lowerBound) to \(positions.upperBound) were skipped before \(event.bounded)"
             )
         case .backward(let position, let last):
             findings.violate(

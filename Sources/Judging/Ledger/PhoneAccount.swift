@@ -89,7 +89,8 @@ struct PhoneAccount: Sendable {
     mutating func capture(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
         guard scan != .none, self.index(of: scan) == nil, !self.isSettled(scan) else {
             findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "captured under a number in use")
+                .scanCustody, device: self.device, scan: scan, at: at, "captured with a number that is in use"
+            )
             return
         }
         var account = ScanAccount(number: scan, isInherited: false)
@@ -219,7 +220,7 @@ struct PhoneAccount: Sendable {
             let isTwice = self.index(of: scan).map { self.scans[$0].state == .waiting } ?? false
             findings.violate(
                 .scanCustody, device: self.device, scan: scan, at: at,
-                isTwice ? "waiting on disk in two records" : "settled, and waiting on disk, too")
+                isTwice ? "waiting on disk in two records" : "settled, but still waiting on disk")
             return
         }
         guard let index = self.take(scan, for: "waiting on disk", at: at, into: &findings) else { return }
@@ -252,12 +253,12 @@ struct PhoneAccount: Sendable {
             }
             findings.violate(
                 .scanCustody, device: self.device, scan: .none, at: at,
-                "\(count) restored, then never heard of, and not on disk")
+                "\(count) restored, never observed again, and not on disk")
         }
         if self.slots != 0 {
             findings.violate(
                 .slotsBounded, device: self.device, scan: .none, at: at,
-                "\(self.slots) slots taken and never given back")
+                "\(self.slots) slots taken and never released")
         }
         self.checkDebts(at: at)
         for index in self.jobs.indices {

@@ -112,7 +112,7 @@ struct RateLimitCheck: Sendable {
         self.phones[phoneIndex].youngest = nil
         guard due + Self.slack < moment else { return nil }
         return
-            "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 asked for, and nothing else held it back"
+            "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 requested, although nothing else delayed it"
     }
 }
 

@@ -162,15 +162,15 @@ struct RequestFormCheck: Sendable {
         guard let identity = values.first, values.count == 1 else {
             return ["\(values.count) times \(HeaderName.deviceID)"]
         }
-        guard Self.isIdentity(identity) else { return ["a device id that is no UUID of version 4"] }
+        guard Self.isIdentity(identity) else { return ["a device id that is not a UUID of version 4"] }
         if let own = self.phones[phoneIndex].identity {
-            return own == identity ? [] : ["another device id than the request before"]
+            return own == identity ? [] : ["another device id than the previous request"]
         }
         self.phones[phoneIndex].identity = identity
         guard let owner = self.owners.updateValue(phoneIndex, forKey: identity) else { return [] }
         return [
             owner == phoneIndex
-                ? "the device id of the installation before" : "the device id of another phone"
+                ? "the device id of the previous installation" : "the device id of another phone"
         ]
     }
 
@@ -194,14 +194,14 @@ struct RequestFormCheck: Sendable {
             case .stream, .results, .status: "GET"
             case .cleanup, .cancel: "DELETE"
             }
-        if form.method != method { wrong.append("\(form.method.bounded) and not \(method)") }
+        if form.method != method { wrong.append("\(form.method.bounded) instead of \(method)") }
         if form.operation == .results {
             let formats = query.filter { $0.hasPrefix("format=") }
             if formats != ["format=\(format)"] || formats.count != query.count {
-                wrong.append("not the one query format=\(format)")
+                wrong.append("a query other than format=\(format)")
             }
         } else if parts.count > 1 {
-            wrong.append("a query that the contract does not have")
+            wrong.append("a query that is not in the contract")
         }
         return wrong + self.path(String(parts[0]), of: form, word, phoneIndex)
     }
@@ -210,48 +210,50 @@ struct RequestFormCheck: Sendable {
         let folder = "/v3/jobs/scans"
         let ending: String
         switch form.operation {
-        case .upload: return path == folder ? [] : ["a path that is not the contract's"]
+        case .upload: return path == folder ? [] : ["a path that is not in the contract"]
         case .stream: ending = "/stream"
         case .results: ending = "/results"
         case .cleanup: ending = "/cleanup"
         case .status, .cancel: ending = ""
         }
         guard path.hasPrefix(folder + "/"), path.hasSuffix(ending) else {
-            return ["a path that is not the contract's"]
+            return ["a path that is not in the contract"]
         }
         let job = String(path.dropFirst(folder.utf8.count + 1).dropLast(ending.utf8.count))
-        guard !job.isEmpty, !job.contains("/") else { return ["a path that is not the contract's"] }
-        if let word, word.job != job { return ["another job than the phone says"] }
+        guard !job.isEmpty, !job.contains("/") else { return ["a path that is not in the contract"] }
+        if let word, word.job != job { return ["another job than the phone reported"] }
         let phone = self.phones[phoneIndex]
         guard phone.forgotten < form.scan else { return [] }
         let known = Digest.of(job)
         let isAccepted = phone.jobs.contains { $0.scan == form.scan && $0.job == known }
-        return isAccepted || !phone.jobs.contains { $0.scan == form.scan } ? [] : ["a job of something else"]
+        return isAccepted || !phone.jobs.contains { $0.scan == form.scan } ? [] : ["a job of another scan"]
     }
 
     private static func headers(_ form: RequestForm, _ word: Word?) -> [String] {
         var wrong: [String] = []
         let tokens: [RequestForm.Token] = form.operation == .upload ? [] : [.own]
         if form.tokens != tokens {
-            wrong.append(tokens.isEmpty ? "a token, and it has no job" : "not its job's bearer token, once")
+            wrong.append(
+                tokens.isEmpty ? "a token, although it has no job" : "not exactly one bearer token of its job"
+            )
         }
         let accepted = form.values(of: "Accept")
         if form.operation == .stream, accepted != ["text/event-stream"] {
-            wrong.append("not Accept: text/event-stream, once")
+            wrong.append("not exactly one Accept: text/event-stream")
         }
         let phoneIndexes = form.values(of: HeaderName.lastEventID)
         if let word, phoneIndexes != (word.lastEventID.map { [$0] } ?? []) {
             wrong.append(
                 word.lastEventID == nil
-                    ? "\(HeaderName.lastEventID), and no place to resume from"
-                    : "not the place to resume from in \(HeaderName.lastEventID), once")
+                    ? "\(HeaderName.lastEventID), although there is no event to resume from"
+                    : "not exactly one \(HeaderName.lastEventID) with the last event")
         }
         let traces = form.values(of: TraceContext.headerName)
         let trace = traces.count == 1 ? traces.first.flatMap(TraceContext.init(headerValue:)) : nil
         if trace?.device != form.device || trace?.scan != form.scan || trace?.operation != form.operation
             || trace?.attempt != form.attempt
         {
-            wrong.append("not its own \(TraceContext.headerName), once")
+            wrong.append("not exactly one \(TraceContext.headerName) of its own")
         }
         return wrong
     }
@@ -259,11 +261,11 @@ struct RequestFormCheck: Sendable {
     private static func body(_ form: RequestForm) -> [String] {
         let types = form.values(of: "Content-Type")
         guard form.operation == .upload else {
-            return form.body == .none && types.isEmpty ? [] : ["a body that the contract does not have"]
+            return form.body == .none && types.isEmpty ? [] : ["a body that is not in the contract"]
         }
         var wrong: [String] = []
         if types.count != 1 || !types[0].hasPrefix("multipart/form-data; boundary=") {
-            wrong.append("not Content-Type: multipart/form-data with a boundary, once")
+            wrong.append("not exactly one Content-Type: multipart/form-data with a boundary")
         }
         let isPhoto = ["image/jpeg", "image/png"].contains {
             form.body == .photo(field: "photos[]", type: $0, of: form.scan)

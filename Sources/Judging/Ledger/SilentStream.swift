@@ -130,7 +130,7 @@ struct IdleTimeoutCheck: Sendable {
                     "given up as silent \(lasted) ms after its last byte, before its idle timeout of \(limit.wholeMilliseconds) ms"
             }
             guard !phone.mayClose(silence) else { return nil }
-            return "closed \(lasted) ms after its last byte, for no reason that ends a stream"
+            return "closed \(lasted) ms after its last byte, without a reason that ends a stream"
         }
         let from = max(silence.from, phone.presentSince)
         let to = min(silence.to, phone.absentSince ?? silence.to)

@@ -177,11 +177,11 @@ package struct SimulationInvariants: Sendable {
     // MARK: Events
 
     package mutating func record(_ observation: Observation) {
-        precondition(!self.isFinished, "the sentinel is relieved")
+        precondition(!self.isFinished, "the invariants are closed")
         if observation.at < self.now {
             self.findings.violate(
                 .timeSane, device: observation.device, scan: observation.scan, at: observation.at,
-                "seen \((self.now - observation.at).nanoseconds) ns before what was seen before it")
+                "observed \((self.now - observation.at).nanoseconds) ns before the previous observation")
         }
         self.now = max(self.now, observation.at)
         if let first = self.givenUp.first, first.at < observation.at {
@@ -265,7 +265,7 @@ package struct SimulationInvariants: Sendable {
     }
 
     package mutating func finish(_ remains: FinalWorldState) {
-        precondition(!self.isFinished, "the sentinel is relieved")
+        precondition(!self.isFinished, "the invariants are closed")
         self.isFinished = true
         self.judgeSilences(before: .distantFuture)
         self.judgeForms(before: .distantFuture)
@@ -285,22 +285,22 @@ package struct SimulationInvariants: Sendable {
         for device in remains.stuck {
             self.findings.violate(
                 .deviceNotStuck, device: device, scan: .none, at: self.now,
-                "still at it when its time to settle was over")
+                "did not settle in time")
             guard !remains.broken.isEmpty else { continue }
             self.findings.violate(
                 .othersUnharmed, device: device, scan: .none, at: self.now,
-                "still at it when its time to settle was over, beside \(remains.broken.count) that stay broken"
+                "did not settle in time, while \(remains.broken.count) phones stayed broken"
             )
         }
         for device in remains.restless {
             self.findings.violate(
                 .timersClean, device: device, scan: .none, at: self.now,
-                "wants to be woken, and has nothing to do")
+                "has a pending timer, but nothing to do")
         }
         for (id, job) in self.alive.entries {
             self.findings.violate(
                 .jobEnded, device: job.device, scan: job.scan, at: self.now,
-                "job \(id.bounded) neither cleaned nor expired")
+                "job \(id.bounded) neither deleted nor expired")
         }
     }
 
@@ -358,7 +358,7 @@ package struct SimulationInvariants: Sendable {
             self.sent(operation, attempt, job, seen, phoneIndex)
         case .replied(let operation, let attempt, let status, let took):
             self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
-            if took < .zero { self.violate(.timeSane, seen, "an answer before its request") }
+            if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
             guard status == 401 else { return }
             for index in self.states[phoneIndex].jobs.indices
             where self.states[phoneIndex].jobs[index].scan == seen.scan && operation != .cleanup {
@@ -417,7 +417,7 @@ package struct SimulationInvariants: Sendable {
         }),
             operation != .cleanup
         {
-            self.violate(.requestOneFate, seen, "\(operation.name) sent while the one before it has no end")
+            self.violate(.requestOneFate, seen, "\(operation.name) sent while the previous one is still open")
         }
         // DELETEs of several jobs of a scan may be open at once, and outlive the background.
         let open: UInt32 = operation == .cleanup ? Self.cleanupsOpenMax : 0
@@ -453,7 +453,7 @@ package struct SimulationInvariants: Sendable {
         if took < limit - IdleTimeoutCheck.tick {
             self.violate(
                 .requestOneFate, seen,
-                "\(operation.name) \(attempt) timed out after \(took.wholeMilliseconds) ms; \(limit.wholeMilliseconds) ms are its timeout"
+                "\(operation.name) \(attempt) timed out after \(took.wholeMilliseconds) ms; its timeout is \(limit.wholeMilliseconds) ms"
             )
             return
         }
@@ -466,7 +466,7 @@ package struct SimulationInvariants: Sendable {
         guard idle < limit - Self.timeoutSlack else { return }
         self.violate(
             .requestOneFate, seen,
-            "\(operation.name) \(attempt) timed out \((seen.at - link.movedAt).wholeMilliseconds) ms after a byte of it moved; \(limit.wholeMilliseconds) ms are its timeout"
+            "\(operation.name) \(attempt) timed out \((seen.at - link.movedAt).wholeMilliseconds) ms after a byte of it moved; its timeout is \(limit.wholeMilliseconds) ms"
         )
     }
 
@@ -506,7 +506,7 @@ package struct SimulationInvariants: Sendable {
         guard open == self.slotsMax + 1 else { return }
         self.violate(
             .herdBounded, seen,
-            "\(open) requests at once, \((seen.at - releasedAt).wholeMilliseconds) ms after it was let go; it has \(self.slotsMax) slots"
+            "\(open) requests at once, \((seen.at - releasedAt).wholeMilliseconds) ms after its wait ended; it has \(self.slotsMax) slots"
         )
     }
 
@@ -515,7 +515,7 @@ package struct SimulationInvariants: Sendable {
         guard let herd else { return }
         self.findings.violate(
             .herdBounded, device: self.lastBack, scan: .none, at: moment,
-            "\(herd.count) phones in one window of \(self.settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms, of \(herd.of) whose path had returned"
+            "\(herd.count) of \(herd.of) phones whose path had returned sent requests within \(self.settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms"
         )
     }
 
@@ -543,7 +543,7 @@ package struct SimulationInvariants: Sendable {
         let known = self.states[phoneIndex].jobs[index]
         if known.refusedAt != nil {
             self.violate(
-                .authNoStaleUse, seen, "\(operation.name) with a token that was answered by 401")
+                .authNoStaleUse, seen, "\(operation.name) with a token that had been answered with 401")
         }
         if known.isDeleted, operation == .stream || operation == .results {
             self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
@@ -563,13 +563,14 @@ package struct SimulationInvariants: Sendable {
         } else if let index = self.states[phoneIndex].loose.firstIndex(of: request) {
             if !isAnswer { self.states[phoneIndex].loose.remove(at: index) }
         } else {
-            self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, and was not open")
+            self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, but was not open")
         }
     }
 
     private mutating func unreadable(_ what: String, _ seen: Observation, _ phoneIndex: Int) {
         guard !self.states[phoneIndex].troubled.contains(seen.scan) else { return }
-        self.violate(.streamParseRobust, seen, "\(what) could not be read, and no fault had touched it")
+        self.violate(
+            .streamParseRobust, seen, "\(what) could not be parsed, although no fault had changed it")
     }
 
     /// Something is seen of a phone that has captured without room for the record.
@@ -588,7 +589,7 @@ package struct SimulationInvariants: Sendable {
     private mutating func silent(_ scan: ScanNumber, of device: DeviceNumber, at moment: Instant) {
         self.findings.violate(
             .memoryBounded, device: device, scan: scan, at: moment,
-            "captured without room for its record, and not refused at once")
+            "captured without room for its record, but not refused at once")
     }
 
     private mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {
@@ -629,7 +630,7 @@ package struct SimulationInvariants: Sendable {
             else { return }
             self.states[phoneIndex].uploads[index].count -= 1
             guard self.states[phoneIndex].uploads[index].count < 0 else { return }
-            self.violate(.jobOrphansBounded, seen, "more jobs than the phone has sent uploads")
+            self.violate(.jobOrphansBounded, seen, "more jobs than uploads")
         case .cleaned(let job, effective: true):
             self.alive[job] = nil
             let phoneIndex = self.phoneIndex(of: seen.device)

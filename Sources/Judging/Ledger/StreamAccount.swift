@@ -108,16 +108,16 @@ struct StreamAccount: Sendable {
     func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
         let kept = lastID ?? ""
         if kept != "", kept == self.terminalID, self.log.count(where: { $0.id == kept }) == 1 {
-            return "the record that a kill leaves resumes after \(kept.bounded), the job's terminal event"
+            return "the record after a kill resumes after \(kept.bounded), the job's terminal event"
         }
         // Where the server says again what it said before, the last event need not be the furthest.
         guard !self.mayRepeat, let due = self.marks.last(where: { isWritten($0.at) }) else { return nil }
         if kept == "" {
-            return "the record that a kill leaves resumes from the start, and \(due.position) was applied"
+            return "the record after a kill resumes from the start, but \(due.position) was applied"
         }
         guard let position = self.position(ofKnown: kept), position < due.position else { return nil }
         return
-            "the record that a kill leaves resumes after position \(position), and \(due.position) was applied"
+            "the record after a kill resumes after position \(position), but \(due.position) was applied"
     }
 
     /// A GET goes out. Nil when it asks for what follows the last applied event; otherwise what is wrong.
@@ -143,8 +143,8 @@ struct StreamAccount: Sendable {
         let last = self.lastID == "" ? nil : self.lastID
         self.askedExactly = id == last || (id ?? "") == self.lastIgnoredID
         if self.askedExactly { return nil }
-        let right = last.map { "the last applied is \($0.bounded)" } ?? "nothing was applied yet"
-        let asked = id.map { "asked for what follows \($0.bounded)" } ?? "asked without Last-Event-ID"
+        let right = last.map { "the last applied event is \($0.bounded)" } ?? "nothing was applied yet"
+        let asked = id.map { "resumed after \($0.bounded)" } ?? "requested without Last-Event-ID"
         return "\(asked); \(right)"
     }
 
@@ -158,8 +158,8 @@ struct StreamAccount: Sendable {
             self.askedExactly = true
             return nil
         }
-        let asked = id.map { "asked, after a relaunch, for what follows \($0.bounded)" }
-        return "\(asked ?? "asked, after a relaunch, without Last-Event-ID"); \(kept.bounded) was durable"
+        let asked = id.map { "after a relaunch, resumed after \($0.bounded)" }
+        return "\(asked ?? "after a relaunch, requested without Last-Event-ID"); \(kept.bounded) was durable"
     }
 
     private func position(ofKnown id: String) -> Int? { self.log.last { $0.id == id }?.position }
@@ -180,7 +180,7 @@ struct StreamAccount: Sendable {
         }
         guard let position = self.position(of: id), position <= last else {
             self.askedExactly = false
-            return "asked, after a relaunch, for what follows \(id.bounded), which was never applied"
+            return "after a relaunch, resumed after \(id.bounded), which was never applied"
         }
         self.lastID = id
         self.lastPosition = position

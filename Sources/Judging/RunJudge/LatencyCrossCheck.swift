@@ -153,7 +153,7 @@ package struct LatencyCrossCheck: Sendable {
             let exact = self.ofGroups[self.index(of: metric, group)]
             guard measured != exact else { return nil }
             return
-                "\(metric.rawValue): count \(measured) in group \(table.groups[group]), and \(exact) was seen"
+                "\(metric.rawValue): count \(measured) in group \(table.groups[group]), but \(exact) was observed"
         }
     }
 
@@ -170,13 +170,13 @@ package struct LatencyCrossCheck: Sendable {
             let name = index < self.fleet.groups.count ? "group \(self.fleet.groups[index])" : "no group"
             if totals.scans.captured != self.captured[index] {
                 differences.append(
-                    "scans.captured: \(totals.scans.captured) in \(name), and \(self.captured[index]) was seen"
+                    "scans.captured: \(totals.scans.captured) in \(name), but \(self.captured[index]) was observed"
                 )
             }
             differences += self.differences(totals, in: name, index, ledger)
             if totals.scans.completed > self.completed[index] {
                 differences.append(
-                    "scans.completed: \(totals.scans.completed) in \(name), and \(self.completed[index]) was seen"
+                    "scans.completed: \(totals.scans.completed) in \(name), but \(self.completed[index]) was observed"
                 )
             }
         }
@@ -191,7 +191,7 @@ package struct LatencyCrossCheck: Sendable {
         guard !scans.isConserved else { return nil }
         let settled = scans.completed + scans.refused + scans.waiting + scans.discarded + scans.lost
         return
-            "scans: \(scans.captured + scans.restored) captured or restored, and \(settled) settled with \(scans.open) open"
+            "scans: \(scans.captured + scans.restored) captured or restored, but \(settled) settled and \(scans.open) open"
     }
 
     /// Jobs and books of one group.
@@ -202,7 +202,7 @@ package struct LatencyCrossCheck: Sendable {
         var differences: [String] = []
         func compare(_ what: String, _ count: Int, _ seen: Int, isMost: Bool = false) {
             guard isMost ? count > seen : count != seen else { return }
-            differences.append("\(what): \(count) in \(name), and \(seen) was seen")
+            differences.append("\(what): \(count) in \(name), but \(seen) was observed")
         }
         compare("books.repeated", totals.books.repeated, books.repeated)
         // What earlier runs have stored nobody sees.
@@ -227,7 +227,7 @@ package struct LatencyCrossCheck: Sendable {
         var differences: [String] = []
         func compare<Number: Equatable>(_ what: String, _ measured: Number, _ exact: Number) {
             guard measured != exact else { return }
-            differences.append("\(metric.rawValue): \(what) \(measured), and \(exact) was seen")
+            differences.append("\(metric.rawValue): \(what) \(measured), but \(exact) was observed")
         }
         compare("count", histogram.total, sample.count)
         compare("negative values", histogram.negative, sample.negative)
@@ -242,7 +242,7 @@ package struct LatencyCrossCheck: Sendable {
             // Never less than the truth, and more by less than an index is wide.
             if let measured, measured >= exact, measured <= Self.most(exact, of: sample.maximum) { continue }
             differences.append(
-                "\(metric.rawValue): \(percentile) is \(measured.map(String.init) ?? "not there"), and \(exact) of \(values.count) values"
+                "\(metric.rawValue): \(percentile) is \(measured.map(String.init) ?? "missing"), but \(exact) of \(values.count) values"
             )
         }
         return differences

@@ -260,14 +260,14 @@ package struct RunJudge: Sendable {
         }
         let effects = self.ledger.harnessErrors
         if let first = effects.texts.first {
-            return Self.text("the harness contradicts itself", first, of: effects.count)
+            return Self.text("a check of the harness failed", first, of: effects.count)
         }
         var differences = self.samples.differences(from: table)
         differences += self.samples.differences(from: self.ledger)
         differences += self.sums.differences(from: self.past.table)
         differences += TotalsCrossCheck.differences(in: table, self.past.disconnections)
         guard let first = differences.first else { return nil }
-        return Self.text("the measurements are not what was observed", first, of: differences.count)
+        return Self.text("the measurements do not match the observations", first, of: differences.count)
     }
 
     private static func text(_ what: String, _ first: String, of count: Int) -> String {

@@ -79,12 +79,12 @@ package struct TotalsCrossCheck: Sendable {
             let succeeded = operations.total - operations.failed
             guard succeeded != histogram.total else { continue }
             differences.append(
-                "\(rate.rawValue): \(succeeded) operations ended well, and \(latency.rawValue) has \(histogram.total)"
+                "\(rate.rawValue): \(succeeded) operations succeeded, but \(latency.rawValue) has \(histogram.total)"
             )
         }
         for row in disconnections.rows where row.unresolved < 0 {
             differences.append(
-                "disconnections by \(row.cause.rawValue): \(row.count), and \(row.count - row.unresolved) came to an end"
+                "disconnections by \(row.cause.rawValue): \(row.count), but \(row.count - row.unresolved) ended"
             )
         }
         return differences

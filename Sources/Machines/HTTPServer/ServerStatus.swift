@@ -150,10 +150,10 @@ extension Server {
 extension FaultWindow {
     fileprivate func text(at now: Instant) -> String {
         let since = now - Instant.zero
-        guard self.at <= since else { return "opens in \((self.at - since).wholeMilliseconds) ms" }
+        guard self.at <= since else { return "starts in \((self.at - since).wholeMilliseconds) ms" }
         guard let length = self.length else { return "open" }
         let end = self.at + length
-        return end > since ? "open for another \((end - since).wholeMilliseconds) ms" : "ended"
+        return end > since ? "ends in \((end - since).wholeMilliseconds) ms" : "ended"
     }
 }
 

@@ -62,7 +62,7 @@ struct Answer: Sendable {
         switch bad {
         case .wrongContentType where self.head.isEncoded:
             self.notes.add(
-                "header Content-Encoding", expected: "no content coding", seen: "one that was not asked for",
+                "header Content-Encoding", expected: "no content coding", seen: "one that was not requested",
                 isDecisive: true)
         case .wrongContentType:
             self.note(contentType: "application/json", isDecisive: true)

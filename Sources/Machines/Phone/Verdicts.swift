@@ -145,7 +145,7 @@ enum ResultsVerdict: Hashable, Sendable {
             // The books of another job are not this scan's.
             guard body.jobId.map({ $0 == jobId }) ?? true else {
                 answer.notes.add(
-                    "data.jobId", expected: "the job that was asked for", seen: "another job",
+                    "data.jobId", expected: "the requested job", seen: "another job",
                     excerpt: body.jobId, isDecisive: true)
                 return .bad(.undecodable)
             }

@@ -22,7 +22,7 @@ package final class DashboardListener {
     /// The socket, once.
     fileprivate func release() -> Int32 {
         guard let descriptor = self.descriptor.take() else {
-            preconditionFailure("a listener is one page's")
+            preconditionFailure("a listener serves one page")
         }
         return descriptor.release()
     }

@@ -17,12 +17,12 @@ enum OpenMetrics {
         let run =
             "scenario=\"\(Self.escaped(result.scenario.name))\",seed=\"\(result.seed)\",world=\"\(result.world.rawValue)\""
         text += Self.family(
-            "run", "info", "The run, and what it was.",
+            "run", "info", "Name and configuration of the run.",
             [
                 "_info{\(run),tool=\"\(Self.escaped(result.tool))\",sha256=\"\(Self.escaped(result.scenario.sha256))\"\(Self.labels(result.labels))} 1"
             ])
         text += Self.family(
-            "run_exit_code", "gauge", "What the process ended with.", ["{\(run)} \(result.exit.rawValue)"])
+            "run_exit_code", "gauge", "Exit code of the process.", ["{\(run)} \(result.exit.rawValue)"])
         text += Self.family(
             "run_passed", "gauge", "1 when every objective and invariant held.",
             [
@@ -112,7 +112,7 @@ enum OpenMetrics {
             }
             let name = Self.name(metric.rawValue)
             return Self.family(name, "counter", "Operations that failed.", failed)
-                + Self.family(name + "_operations", "counter", "Operations of which some failed.", all)
+                + Self.family(name + "_operations", "counter", "Operations that were attempted.", all)
         }.joined()
     }
 
@@ -128,7 +128,7 @@ enum OpenMetrics {
         let replies = result.metrics.everything(of: .fleet).replies.map {
             "_total{status=\"\($0.status == 0 ? "other" : String($0.status))\"} \($0.count)"
         }
-        text += Self.family("http_replies", "counter", "Replies by status.", replies)
+        text += Self.family("http_replies", "counter", "HTTP responses by status.", replies)
         let faults = result.faults.compactMap { fault in
             fault.count.map { "_total{fault=\"\(Self.escaped(fault.id))\"} \($0)" }
         }
@@ -137,7 +137,7 @@ enum OpenMetrics {
 
     private static func losses(_ result: RunResult) -> String {
         Self.family(
-            "disconnections", "counter", "Streams lost by cause, and what became of them.",
+            "disconnections", "counter", "Lost streams by cause and outcome.",
             result.losses.flatMap { loss in
                 [
                     ("resumed", loss.resumed), ("restarted", loss.restarted), ("gave-up", loss.gaveUp),

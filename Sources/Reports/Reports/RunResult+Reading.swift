@@ -28,13 +28,13 @@ extension RunResult {
         case .success:
             self.expectations.isEmpty
                 ? "every SLO and invariant held"
-                : "exactly what the scenario expects to break broke"
+                : "exactly what `expect-broken` lists failed"
         case .internalError: "an internal error, or the backend process died"
         case .cannotWrite: "output could not be written"
         case .invariantBroken:
             self.expectations.isEmpty || !self.brokenInvariants.isEmpty
-                ? "an invariant broke: something was lost, duplicated or reordered"
-                : "what the scenario expects to break did not break"
+                ? "an invariant was violated: data was lost, duplicated or reordered"
+                : "something that `expect-broken` lists did not fail"
         case .untrusted: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed"
         case .interrupted: "interrupted; these are the results up to that point"

@@ -1,7 +1,7 @@
 package import RunJudge
 import SimBase
 
-/// How the program ends: sysexits for what goes wrong around a run, k6's numbers and ours for what a run shows.
+/// The exit codes of the program: sysexits for errors around a run, k6's numbers and ours for its results.
 package enum ExitCode: Int32, CaseIterable {
     case success = 0
     case usage = 64
@@ -16,7 +16,7 @@ package enum ExitCode: Int32, CaseIterable {
     case impossible = 104
     case interrupted = 105
 
-    /// What a run showed.
+    /// Creates the exit code of a run.
     package init(_ exit: RunExit) { self = Self(rawValue: exit.rawValue) ?? .internalError }
 
     package var meaning: String {
@@ -28,7 +28,7 @@ package enum ExitCode: Int32, CaseIterable {
         case .unavailable: "the target is not available"
         case .internalError: "an internal error, or the backend process died"
         case .cannotWrite: "output cannot be written"
-        case .invariantBroken: "an invariant broke: something was lost, duplicated or reordered"
+        case .invariantBroken: "an invariant is broken: data was lost, duplicated or reordered"
         case .untrustworthy: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed, or 'compare' found a regression"
         case .impossible:
@@ -38,7 +38,7 @@ package enum ExitCode: Int32, CaseIterable {
     }
 }
 
-/// Why a command cannot go on: what was wrong, what to do, and the code to end with.
+/// Why a command cannot continue: what was wrong, what to do, and the code to end with.
 package struct CommandFailure: Error {
     package var code: ExitCode
     package var message: String

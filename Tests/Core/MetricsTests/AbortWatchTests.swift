@@ -85,7 +85,7 @@ import Testing
         #expect(found.at <= Instant.zero + .milliseconds(603_000))
         #expect(found.ending.objective.passed == false)
         #expect(found.ending.text.hasPrefix("ended early: upload.attempts.failed was 5"))
-        #expect(found.ending.text.hasSuffix(" in the last 5 s, and rate < 50% was expected"))
+        #expect(found.ending.text.hasSuffix(" in the last 5 s, expected rate < 50%"))
     }
 
     @Test func `a few failures are no rate`() throws {

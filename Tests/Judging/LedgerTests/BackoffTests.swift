@@ -229,7 +229,7 @@ import Testing
         #expect(half.map(\.invariant) == [.retryBudget])
         #expect(
             half.first?.examples.first?.text
-                == "stream: of 60 waits after the first failure in a row, 0 were over within 4/8 of the longest; full jitter makes that about 30"
+                == "stream: of 60 waits after the first consecutive failure, 0 ended within 4/8 of the maximum; full jitter predicts about 30"
         )
     }
 

@@ -41,9 +41,9 @@ import Testing
 
     private func left(_ history: History) -> String? { history.complaint(.jobCleaned) }
 
-    private static let notSent = "job job-1 is left: no DELETE was sent"
-    private static let notAgain = "job job-1 is left: its DELETE was not tried again"
-    private static let ineffective = "job job-1 is left: its DELETE had no effect"
+    private static let notSent = "job job-1 was not deleted: no DELETE was sent"
+    private static let notAgain = "job job-1 was not deleted: its DELETE was not retried"
+    private static let ineffective = "job job-1 was not deleted: its DELETE had no effect"
 
     // MARK: A fault on the DELETE
 
@@ -129,7 +129,7 @@ import Testing
             $0.complete()
         }
         #expect(history.broken() == [.jobCleaned])
-        #expect(self.left(history) == "job job-2 is left: no DELETE was sent")
+        #expect(self.left(history) == "job job-2 was not deleted: no DELETE was sent")
     }
 
     @Test func `a job is given up after eight DELETEs that were all hit, and not before`() {
@@ -693,7 +693,8 @@ import Testing
                 $0.pass(.seconds(33))
             }
         }
-        #expect(eleven(answered: true).complaint(.jobCleaned) == "job job-11 is left: no DELETE was sent")
+        #expect(
+            eleven(answered: true).complaint(.jobCleaned) == "job job-11 was not deleted: no DELETE was sent")
         #expect(eleven(answered: true).ledger().verdicts[8].violations == 1)
         #expect(eleven(answered: false).ledger().verdicts[8].violations == 10, "none of those has an answer")
     }

@@ -68,7 +68,7 @@ import Testing
         let ledger = self.ledger(foreign, booksInLibrary: 1)
         #expect(ledger.totals.books == BookTotals())
         let broken = ledger.verdicts.first { $0.standing == .broken }
-        #expect(broken?.examples.first?.text.hasSuffix("how many books it showed is not known") == true)
+        #expect(broken?.examples.first?.text.hasSuffix("its number of books is unknown") == true)
     }
 
     @Test func `a phone that takes no part in the run keeps what is still there of its state folder`() {

@@ -26,7 +26,7 @@ import Testing
             $0.wholeScan()
             $0.capture()
         }
-        #expect(history.complaint(.scanCustody) == "captured under a number in use")
+        #expect(history.complaint(.scanCustody) == "captured with a number that is in use")
         #expect(history.ledger().totals.scans.captured == 1)
     }
 
@@ -52,7 +52,7 @@ import Testing
             $0.onDisk(.suspended)
         }
         #expect(history.broken() == [.scanCustody])
-        #expect(history.complaint(.scanCustody) == "settled, and waiting on disk, too")
+        #expect(history.complaint(.scanCustody) == "settled, but still waiting on disk")
         #expect(history.ledger().totals.scans.waiting == 0)
     }
 

@@ -192,7 +192,7 @@ import Testing
         #expect(Self.judge(phones) { _ in } == [])
         let installations = two { $0.phone(.reinstalled(discarded: 1)) }
         let kept = Self.judge(installations) { _ in }
-        #expect(kept.map(\.text) == ["upload: the device id of the installation before"])
+        #expect(kept.map(\.text) == ["upload: the device id of the previous installation"])
         let relaunched = Self.judge(two { $0.phone(.killed) }) { _ in }
         #expect(relaunched == [])
     }

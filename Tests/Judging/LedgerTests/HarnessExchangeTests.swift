@@ -9,7 +9,7 @@ import Testing
 /// A fault that fired has had its effect, and an effect that only a fault explains has its fault.
 @Suite struct HarnessExchangeTests {
     private static func effectless(_ operation: Talaria.Operation) -> String {
-        "a fault fired (number 1 of the list, \(operation.name), attempt 1) without its effect"
+        "fault 1 of the list fired (\(operation.name), attempt 1) without effect"
     }
 
     @Test func `a scan from its upload to its DELETE shows no error`() {
@@ -57,17 +57,19 @@ import Testing
         #expect(story(status: 503, by: 0).errors([.status(503)]) == [])
         #expect(
             story(status: 503, by: nil).errors([.status(503)])
-                == ["\(operation.name) was answered with 503, and no fault and nothing else explains it"])
+                == [
+                    "\(operation.name) was answered with 503, but neither a fault nor anything else explains it"
+                ])
         #expect(
             story(status: 503, by: 0).errors([.status(500)]) == [
                 Self.effectless(operation),
-                "\(operation.name) was answered with 503, and no fault and nothing else explains it",
-                "a fault answered \(operation.name) with 500, and the phone got 503",
+                "\(operation.name) was answered with 503, but neither a fault nor anything else explains it",
+                "a fault answered \(operation.name) with 500, but the phone got 503",
             ])
         #expect(
             story(status: 200, by: 0).errors([.status(503)]) == [
                 Self.effectless(operation),
-                "a fault answered \(operation.name) with 503, and the phone got 200",
+                "a fault answered \(operation.name) with 503, but the phone got 200",
             ])
     }
 
@@ -79,7 +81,7 @@ import Testing
         #expect(story(by: 0, 503).errors([.status(503)], server: .gateway) == [])
         #expect(
             story(by: 0, 202).errors([.status(503)], server: .gateway)
-                == ["a fault answered upload with 503, and the phone got 202"])
+                == ["a fault answered upload with 503, but the phone got 202"])
     }
 
     @Test func `a phone gets the status that was sent`() {
@@ -91,7 +93,7 @@ import Testing
             }
         }
         #expect(story(202).errors() == [])
-        #expect(story(200).errors() == ["upload was answered with 202, and the phone got 200"])
+        #expect(story(200).errors() == ["upload was answered with 202, but the phone got 200"])
     }
 
     @Test func `a phone gets no answer that nobody sent, unless it is a connection's own`() {
@@ -141,9 +143,9 @@ import Testing
         #expect(story(nil, fails(.connectRefused)).errors() == ["a connection for upload was refused"])
         #expect(
             story(0, fails(.reset)).errors([.refused])
-                == ["a connection for upload was to be refused, and was cut instead"])
+                == ["a connection for upload should have been refused, but was cut instead"])
         let passed = story(0) { $0.backend(.requested(.upload, attempt: 1, connection: 1)) }
-        #expect(passed.errors([.refused]) == ["upload came through a connection that was refused"])
+        #expect(passed.errors([.refused]) == ["upload arrived on a connection that was refused"])
         let answered = story(0) { $0.get(.upload, 202) }
         #expect(
             answered.errors([.refused]).first
@@ -167,7 +169,7 @@ import Testing
             }
         }
         let text =
-            "a stream was lost by \(cause.rawValue), and neither the backend nor a fault had ended it so"
+            "a stream was lost (\(cause.rawValue)), but neither the backend nor a fault ended it in this way"
         // The phone may date it before the fault does, but not by much.
         #expect(story(firedAfter: .zero).errors([.cut(cut)]) == [])
         #expect(story(firedAfter: .seconds(1)).errors([.cut(cut)]) == [])
@@ -268,7 +270,7 @@ import Testing
         #expect(
             story(by: nil).errors()
                 == [
-                    "the backend ended a stream whose job goes on, and no fault and nothing else explains it"
+                    "the backend ended a stream whose job continues, but neither a fault nor anything else explains it"
                 ])
         #expect(story(by: 0, ends: false).errors([.noTerminal]).first == Self.effectless(.stream))
     }
@@ -321,11 +323,11 @@ import Testing
         #expect(story(by: 0, comes: true).errors([.eventAdded]) == [])
         #expect(story(by: 0, comes: true).errors([.eventGarbled]) == [])
         #expect(
-            story(by: nil, comes: true).errors() == ["an event 'odd' that no fault has made came on a stream"]
+            story(by: nil, comes: true).errors() == ["a stream had the event 'odd', which no fault sent"]
         )
         #expect(
             story(by: 0, comes: false).errors([.eventAdded])
-                == ["faults added 1 events to a stream, and 0 came"])
+                == ["faults added 1 events to a stream, but 0 arrived"])
     }
 
     @Test func `books that were stripped do not come`() {
@@ -340,7 +342,7 @@ import Testing
         #expect(story(inline: "absent").errors([.booksStripped]) == [])
         #expect(
             story(inline: "books").errors([.booksStripped])
-                == ["books came with an event from which a fault had taken them"])
+                == ["an event had books that a fault had removed"])
     }
 
     @Test func `results that were cut short cannot be read, and others can`() {
@@ -360,9 +362,9 @@ import Testing
         #expect(story(by: 0, isRead: false).errors([.resultsTruncated]) == [])
         #expect(
             story(by: 0, isRead: true).errors([.resultsTruncated])
-                == ["results that a fault had cut short came whole"])
+                == ["results that a fault had truncated arrived complete"])
         #expect(
             story(by: nil, isRead: false).errors()
-                == ["an answer to results cannot be read, and no fault has spoilt it"])
+                == ["a response to results cannot be parsed, but no fault changed it"])
     }
 }

@@ -8,11 +8,11 @@ import Testing
 /// A job is served as it was made, to whom has its token, and until it is gone.
 @Suite struct HarnessJobTests {
     private static func effectless(_ operation: Talaria.Operation = .stream) -> String {
-        "a fault fired (number 1 of the list, \(operation.name), attempt 1) without its effect"
+        "fault 1 of the list fired (\(operation.name), attempt 1) without effect"
     }
 
     private static func unexplained(_ what: String) -> String {
-        "\(what), and no fault and nothing else explains it"
+        "\(what), but neither a fault nor anything else explains it"
     }
 
     // MARK: Tokens
@@ -34,13 +34,13 @@ import Testing
         #expect(Self.late(lifetime, 401).errors() == [])
         #expect(Self.late(lifetime - .milliseconds(1), 200).errors() == [])
         #expect(
-            Self.late(lifetime, 200).errors() == ["stream was served with a token that had expired"])
+            Self.late(lifetime, 200).errors() == ["stream was accepted with a token that had expired"])
         #expect(
             Self.late(lifetime - .milliseconds(1), 401).errors()
                 == [Self.unexplained("stream was answered with 401")])
         #expect(
             Self.late(lifetime, 204, .cleanup).errors() == [
-                "cleanup was served with a token that had expired"
+                "cleanup was accepted with a token that had expired"
             ])
     }
 
@@ -59,7 +59,7 @@ import Testing
         }
         #expect(story(401).errors([.tokenRevoked]) == [])
         #expect(
-            story(200).errors([.tokenRevoked]) == ["stream was served with a token that was revoked"])
+            story(200).errors([.tokenRevoked]) == ["stream was accepted with a token that was revoked"])
     }
 
     // MARK: Faults
@@ -140,7 +140,7 @@ import Testing
         #expect(story(.seconds(2)).errors([.slowed(by: .seconds(2))]) == [])
         #expect(
             story(.milliseconds(1_999)).errors([.slowed(by: .seconds(2))])
-                == ["a fault made a job slow, and it ended 1000000 ns early"])
+                == ["a fault slowed a job down, but it ended 1000000 ns early"])
     }
 
     @Test func `a stream that a fault silences has no ping, and a late one has it late`() {
@@ -160,12 +160,12 @@ import Testing
         }
         #expect(
             story(.seconds(9)).errors([.noPings])
-                == ["a ping was written to a stream that a fault had made silent"])
+                == ["a ping was written to a stream for which a fault had disabled pings"])
         #expect(story(.seconds(9), attempt: 2).errors([.noPings]) == [])
         #expect(story(.seconds(1)).errors([.latePings(by: .seconds(1))]) == [])
         #expect(
             story(.milliseconds(999)).errors([.latePings(by: .seconds(1))])
-                == ["a ping that a fault had made late was in time"])
+                == ["a ping that a fault had delayed was on time"])
     }
 
     // MARK: Books and ends
@@ -181,13 +181,14 @@ import Testing
             $0.end(2)
             $0.results(served: 2)
         }
-        #expect(served.errors() == ["2 books were served of a job with 3", "2 books came of a job with 3"])
+        #expect(
+            served.errors() == ["2 books were served for a job with 3", "2 books arrived from a job with 3"])
         let decoded = HarnessStory {
             $0.begin()
             $0.end(2)
             $0.results(decoded: 2)
         }
-        #expect(decoded.errors() == ["2 books came of a job with 3"])
+        #expect(decoded.errors() == ["2 books arrived from a job with 3"])
     }
 
     @Test func `results are served while a job has them`() {
@@ -201,9 +202,12 @@ import Testing
         }
         #expect(story(ends: true, after: .minutes(4)).errors() == [])
         #expect(
-            story(ends: true, after: .minutes(5)).errors() == ["results that a job does not have were served"]
+            story(ends: true, after: .minutes(5)).errors() == [
+                "results were served that the job does not have"
+            ]
         )
-        #expect(story(ends: false, after: .zero).errors() == ["results that a job does not have were served"])
+        #expect(
+            story(ends: false, after: .zero).errors() == ["results were served that the job does not have"])
     }
 
     @Test func `a job ends once, and as its phone is told`() {
@@ -218,13 +222,13 @@ import Testing
             $0.begin()
             $0.apply()
         }
-        #expect(early.errors() == ["a phone applied completed, and the job goes on"])
+        #expect(early.errors() == ["a phone applied completed, but the job continues"])
         let other = HarnessStory {
             $0.begin()
             $0.end(2)
             $0.apply(.error)
         }
-        #expect(other.errors() == ["a phone applied error, and the job ended with completed"])
+        #expect(other.errors() == ["a phone applied error, but the job ended with completed"])
     }
 
     @Test func `a job is deleted once, and expires in its time`() {
@@ -232,12 +236,12 @@ import Testing
             $0.journey()
             $0.backend(.cleaned(job: $0.job, effective: true))
         }
-        #expect(twice.errors() == ["a job that is not there was deleted"])
+        #expect(twice.errors() == ["a job that does not exist was deleted"])
         let spared = HarnessStory {
             $0.upload()
             $0.backend(.cleaned(job: $0.job, effective: false))
         }
-        #expect(spared.errors() == ["a DELETE spared a job that is there"])
+        #expect(spared.errors() == ["a DELETE had no effect on an existing job"])
         let early = HarnessStory {
             $0.upload()
             $0.backend(.expired(job: $0.job))
@@ -260,13 +264,13 @@ import Testing
         }
         #expect(story([0, 1, 2]).errors() == [])
         #expect(story([4, 5]).errors() == [])  // What was written before the stream was open.
-        #expect(story([0, 2, 3]).errors() == ["event 2 of a job was written where event 1 was due"])
+        #expect(story([0, 2, 3]).errors() == ["event 2 of a job was written instead of event 1"])
         #expect(
             story([0, 1, 1]).errors() == [
-                "event 1 of a job was written where event 2 was due", "an event id does not grow",
+                "event 1 of a job was written instead of event 2", "an event id does not increase",
             ])
-        #expect(story([0, 1], ids: [50, 50]).errors() == ["an event id does not grow"])
-        #expect(story([0, 1], ids: [50, 49]).errors() == ["an event id does not grow"])
+        #expect(story([0, 1], ids: [50, 50]).errors() == ["an event id does not increase"])
+        #expect(story([0, 1], ids: [50, 49]).errors() == ["an event id does not increase"])
     }
 
     @Test func `a stream goes on where it resumes`() {

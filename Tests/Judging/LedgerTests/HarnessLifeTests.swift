@@ -28,7 +28,7 @@ import Testing
     }
 
     private static func unnoticed(_ act: PhoneLifecycleEvent) -> [String] {
-        ["a fault of the phone began (\(act)), and the phone did not notice"]
+        ["a fault of the phone began (\(act)), but the phone did not react"]
     }
 
     @Test(arguments: [
@@ -42,10 +42,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (PhoneLifecycleEvent.kill, PhoneObservation.killed, "an app was killed by no fault"),
-        (.handover, .pathChanged, "a path was changed by no fault"),
-        (.storageFull, .storageFilled, "a storage ran full by no fault"),
-        (.reinstall, .reinstalled(discarded: 0), "an app was installed anew by no fault"),
+        (PhoneLifecycleEvent.kill, PhoneObservation.killed, "an app was killed without a fault"),
+        (.handover, .pathChanged, "the path changed without a fault"),
+        (.storageFull, .storageFilled, "a storage became full without a fault"),
+        (.reinstall, .reinstalled(discarded: 0), "an app was reinstalled without a fault"),
     ])
     func `what happens has begun`(act: PhoneLifecycleEvent, payload: PhoneObservation, text: String) {
         #expect(Self.errors(act, begins: false, payload) == [text])

@@ -70,9 +70,9 @@ import Testing
     ]
 
     private static let texts = (
-        many: "3 uploads were admitted within a window for 2",
-        few: "an upload was limited after 0 admissions of 2",
-        wait: "a limit told to wait 3000000000 ns where 4000000000 ns were left"
+        many: "3 uploads were admitted in a window with a quota of 2",
+        few: "an upload was limited after 0 of 2 admissions",
+        wait: "a 429 requested a wait of 3000000000 ns, but 4000000000 ns were left"
     )
 
     @Test func `the backend's own quota is recounted`() {
@@ -107,12 +107,12 @@ import Testing
         let limited = [Upload(at: .seconds(1), wait: .seconds(3))]
         #expect(
             Self.errors(limited)
-                == ["upload was answered with 429, and no fault and nothing else explains it"])
+                == ["upload was answered with 429, but neither a fault nor anything else explains it"])
         let nobody = AdmissionQuota(requests: 0, window: .seconds(3))
         #expect(Self.errors(limited, quota: nobody) == [])
         #expect(
             Self.errors([Upload(at: .seconds(1), status: 429)], quota: nobody)
-                == ["an upload was answered with 429, and nothing had limited it"])
+                == ["an upload was answered with 429, but nothing limited it"])
     }
 
     @Test func `what may have been refused before it was counted is no certain admission`() {

@@ -21,7 +21,7 @@ import Testing
         #expect(story(times: 1, scans: 3).errors([Self.refuses], rules: [once]) == [])
         #expect(
             story(times: 2).errors([Self.refuses], rules: [once]) == [
-                "a fault fired 2 times for one scan (number 1 of the list, at most 1)"
+                "fault 1 of the list fired 2 times for one scan (maximum: 1)"
             ])
         #expect(story(times: 2).errors([Self.refuses], rules: [twice]) == [])
         #expect(story(times: 3).errors([Self.refuses], rules: [twice]).count == 1)
@@ -46,7 +46,7 @@ import Testing
         #expect(story(1).errors([Self.refuses], rules: [rule], groups: [0, 1]) == [])
         #expect(
             story(0).errors([Self.refuses], rules: [rule], groups: [0, 1]) == [
-                "a fault hit a phone of another group (number 1 of the list)"
+                "fault 1 of the list affected a phone of another group"
             ])
         let act = HarnessStory {
             $0.phone(.launched(restored: 0))
@@ -57,7 +57,7 @@ import Testing
         #expect(act.errors([.ofPhone(.storageFull)], rules: [FaultRule(group: 0)], groups: [0, 1]) == [])
         #expect(
             act.errors([.ofPhone(.storageFull)], rules: [rule], groups: [0, 1]) == [
-                "a fault hit a phone of another group (number 1 of the list)"
+                "fault 1 of the list affected a phone of another group"
             ])
     }
 
@@ -73,7 +73,7 @@ import Testing
         #expect(errors(hit: 40, of: 40, share: 1_000_000) == [])
         #expect(
             errors(hit: 40, of: 40, share: 300_000) == [
-                "a fault (number 1 of the list) is for 300000 in a million phones, and hit 40 of 40"
+                "fault 1 of the list has a scope of 300000 in a million phones, but affected 40 of 40"
             ])
         // 40 x ln(1 / 0.3) is 48, and 28 x ln(1 / 0.3) is 33.7.
         #expect(errors(hit: 28, of: 28, share: 300_000) == [])
@@ -93,7 +93,7 @@ import Testing
         #expect(story(.seconds(5)).errors([Self.refuses], rules: [rule]) == [])
         #expect(
             story(.milliseconds(4_999)).errors([Self.refuses], rules: [rule]) == [
-                "a fault fired before its time (number 1 of the list)"
+                "fault 1 of the list fired before its start time"
             ])
     }
 
@@ -122,7 +122,7 @@ import Testing
         let rule = FaultRule(eventsMax: 2)
         #expect(story(2).errors([.cut(.reset)], rules: [rule]) == [])
         #expect(story(2, replayed: 3).errors([.cut(.reset)], rules: [rule]) == [])
-        let text = "3 new events came through a stream that was to be cut behind 2"
+        let text = "3 new events arrived on a stream that a fault should have cut after 2"
         #expect(story(3).errors([.cut(.reset)], rules: [rule]) == [text])
         #expect(story(3, cutAfter: 3).errors([.cut(.reset)], rules: [rule]) == [text])
         #expect(story(3).errors([.cut(.reset)], rules: [FaultRule()]) == [])
@@ -144,7 +144,7 @@ import Testing
         }
         #expect(story(written: 3, seen: 3).errors() == [])
         #expect(
-            story(written: 3, seen: 2).errors() == ["3 pings were written to a stream, and 2 came"])
+            story(written: 3, seen: 2).errors() == ["3 pings were written to a stream, but 2 arrived"])
         // To which of two streams they were written is not known.
         #expect(story(written: 3, seen: 2, isReopened: true).errors() == [])
     }
@@ -166,7 +166,7 @@ import Testing
         #expect(story(.milliseconds(2_760)).errors() == [])
         #expect(
             story(.milliseconds(2)).errors() == [
-                "a replayed event was 2 ms old by its stamp, and 3003 ms by its first writing"
+                "a replayed event is 2 ms old by its timestamp, but was first written 3003 ms ago"
             ])
         #expect(story(.milliseconds(3_260)).errors().count == 1)
         // Of an event that was not seen when it was new nothing is known.
@@ -184,7 +184,7 @@ import Testing
                 $0.get(.stream, attempt: 2, status)
             }
         }
-        let text = "stream was served with a token that a fault had revoked"
+        let text = "stream was accepted with a token that a fault had revoked"
         #expect(story(401).errors([.tokenRevoked], server: .gateway) == [])
         #expect(story(200).errors([.tokenRevoked], server: .gateway) == [text])
         // What was under way as it was revoked may pass.
@@ -208,7 +208,7 @@ import Testing
         #expect(story("2-completed").errors([.booksStripped], server: .gateway) == [])
         #expect(
             story(nil).errors([.booksStripped], server: .gateway) == [
-                "an event that a fault has changed came without its id"
+                "an event that a fault changed had no id"
             ])
         // A target without ids has none there either.
         #expect(story(nil, first: nil).errors([.booksStripped], server: .gateway) == [])

@@ -100,7 +100,7 @@ import Testing
     @Test func `a completed job that nobody deletes is left`() {
         let never = History { self.completed(&$0) }
         #expect(never.broken() == [.jobCleaned])
-        #expect(never.complaint(.jobCleaned) == "job job-1 is left: no DELETE was sent")
+        #expect(never.complaint(.jobCleaned) == "job job-1 was not deleted: no DELETE was sent")
         let cleaned = History {
             self.completed(&$0)
             $0.clean()
@@ -116,7 +116,7 @@ import Testing
             $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(1)))
         }
         #expect(history.broken() == [.jobCleaned])
-        #expect(history.complaint(.jobCleaned) == "job job-1 is left: its DELETE had no effect")
+        #expect(history.complaint(.jobCleaned) == "job job-1 was not deleted: its DELETE had no effect")
     }
 
     @Test func `giving up by itself is no excuse`() {

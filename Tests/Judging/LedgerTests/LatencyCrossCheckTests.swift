@@ -84,9 +84,9 @@ import Testing
     @Test func `a value that was not measured, or twice, is told`() {
         let seen = Self.times.map { Self.scan($0) }
         let lost = Self.differences(seen, unmeasured: [17])
-        #expect(lost.first == "scan.time: count 399, and 400 was seen")
+        #expect(lost.first == "scan.time: count 399, but 400 was observed")
         let doubled = Self.differences(seen, twice: [17])
-        #expect(doubled.first == "scan.time: count 401, and 400 was seen")
+        #expect(doubled.first == "scan.time: count 401, but 400 was observed")
     }
 
     @Test func `a value in a index that is not its own is told by the percentile that it moves`() {
@@ -115,8 +115,8 @@ import Testing
         #expect(differences(measured: 1) == [])
         #expect(
             differences(measured: 0) == [
-                "scan.time: count 1 in group a, and 0 was seen",
-                "scan.time: count 0 in group b, and 1 was seen",
+                "scan.time: count 1 in group a, but 0 was observed",
+                "scan.time: count 0 in group b, but 1 was observed",
             ])
     }
 
@@ -136,8 +136,8 @@ import Testing
             return witness.differences(from: ledger)
         }
         #expect(differences(seen: 3, counted: 3) == [])
-        #expect(differences(seen: 3, counted: 2) == ["scans.captured: 2 in no group, and 3 was seen"])
-        #expect(differences(seen: 2, counted: 3) == ["scans.captured: 3 in no group, and 2 was seen"])
+        #expect(differences(seen: 3, counted: 2) == ["scans.captured: 2 in no group, but 3 was observed"])
+        #expect(differences(seen: 2, counted: 3) == ["scans.captured: 3 in no group, but 2 was observed"])
     }
 
     @Test func `jobs and books that are counted otherwise than they were seen are told`() {
@@ -164,11 +164,11 @@ import Testing
         }
         #expect(differences() == [])
         let accepted = differences { if case .backend(.accepted) = $0 { true } else { false } }
-        #expect(accepted == ["jobs.accepted: 1 in no group, and 0 was seen"])
+        #expect(accepted == ["jobs.accepted: 1 in no group, but 0 was observed"])
         let cleaned = differences { if case .backend(.cleaned) = $0 { true } else { false } }
-        #expect(cleaned == ["jobs.cleaned: 1 in no group, and 0 was seen"])
+        #expect(cleaned == ["jobs.cleaned: 1 in no group, but 0 was observed"])
         let repeated = differences { if case .phone(.bookRepeated) = $0 { true } else { false } }
-        #expect(repeated == ["books.repeated: 1 in no group, and 0 was seen"])
+        #expect(repeated == ["books.repeated: 1 in no group, but 0 was observed"])
         let added = differences {
             if case .phone(.bookAdded(ordinal: 0, _)) = $0 { true } else { false }
         }
@@ -185,7 +185,7 @@ import Testing
         #expect(difference(captured: 4, open: 1) == nil)
         #expect(
             difference(captured: 4, open: 2)
-                == "scans: 5 captured or restored, and 4 settled with 2 open")
+                == "scans: 5 captured or restored, but 4 settled and 2 open")
         #expect(difference(captured: 5, open: 1) != nil)
     }
 }

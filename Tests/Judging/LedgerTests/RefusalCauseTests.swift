@@ -34,7 +34,7 @@ import Testing
         #expect(self.refused(status).broken { $0.hasBackendView = false } == [.scanRefusedForCause])
         #expect(
             self.refused(status).complaint(.scanRefusedForCause)
-                == "refused as HTTP_\(status) for an answer to upload 1, \(status), that is worth another try"
+                == "refused as HTTP_\(status) for a response to upload 1, \(status), which allows a retry"
         )
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(later.broken() == [.scanRefusedForCause])
         #expect(
             later.complaint(.scanRefusedForCause)
-                == "refused as HTTP_422 for an answer to upload 1 that was not seen")
+                == "refused as HTTP_422 for a response to upload 1 that was not seen")
     }
 
     @Test func `an answer to another operation, or of another scan, is no cause`() {

@@ -629,7 +629,7 @@ import Testing
     @Test func `a queue beyond its limit is told with the limit's name`() {
         #expect(
             self.reported(.overLimit(Bound("AppLimits.unsettledMax", 1_001, max: 1_000))) == [
-                "memory.bounded 3: 1001 of them, and AppLimits.unsettledMax is 1000"
+                "memory.bounded 3: AppLimits.unsettledMax is 1000, but there are 1001"
             ])
     }
 
@@ -637,7 +637,7 @@ import Testing
         let bound = Bound("BackendConfiguration.jobsMax", 11, max: 10)
         #expect(
             self.reported(.overLimit(bound), of: nil) == [
-                "memory.bounded of none: 11 of them, and BackendConfiguration.jobsMax is 10"
+                "memory.bounded of none: BackendConfiguration.jobsMax is 10, but there are 11"
             ])
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
@@ -681,10 +681,11 @@ import Testing
     @Test func `a stream whose job is in no record, and an answer that outruns its link, are told`() {
         #expect(
             self.reported(.unrecordedJob)
-                == ["job.orphans-bounded 3: its stream was asked for before the storage had its job"])
+                == ["job.orphans-bounded 3: its stream was requested before the record of its job was stored"]
+        )
         #expect(
             self.reported(.tooSoon(.upload, took: .milliseconds(9), least: .milliseconds(230))) == [
-                "time.sane 3: upload on a new connection was answered within 9000 us; its link takes 230000 us at least"
+                "time.sane 3: upload on a new connection was answered within 9000 us, but its link needs at least 230000 us"
             ])
     }
 

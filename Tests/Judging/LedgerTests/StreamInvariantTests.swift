@@ -166,7 +166,7 @@ import Testing
         #expect(relaunch(kept: durable, after: nil, server: nil).broken() == [.streamIDMonotone])
         #expect(
             relaunch(kept: durable, after: nil, server: nil).complaint(.streamIDMonotone)
-                == "asked, after a relaunch, without Last-Event-ID; \(durable) was durable")
+                == "after a relaunch, requested without Last-Event-ID; \(durable) was durable")
         #expect(relaunch(kept: History.id(1), after: durable, server: 0).broken() == [.streamIDMonotone])
         #expect(relaunch(kept: "", after: nil, server: nil).broken() == [])
         #expect(relaunch(kept: "ping-1", after: "ping-1", server: 1).broken() == [])
@@ -228,7 +228,7 @@ import Testing
         #expect(gap.broken() == [.streamNoGap])
         #expect(
             gap.complaint(.streamNoGap)
-                == "positions 2 to 2 were passed over before \(History.id(3))")
+                == "positions 2 to 2 were skipped before \(History.id(3))")
         let ignored = History {
             $0.streaming()
             $0.write(2)

@@ -64,7 +64,7 @@ import Testing
         #expect(differences(ended: 3, failed: 2, timed: 3) == [])
         #expect(
             differences(ended: 3, failed: 2, timed: 2) == [
-                "upload.failed: 3 operations ended well, and upload.time has 2"
+                "upload.failed: 3 operations succeeded, but upload.time has 2"
             ])
         #expect(differences(ended: 1, failed: 2, timed: 3).count == 1)
     }
@@ -88,6 +88,6 @@ import Testing
             return TotalsCrossCheck.differences(in: MetricTable(groups: []), tally.measured.disconnections)
         }
         #expect(differences(lost: 1) == [])
-        #expect(differences(lost: 0) == ["disconnections by reset: 0, and 1 came to an end"])
+        #expect(differences(lost: 0) == ["disconnections by reset: 0, but 1 ended"])
     }
 }

@@ -40,7 +40,7 @@ import Testing
     @Test func `what none has done is not`() {
         #expect(
             Self.error(503, by: nil)
-                == "the harness contradicts itself: upload was answered with 503, and no fault and nothing else explains it (device 0, scan 1, at 0 ns)"
+                == "a check of the harness failed: upload was answered with 503, but neither a fault nor anything else explains it (device 0, scan 1, at 0 ns)"
         )
         #expect(
             Self.error(500, by: 0)?.hasSuffix("at 0 ns), and 1 more") == true)

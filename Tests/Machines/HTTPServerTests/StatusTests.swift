@@ -66,7 +66,7 @@ import Testing
                     jobs: [],
                     faults: [
                         .init(
-                            id: "reset-1", kind: "reset", on: "stream", window: "open for another 90000 ms",
+                            id: "reset-1", kind: "reset", on: "stream", window: "ends in 90000 ms",
                             fired: 0, next: [])
                     ]))
         let upload = bench.connect()

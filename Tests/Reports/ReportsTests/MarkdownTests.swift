@@ -95,7 +95,7 @@ import Testing
 
         | phones | seed | length | mode | started | exit code |
         | --- | --- | --- | --- | --- | --- |
-        | 42 | 42 | 34.2 s | live | 2026-11-21 09:30:00 UTC | 97: an invariant broke: something was lost, duplicated or reordered |
+        | 42 | 42 | 34.2 s | live | 2026-11-21 09:30:00 UTC | 97: an invariant is broken: data was lost, duplicated or reordered |
 
         ### SLOs
 

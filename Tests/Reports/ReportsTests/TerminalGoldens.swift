@@ -152,7 +152,7 @@ enum TerminalGoldens {
     static let brokenInvariant = #"""
         ✗ FAILED  flaky-network
           4 books are missing from 1 scan
-          an invariant broke: something was lost, duplicated or reordered (exit code 97)
+          an invariant is broken: data was lost, duplicated or reordered (exit code 97)
           - 1 invariant broken: book.never-lost
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
