@@ -3,9 +3,9 @@ import ScenarioFile
 
 /// One option of a command.
 struct Option: Sendable {
-    /// With its dashes.
+    /// The name with its dashes.
     var name: String
-    /// What its value is called in the help; nil for a switch.
+    /// The placeholder of its value in the help; nil for a switch.
     var value: String?
     var isRepeatable = false
     /// The value may be left out; it is then only taken from behind a `=`.
@@ -31,7 +31,7 @@ struct Command: Sendable {
     var options: [Option]
     var positionalsMin: Int
     var positionalsMax: Int
-    /// One line that works when pasted.
+    /// An example that works when pasted.
     var example: String
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 

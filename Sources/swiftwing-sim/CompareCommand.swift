@@ -23,7 +23,7 @@ enum CompareCommand {
         positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
         run: { try Self.run($0, $1) })
 
-    /// In parts per million.
+    /// The default in parts per million.
     private static let toleranceUsual: Int64 = 100_000
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

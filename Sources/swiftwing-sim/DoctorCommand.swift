@@ -16,7 +16,7 @@ enum DoctorCommand {
         options: [], positionalsMin: 0, positionalsMax: 0, example: "swiftwing-sim doctor",
         run: { try Self.run($0, $1) })
 
-    /// With fewer phones there is hardly a scenario to run.
+    /// The minimum number of phones for a useful run.
     private static let phonesMin = 50
     /// A clock or timers that are coarser than this measure nothing.
     private static let coarsest = Interval.milliseconds(20)
@@ -73,7 +73,7 @@ enum DoctorCommand {
         return .success
     }
 
-    /// For connections out; nil where the system does not say.
+    /// The ports for outgoing connections; nil if the system does not say.
     private static var ports: ClosedRange<Int>? {
         let text = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
         let numbers = text?.split(whereSeparator: \.isWhitespace).compactMap { Int($0) } ?? []

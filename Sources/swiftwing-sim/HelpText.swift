@@ -1,6 +1,6 @@
 import RunDriver
 
-/// What `--help` prints, made from the tables.
+/// The output of `--help`, generated from the tables.
 enum HelpText {
     /// `columns`: how wide a line may be; nil: as wide as it is.
     static func program(columns: Int?) -> String {

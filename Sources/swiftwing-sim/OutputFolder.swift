@@ -10,7 +10,7 @@ enum OutputFolder {
         Option(name: "--force", value: nil, help: "replace the run in the --output folder"),
     ]
 
-    /// Where the run is to be written; nil where nothing was said.
+    /// Returns the folder of the run; nil for the default.
     static func path(_ arguments: Arguments) throws -> String? {
         guard let folder = arguments["--output"] else {
             guard !arguments.has("--force") else {

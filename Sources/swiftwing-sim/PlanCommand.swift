@@ -62,7 +62,7 @@ enum PlanCommand {
         return .success
     }
 
-    /// Of a photo that was not painted, about.
+    /// Returns the approximate size of a photo that was not painted.
     private static func bytes(of photo: SourcePhoto) -> Int64 {
         let pixels = photo.size.width * photo.size.height
         return Int64(photo.jpeg.isEmpty ? pixels / Self.pixelsPerByte : photo.jpeg.count)

@@ -28,7 +28,7 @@ enum ProxyCommand {
         example: "swiftwing-sim proxy --upstream http://127.0.0.1:8080 flaky-network.scenario",
         run: { try Self.run($0, $1) })
 
-    /// From the last byte of a request to the head of its answer.
+    /// The maximum time from the last byte of a request to the head of its response.
     private static let replyTime = Interval.seconds(60)
     private static let connectTime = Interval.seconds(10)
     /// Each phone's connection has one to the upstream.

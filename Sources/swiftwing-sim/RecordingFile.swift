@@ -88,7 +88,7 @@ final class RecordingFile: Sendable {
         StandardStream.error.write(text)
     }
 
-    /// Says what is missing, if anything is.
+    /// Closes the file and reports what is missing.
     func close() throws {
         let (lines, failure) = self.state.withLock { ($0.lines, $0.failure) }
         guard let failure else { return }

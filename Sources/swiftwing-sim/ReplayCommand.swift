@@ -94,7 +94,7 @@ enum ReplayCommand {
 }
 
 extension WorldPlan {
-    /// What must never happen, on purpose: photos change places as the order of a set wants it.
+    /// Injects nondeterminism on purpose: photos are swapped by the order of a set.
     mutating func injectNondeterminism() {
         let order = Array(Set(self.photoBytes.indices))
         self.photoBytes = order.map { self.photoBytes[$0] }

@@ -72,7 +72,7 @@ enum ReportCommand {
         URL(filePath: folder).resolvingSymlinksInPath().standardizedFileURL.path
     }
 
-    /// What a folder says of itself.
+    /// Reads the head of a run's folder.
     static func head(of folder: String) throws -> RunHead {
         try Self.found { () throws(PastRun.Problem) in try PastRun.head(of: folder) }
     }

@@ -17,7 +17,7 @@ struct RequestLog: Sendable {
         StandardStream.error.write(self.line(request) + "\n")
     }
 
-    /// What comes from the peer is shortened and made one line.
+    /// Returns the line of a request; data from the peer is shortened and made one line.
     private func line(_ request: ServedRequest) -> String {
         let end = request.began + request.took
         let wall = self.wallClockAtZero + (end - Instant.zero).wholeMilliseconds

@@ -96,7 +96,7 @@ enum RunCommand {
         }
     }
 
-    /// What grows slowly, where others may be hurt.
+    /// The default ramp for targets on other machines.
     private static let rampAbroad = Interval.seconds(10)
 
     private static func load(_ arguments: Arguments, target: TargetURL?) throws -> LoadedScenario {

@@ -18,7 +18,7 @@ enum SSEDecodeCommand {
         example: #"printf 'event: ping\ndata: {}\n\n' | swiftwing-sim sse decode"#,
         run: { try Self.run($0, $1) })
 
-    /// What one read takes without `--chunk`.
+    /// The size of one read without `--chunk`.
     private static let readBytesMax = 64 * 1_024
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

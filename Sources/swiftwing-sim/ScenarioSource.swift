@@ -29,7 +29,7 @@ enum ScenarioSource {
         return loaded
     }
 
-    /// What `--set`, `--seed` and `--duration` change, as `path=value`.
+    /// Returns the changes of `--set`, `--seed` and `--duration`, as `path=value`.
     static func overrides(_ arguments: Arguments) throws -> [String] {
         var overrides = arguments.all("--set")
         if let seed: UInt64 = try arguments.number("--seed", in: 0...(.max)) {
@@ -47,7 +47,7 @@ enum ScenarioSource {
         return loaded.scenario
     }
 
-    /// Says on standard error what may be meant and keeps scans from getting through.
+    /// Prints warnings about faults that block scans and may be intended.
     static func warn(
         _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {

@@ -81,7 +81,7 @@ enum ServeCommand {
         return exit
     }
 
-    /// Says where it listens, and serves until it is told to end.
+    /// Prints the address, and serves until the process is told to end.
     private static func serve(_ setup: LiveServerConfiguration, loop: Loop, _ console: Console) throws
         -> ExitCode
     {
@@ -111,8 +111,8 @@ enum ServeCommand {
 
     // MARK: Embedded
 
-    /// Says `ready`, waits to be told the zero of the run, listens, says so, and serves until its parent ends.
-    /// `origin` is asked once the wall clock's milliseconds at the zero are known.
+    /// Prints `ready`, reads the start of the run, listens, prints the address, and serves until its parent
+    /// ends. `origin` is called when the wall clock's milliseconds at the start are known.
     static func embedded(
         path: String, nonce: String, origin: (RunPlan, Int64) throws -> ServerOrigin,
         tells: @escaping (Observation) -> Bool
@@ -150,7 +150,7 @@ extension ServerOrigin {
 }
 
 extension LiveServerConfiguration {
-    /// For people at work.
+    /// Applies the options for interactive use.
     mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
         self.showsStatus = true
         self.isForBrowsers = arguments.has("--browser")
@@ -167,7 +167,7 @@ extension LiveServerConfiguration {
         if case .upstream(let upstream) = self.origin { !upstream.headers.isEmpty } else { false }
     }
 
-    /// What is said aloud where others than this machine can connect.
+    /// The warning if other machines can connect; nil otherwise.
     var exposureWarning: String? {
         guard IPAddress.isNumeric(self.host), !IPAddress.isLoopback(self.host) else { return nil }
         let reach =
@@ -187,7 +187,8 @@ extension LiveServerConfiguration {
 }
 
 extension Scenario {
-    /// Without a scenario: the contract's backend, no fleet and no faults, but for what the options change.
+    /// Returns the scenario of `serve` without a file: the contract's backend, no fleet and no faults, with
+    /// the changes of the options.
     static func servedByDefault(_ arguments: Arguments) throws -> Scenario {
         // A scenario must have a fleet; this one is gone before anybody meets it.
         let text = "{scenario: 1, fleet: {nobody: {devices: 1, arrivals: 1/s}}}"

@@ -54,7 +54,7 @@ enum TextTable {
         }
     }
 
-    /// One row, its cells folded to the widths.
+    /// Returns one row with its cells folded to the widths.
     private static func lines(_ row: [String], _ widths: [Int], indent: Int) -> [String] {
         let cells = row.enumerated().map { TextFold.lines($1, columns: widths[$0], indent: 0) }
         return (0..<(cells.map(\.count).max() ?? 0)).map { index in

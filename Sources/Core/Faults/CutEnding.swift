@@ -1,17 +1,17 @@
 import SimBase
 
-/// How a connection ends, or stops, where a fault cuts it.
+/// The way in which a connection ends, or stops, when a fault cuts it.
 package enum CutEnding: Hashable, Sendable {
     /// RST, as soon as what is before has been sent.
     case reset
     /// FIN.
     case close
-    /// Half-open: nothing passes any more, and neither side is told.
+    /// Half open: no data passes, and neither side is notified.
     case silence
 }
 
 extension FaultKind {
-    /// What cuts an exchange off: how, where and on which side.
+    /// The way in which an exchange is cut off: the ending, the position and the side.
     package var cutting: (ending: CutEnding, cut: Cut, side: ExchangeSide)? {
         switch self {
         case .reset(let cut, let side): (.reset, cut, side)
@@ -27,15 +27,14 @@ extension FaultKind {
         }
     }
 
-    /// Whether what it cuts off looks complete.
+    /// Whether the cut data looks complete.
     package var endsCleanly: Bool {
         if case .endCleanly = self { true } else { false }
     }
 }
 
 extension [ArmedFault] {
-    /// Without those that can do nothing to their exchange, because one before them in the list ends it as soon as it
-    /// begins: the first that ends an exchange wins.
+    /// The faults up to the first that ends the exchange at once: later ones can do nothing.
     package var untilFirstEnd: [ArmedFault] {
         guard let first = self.firstIndex(where: \.isCertainEnd) else { return self }
         return self[...first] + self[(first + 1)...].filter { !$0.kind.has(.endsExchange) }

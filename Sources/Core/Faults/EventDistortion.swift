@@ -1,8 +1,8 @@
 import JSON
 package import Talaria
 
-/// What the server's faults make of an event or a body: for the simulated backend's own and for those of a foreign one
-/// that pass through the gateway.
+/// Changes that the server's faults make to an event or a body: of the simulated backend or of a foreign one
+/// behind the gateway.
 package enum EventDistortion {
     // MARK: Events
 
@@ -20,8 +20,8 @@ package enum EventDistortion {
         Array("{\"jobId\":\"\(job)\",\"type\":\"\(kind.rawValue)\",".utf8)
     }
 
-    /// The data of a `completed` event without its books; nil where there are none to take. Renamed, they stand under
-    /// the key of the results endpoint.
+    /// Returns the data of a `completed` event without its books; nil if it has none. If the books are
+    /// renamed, they are under the key of the results endpoint.
     package static func stripped(_ data: [UInt8], as form: StrippedForm) -> [UInt8]? {
         guard var object = JSONObjectText(data), object.contains(Self.booksKey) else { return nil }
         switch form {
@@ -66,8 +66,8 @@ package enum EventDistortion {
 
     // MARK: Bodies
 
-    /// After how many bytes a body of that many is cut short: at least one is left and at least one is missing, so that
-    /// it is no JSON.
+    /// Returns the length to which a body is truncated: at least one byte is left and at least one is
+    /// missing, so that it is not JSON.
     package static func truncatedCount(of count: Int, _ draw: UInt64) -> Int {
         guard count > 1 else { return count }
         return 1 + Int(draw.multipliedFullWidth(by: UInt64(count - 1)).high)

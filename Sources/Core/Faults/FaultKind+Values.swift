@@ -1,8 +1,8 @@
 import SimBase
 
 extension FaultKind {
-    /// The kind of that name with the values of its own keys; nil when one that it needs is missing, or is of another
-    /// type than the table says.
+    /// Creates the kind of this name with the values of its own keys; nil if a required one is missing or has
+    /// another type than in the table.
     package init?(name: String, _ values: FaultValues) {
         switch FaultTable.entry(name)?.id {
         case .rateLimit:

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What a fault does (Docs/design.md section 5). What each takes in a scenario file is in `FaultTable`.
+/// The effect of a fault (Docs/design.md section 5). What each takes in a scenario file is in `FaultTable`.
 package enum FaultKind: Hashable, Sendable {
     // MARK: The server
 
@@ -11,11 +11,11 @@ package enum FaultKind: Hashable, Sendable {
     /// The JSON of the results ends in the middle, under a length that agrees.
     case truncateResults
     case expireToken
-    /// 404 or 410 for a job that is there; the job is gone from then on.
+    /// 404 or 410 for an existing job, which is removed from then on.
     case jobGone(status: Int)
     /// An `error` event that invites to try again; it ends the stream.
     case retryableError(code: String)
-    /// An `error` event that refuses the scan for good; it ends the stream.
+    /// An `error` event that refuses the scan permanently; it ends the stream.
     case finalError(code: String)
     /// An `enrichment_degraded` event for this share of the books.
     case degraded(books: Odds)
@@ -43,17 +43,17 @@ package enum FaultKind: Hashable, Sendable {
     case reset(Cut, ExchangeSide)
     /// FIN there.
     case close(Cut, ExchangeSide)
-    /// The stream is over there as if its server had ended it: with the last chunk, and FIN.
+    /// The stream ends there as if its server had ended it: with the last chunk, and FIN.
     case endCleanly(Cut)
-    /// Half-open from there: nothing passes any more, and neither side is told.
+    /// Half open from there: no data passes, and neither side is notified.
     case silence(Cut, ExchangeSide)
-    /// What the server sends comes in pieces of so many bytes, each in a segment of its own.
+    /// The server's data arrives in pieces of this size, each in its own segment.
     case slice(bytes: ClosedRange<Int>)
-    /// So much longer under way, each way.
+    /// Additional delay in each direction.
     case delay(by: ClosedRange<Interval>)
-    /// No faster than so many bits a second, each way.
+    /// Maximum rate in each direction.
     case bandwidth(bitsPerSecond: Int64)
-    /// This share of the segments is lost once: what comes behind waits for the repeat.
+    /// This share of the segments is lost once: later segments wait for the retransmission.
     case loss(Odds)
     /// Connections are refused at once.
     case refuse
@@ -154,12 +154,13 @@ package struct HTTPFault: Hashable, Sendable {
     }
 }
 
-/// Where an answer says how long to wait: `Retry-After` in seconds, `retryAfterMs` in the problem document.
+/// The location of the requested wait in a response: `Retry-After` in seconds, `retryAfterMs` in the problem
+/// document.
 package enum RetryAfterLocation: String, CaseIterable, Hashable, Sendable {
     case header, body, both, neither
 }
 
-/// How the books of a `completed` event are taken away.
+/// The way in which the books of a `completed` event are removed.
 package enum StrippedForm: String, CaseIterable, Hashable, Sendable {
     case absent, null, empty, renamed
 }

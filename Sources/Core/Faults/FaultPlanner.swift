@@ -2,12 +2,12 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// Decides which faults an exchange meets.
+/// Decides which faults affect an exchange.
 ///
-/// Every draw is a function of (seed, fault key, device, scan, operation), and the values of a trigger also of the
-/// attempt; never of arrival order nor of the fault's target in the list. So two runs of a seed decide alike for every
-/// exchange that both reach, and removing one fault disturbs no other. What a planner remembers is only how often each
-/// fault has fired for each unsettled scan.
+/// Every draw is a function of (seed, fault key, device, scan, operation), and the values of a trigger also
+/// of the attempt, never of the order of arrival or the fault's position in the list. Two runs with the same
+/// seed therefore decide the same for every exchange that both reach, and removing one fault does not affect
+/// the others. A planner only remembers how often each fault has fired for each unsettled scan.
 package struct FaultPlanner: Sendable {
     /// Scans whose firings are remembered. Beyond it the scan that fired first of all is forgotten: its faults could
     /// fire again, which for a scan that old only means that a retry is disturbed twice.
@@ -27,13 +27,14 @@ package struct FaultPlanner: Sendable {
         self.digests = specs.map(\.key)
     }
 
-    /// The faults that this exchange is to meet, in the order of the list.
+    /// Returns the faults that affect this exchange, in the order of the list.
     ///
-    /// Observes one `.decided` for every fault that acts on such an operation: whether scope and chance choose this
-    /// key, whatever the time is and whatever has fired before. Armed are of those the ones that are awake and have
-    /// firings left. A fault whose window opens later in the life of the exchange is armed if its trigger is a time
-    /// (or none): it then waits for its window; a trigger of events or bytes must be awake when the exchange opens. What
-    /// troubles the link for as long as its window is open (`FaultTraits.lasts`) is armed until that is over.
+    /// Observes one `.decided` for every fault that acts on such an operation: whether scope and chance
+    /// select this key, whatever the time is and whatever has fired before. Of these, the faults that are
+    /// active and have firings left are armed. A fault whose window opens later in the exchange is armed if
+    /// its trigger is a time (or none): it waits for its window. A trigger of events or bytes must be active
+    /// when the exchange opens. A fault that lasts for its whole window (`FaultTraits.lasts`) is armed until
+    /// its window has closed.
     package mutating func open(
         _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
     ) -> [ArmedFault] {
@@ -67,7 +68,7 @@ package struct FaultPlanner: Sendable {
                     .faultChance, self.digests[fault], Self.scanKey(key), UInt64(key.operation.rawValue)))
     }
 
-    /// A fault has done what it was armed for. Consumes one firing of the scan; unknown targets are ignored.
+    /// Records that a fault took effect. Consumes one firing of the scan; unknown indexes are ignored.
     package mutating func fired(_ fault: Int, _ key: ExchangeKey) {
         guard self.specs.indices.contains(fault) else { return }
         switch self.specs[fault].count {
@@ -77,7 +78,7 @@ package struct FaultPlanner: Sendable {
         }
     }
 
-    /// A fault that was on its way to act came too late: its firing is there for another exchange of the scan.
+    /// Records that a fault came too late: its firing is available for another exchange of the scan.
     package mutating func missed(_ fault: Int, _ key: ExchangeKey) {
         guard self.specs.indices.contains(fault) else { return }
         self.firings.takeBack(fault, device: key.device, scan: key.scan)
@@ -93,7 +94,7 @@ package struct FaultPlanner: Sendable {
         kind.layer != .phone && kind.has(.isHandledByPhone) == (self.side == .phone)
     }
 
-    /// What happens to a phone and when, by the order of the list; windows may overlap.
+    /// Returns the faults of a phone with their times, in the order of the list; windows may overlap.
     ///
     /// Chance, scope and the moment within the spread are drawn once per fault and phone, for the whole run.
     package func phoneSchedule(device: DeviceNumber, group: String) -> [PhoneWindow] {
@@ -191,7 +192,7 @@ package struct FaultPlanner: Sendable {
     }
 }
 
-/// Who asks a planner.
+/// The side that uses a planner.
 package enum FaultSide: Hashable, Sendable {
     /// The server and the link, which the simulated backend applies.
     case backend
@@ -199,7 +200,7 @@ package enum FaultSide: Hashable, Sendable {
     case phone
 }
 
-/// What a fault of the phone waits for, with its value drawn.
+/// The condition that a fault of the phone waits for, with its value drawn.
 package enum PhoneTrigger: Hashable, Sendable {
     case afterRecords(Int)
     case afterStep(ScanStep)
@@ -213,7 +214,8 @@ package struct PhoneWindow: Hashable, Sendable {
     package var from: Instant
     /// `Instant.distantFuture` when it never ends.
     package var to: Instant
-    /// What it waits for from `from` on, if anything: then it holds for as long as the window is, from when that happens.
+    /// The condition that it waits for, starting at `from`; nil for none. The window opens when the condition
+    /// is met and keeps its length.
     package var trigger: PhoneTrigger?
 
     package init(

@@ -4,7 +4,7 @@ import Talaria
 extension FaultTable {
     private static let exchanges: [FaultTarget] = [.upload, .stream, .results, .cleanup]
 
-    /// What ends an exchange may choose its position by.
+    /// The fields that define the position at which an exchange ends.
     private static let cutFields: [FaultField] = [
         .standard(
             "cut", .cut, "between-events",
@@ -15,7 +15,7 @@ extension FaultTable {
         ),
     ]
 
-    /// What a network may do.
+    /// The faults of the link.
     static let link: [FaultKindEntry] = [
         FaultKindEntry(
             .reset, "reset", .link, .endsExchange, on: Self.exchanges, orElse: .stream,

@@ -1,7 +1,8 @@
 import SimBase
 
 extension FaultTable {
-    /// What may happen to a phone. These have times: `at` may be a range, drawn for each phone, and `for` is how long.
+    /// The faults of the phone. These have times: `at` may be a range, drawn for each phone, and `for` is how
+    /// long.
     static let phone: [FaultKindEntry] = [
         FaultKindEntry(
             .offline, "offline", .phone, .resumesScans, on: [.link], count: nil, mustEnd: true,

@@ -2,7 +2,7 @@ import JSON
 import SimBase
 
 extension FaultTable {
-    /// What a backend may do.
+    /// The faults of the backend.
     static let server: [FaultKindEntry] = [
         FaultKindEntry(
             .rateLimit, "rate-limit", .server, .endsExchange, on: [.upload],

@@ -11,9 +11,9 @@ package enum TriggerForm: String, CaseIterable, Hashable, Sendable {
 package struct FaultField: Hashable, Sendable {
     package var name: String
     package var type: FaultFieldType
-    /// What holds when the key is left out, as it would be written.
+    /// The default of the key, as a scenario would write it.
     package var defaultText: String?
-    /// Without a default a key is required, unless it is optional.
+    /// Whether the key may be left out although it has no default.
     package var isOptional: Bool
     /// An example, for error messages and documentation.
     package var example: String
@@ -41,9 +41,9 @@ package struct FaultKindEntry: Hashable, Sendable {
     package var name: String
     package var layer: FaultLayer
     package var traits: FaultTraits
-    /// What `on` may say.
+    /// The allowed values of `on`.
     package var targets: [FaultTarget]
-    /// What holds when `on` is left out; nil means that it must be said.
+    /// The default of `on`; nil if the key is required.
     package var defaultTarget: FaultTarget?
     /// The forms of `after`; none means that the kind takes no `after`.
     package var triggers: [TriggerForm]
@@ -52,7 +52,7 @@ package struct FaultKindEntry: Hashable, Sendable {
     package var fields: [FaultField]
     /// Whether it must end: without a `for` of its own it would never let a scan through.
     package var mustEnd: Bool
-    /// What `for` is when it is left out.
+    /// The default of `for`.
     package var defaultLength: Interval?
     package var summary: String
     /// One line of a scenario that uses it.
@@ -97,7 +97,7 @@ package enum FaultTable {
     /// The words of `cut`; `after-bytes` is written as a map, `cut: {after-bytes: 120}`, or as `after-bytes(120)`.
     package static let cutWords = ["between-events", "inside-event", "inside-utf8", "inside-line-end"]
 
-    /// By layer, and in the order in which the documentation shows them: that of `FaultKindID`.
+    /// All kinds by layer, in the order of the documentation: that of `FaultKindID`.
     package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone
 
     package static func entry(_ name: String) -> FaultKindEntry? {

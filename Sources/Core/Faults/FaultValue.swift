@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What the value of a fault's own key must be.
+/// The type of a value of a fault's own key.
 package enum FaultFieldType: Hashable, Sendable {
     case duration
     /// `50ms..200ms`, or one duration for both ends.
@@ -15,14 +15,14 @@ package enum FaultFieldType: Hashable, Sendable {
     /// `780kbps`.
     case bitRate
     case toggle
-    /// One of these words.
+    /// A choice of words.
     case choice([String])
     /// A code as problem documents have it: capital letters, digits and underscores.
     case code
     /// A position to cut, or `after-bytes: N`.
     case cut
 
-    /// How documentation names it.
+    /// The name in the documentation.
     package var text: String {
         switch self {
         case .duration: "a duration"

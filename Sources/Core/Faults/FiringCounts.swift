@@ -1,6 +1,6 @@
 import SimBase
 
-/// How often each fault has fired for each scan, for a bounded number of scans.
+/// The number of firings of each fault for each scan, for a bounded number of scans.
 struct FiringCounts: Sendable {
     private struct ScanKey: Hashable, Sendable {
         var device: DeviceNumber
@@ -45,7 +45,7 @@ struct FiringCounts: Sendable {
         self.tallies[key] = tallies
     }
 
-    /// One firing less: it did not come to pass.
+    /// Takes back one firing that did not take effect.
     mutating func takeBack(_ fault: Int, device: DeviceNumber, scan: ScanNumber) {
         let key = ScanKey(device: device, scan: scan)
         guard var tallies = self.tallies[key], let index = tallies.firstIndex(where: { $0.fault == fault }),

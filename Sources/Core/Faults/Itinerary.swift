@@ -15,17 +15,17 @@ package struct NamedLink: Hashable, Sendable {
     }
 }
 
-/// Which link a phone has when: on its way through a city, say.
+/// The links of a phone over time, for example on a trip through a city.
 ///
-/// A step holds until the next one, or for its own time; then the link is again the one that would have been without it.
-/// A step without a link is a tunnel: the phone has no path and knows it. A change of links changes how bytes pass from
-/// then on; connections live through it, as they do when a radio changes its mode. `handover` is the fault that ends
-/// them.
+/// A step lasts until the next one, or for its own time; then the link is the one that it would be without
+/// the step. A step without a link is a tunnel: the phone has no path and knows it. A change of links changes
+/// the timing of bytes from then on; connections survive it, as they survive a change of a radio's mode. The
+/// fault `handover` ends them.
 package struct Itinerary: Hashable, Sendable {
     package static let stepsMax = 256
 
     package struct Step: Hashable, Sendable {
-        /// Since the start of the run.
+        /// The time since the start of the run.
         package var at: Interval
         /// Nil is no path.
         package var link: NamedLink?
@@ -43,7 +43,8 @@ package struct Itinerary: Hashable, Sendable {
     private struct Leg: Hashable, Sendable {
         var from: Instant
         var link: NamedLink?
-        /// What the server lets bytes pass by: in a tunnel the link before it, since what it sends then is not seen.
+        /// The link whose timing the server applies: in a tunnel, the link before it, since data sent during
+        /// a tunnel is not seen.
         var profile: LinkProfile
     }
 
@@ -70,7 +71,7 @@ package struct Itinerary: Hashable, Sendable {
         self.legs = legs
     }
 
-    /// One link for ever.
+    /// Returns an itinerary of one link.
     package static func always(_ link: NamedLink) -> Itinerary {
         Itinerary([Step(at: .zero, link: link, length: nil)])
     }
@@ -78,15 +79,15 @@ package struct Itinerary: Hashable, Sendable {
     /// The link at a moment; nil without a path.
     package func link(at moment: Instant) -> NamedLink? { self.leg(at: moment).link }
 
-    /// How bytes pass at a moment; in a tunnel as before it.
+    /// Returns the link whose timing applies at a moment; in a tunnel, the link before it.
     package func profile(at moment: Instant) -> LinkProfile { self.leg(at: moment).profile }
 
-    /// When the link changes next; nil when it does not.
+    /// Returns the moment of the next change; nil if there is none.
     package func nextChange(after moment: Instant) -> Instant? {
         self.legs.first { $0.from > moment }?.from
     }
 
-    /// What it begins with.
+    /// The first link.
     package var first: NamedLink? { self.steps[0].link }
 
     /// Whether it never changes.

@@ -2,9 +2,9 @@ package import SimBase
 
 /// One direction of a phone's link.
 package struct LinkDirection: Hashable, Sendable {
-    /// How long a byte is under way once it is sent, one way.
+    /// The time that a byte travels in one direction.
     package var delay: Interval
-    /// How fast bytes can be sent; nil is without limit. The unit is bits (1,000 of them in a kilobit).
+    /// The rate in bits per second; nil for no limit. (A kilobit has 1,000 bits.)
     package var bitsPerSecond: Int64?
     /// The share of the segments that is lost, which a connection feels as stalls: see `SegmentLoss`.
     package var loss: Odds
@@ -22,7 +22,8 @@ package struct LinkDirection: Hashable, Sendable {
         self.loss = loss
     }
 
-    /// How long it takes to send so many bytes, rounded up to whole nanoseconds; saturates at the largest interval.
+    /// Returns the time to send a number of bytes, rounded up to whole nanoseconds; saturates at the largest
+    /// interval.
     package func time(toSend bytes: Int) -> Interval {
         guard let rate = self.bitsPerSecond, bytes > 0 else { return .zero }
         let product = UInt64(bytes).multipliedFullWidth(by: 8_000_000_000)
@@ -34,14 +35,14 @@ package struct LinkDirection: Hashable, Sendable {
     }
 }
 
-/// A phone's link: what lies between it and the backend.
+/// A phone's link: the network between it and the backend.
 package struct LinkProfile: Hashable, Sendable {
     /// From the phone to the backend.
     package var up: LinkDirection
     /// From the backend to the phone.
     package var down: LinkDirection
-    /// How long the name of the backend takes to resolve, before every new connection: phones of one network share no
-    /// cache, and a slow resolver is slow each time it is asked.
+    /// The duration of a name lookup, before every new connection: phones do not share a cache, and a slow
+    /// resolver is slow every time.
     package var nameLookup: Interval
 
     /// The value for a link whose resolver answers at once.
@@ -95,7 +96,7 @@ package struct LinkProfile: Hashable, Sendable {
         }
     }
 
-    /// What a connection of that randomness loses one way.
+    /// Returns the losses of a connection with this randomness in one direction.
     package func losses(_ way: LinkWay, random: KeyedRandom) -> SegmentLoss {
         SegmentLoss(
             self.direction(way).loss, random: random, way: way,
@@ -103,16 +104,16 @@ package struct LinkProfile: Hashable, Sendable {
     }
 }
 
-/// One direction of one connection: when what is handed to it arrives.
+/// The queue of one direction of one connection: it computes when its bytes arrive.
 ///
 /// Bytes are sent one after the other at the link's rate and then travel for its delay, so their order never changes.
 package struct LinkQueue: Hashable, Sendable {
     private var direction: LinkDirection
     private var losses: SegmentLoss?
-    /// When the last byte admitted so far has been sent.
+    /// The moment at which the last admitted byte has been sent.
     package private(set) var idleAt: Instant
 
-    /// When the last of them arrives.
+    /// The moment at which the last of them arrives.
     private var arrivedAt = Instant.zero
 
     /// `readyAt`: nothing is sent before. `losing`: which segments are lost; nil when none is.
@@ -134,7 +135,7 @@ package struct LinkQueue: Hashable, Sendable {
             to: self.direction.loss, stall: SegmentLoss.stall(roundTrip: profile.roundTrip))
     }
 
-    /// Hands over bytes and answers when the last of them arrives. Saturates at the end of time.
+    /// Admits bytes and returns the moment at which the last of them arrives. Saturates at the end of time.
     package mutating func admit(bytes: Int, at now: Instant) -> Instant {
         let start = max(now, self.idleAt)
         self.idleAt = Self.later(start, by: self.direction.time(toSend: bytes))
@@ -144,7 +145,7 @@ package struct LinkQueue: Hashable, Sendable {
         return self.arrivedAt
     }
 
-    /// How long what has been admitted still keeps the link busy.
+    /// Returns the time for which admitted bytes still keep the link busy.
     package func backlog(at now: Instant) -> Interval {
         max(self.idleAt - now, .zero)
     }

@@ -7,16 +7,16 @@ package enum LinkWay: UInt64, CaseIterable, Hashable, Sendable {
     case down = 2
 }
 
-/// What armed `delay`, `bandwidth` and `loss` do to the bytes of one exchange in one direction, on top of the phone's
-/// link.
+/// The effect of armed `delay`, `bandwidth` and `loss` faults on the bytes of one exchange in one direction,
+/// in addition to the phone's link.
 ///
-/// - `delay`: drawn once for the exchange and way. Delays of several faults add.
-/// - `bandwidth`: the link is as slow as the slowest of itself and the faults. What was handed over before the fault's
-///   window closes passes at the link's own rate from then on.
+/// - `delay`: drawn once for the exchange and direction. Delays of several faults add up.
+/// - `bandwidth`: the rate is the lowest of the link and the faults. Bytes admitted before the fault's window closes
+///   pass at the link's own rate from then on.
 /// - `loss`: by segments of 1,460 bytes, see `SegmentLoss`.
 ///
-/// Each holds only within its window, so a stream that is open feels it when it opens and no longer when it closes. The
-/// order of the bytes never changes.
+/// Each fault acts only within its window, also on a stream that is open before. The order of the bytes never
+/// changes.
 package struct LinkImpairments: Hashable, Sendable {
     private struct Delay: Hashable, Sendable {
         let fault: Int
@@ -28,7 +28,7 @@ package struct LinkImpairments: Hashable, Sendable {
         let fault: Int
         let window: FaultWindow
         let direction: LinkDirection
-        /// When the last byte under it has been sent.
+        /// The moment at which the last byte under it has been sent.
         var idleAt = Instant.zero
     }
 
@@ -81,8 +81,8 @@ package struct LinkImpairments: Hashable, Sendable {
 
     package var isEmpty: Bool { self.delays.isEmpty && self.caps.isEmpty && self.losses.isEmpty }
 
-    /// Hands bytes over to the link and answers when the last of them arrives. `acted`: the faults that did something
-    /// to them, by their indexes in the scenario's list.
+    /// Admits bytes to the link and returns the moment at which the last of them arrives. `acted`: the faults
+    /// that affected them, by index in the scenario's list.
     package mutating func admit(
         bytes: Int, at now: Instant, through queue: inout LinkQueue, acted: inout [Int]
     ) -> Instant {
@@ -111,12 +111,12 @@ package struct LinkImpairments: Hashable, Sendable {
         return arrival
     }
 
-    /// Until when what has been admitted keeps the exchange's share of the link busy.
+    /// The moment until which admitted bytes keep the exchange's share of the link busy.
     package var idleAt: Instant { self.caps.map(\.idleAt).max() ?? .zero }
 }
 
 extension FaultWindow {
-    /// When it closes; nil is never.
+    /// The end of the window; nil for none.
     package var end: Instant? {
         self.length.map { (Instant.zero + self.at) + $0 }
     }

@@ -5,7 +5,7 @@ package struct LinkPreset: Hashable, Sendable {
     package enum Confidence: String, Hashable, Sendable {
         /// Two independent sources agree.
         case high
-        /// One source, or sources that agree but for rounding.
+        /// One source, or sources that agree except for rounding.
         case medium
         /// Guessed or contradictory; the choice made is in `source`.
         case low
@@ -13,7 +13,7 @@ package struct LinkPreset: Hashable, Sendable {
 
     package var name: String
     package var profile: LinkProfile
-    /// Where the numbers come from.
+    /// The source of the values.
     package var source: String
     package var confidence: Confidence
 

@@ -1,19 +1,19 @@
 package import SimBase
 
-/// Where an armed `reset`, `close` or `silence` lands in a message of a known length: a request, or an answer with a
-/// whole body. What an event stream has instead is `StreamCutter`.
+/// The position of an armed `reset`, `close` or `silence` in a message of a known length: a request, or a
+/// response with a whole body. `StreamCutter` is its counterpart for event streams.
 ///
-/// Bytes are those of the whole message, its head included. A message that ends at the position or before it is not cut:
-/// it got through. At once means
+/// Bytes are counted over the whole message, including its head. A message that ends at or before the
+/// position is not cut. A cut at once is
 ///
-/// - for a request: after its head, by which alone it is known whose it is; the server does not act on it;
-/// - for an answer: before its first byte. The server has acted, and the phone does not hear of it.
+/// - for a request: after its head, which identifies the phone; the server does not act on the request;
+/// - for a response: before its first byte. The server has acted, and the phone gets no response.
 ///
-/// A time counts from the head of the request, or from the moment at which the answer was given.
+/// A time counts from the head of the request, or from the moment of the response.
 package struct MessageCut: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         case byte(Int)
-        /// The message is cut if it is still under way then.
+        /// The message is cut if it is still in flight then.
         case after(Interval)
     }
 

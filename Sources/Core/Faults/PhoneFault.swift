@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What a fault of the phone does. It acts on a phone for as long as its `PhoneWindow` is open.
+/// The effect of a fault of the phone. It acts on a phone for as long as its `PhoneWindow` is open.
 package enum PhoneFault: Hashable, Sendable {
     /// The phone has no path: nothing leaves it and nothing reaches it, and no goodbye is said.
     case offline

@@ -1,12 +1,13 @@
 package import SimBase
 
-/// Lost packets as a reliable connection shows them: a stall.
+/// Packet loss as a reliable connection shows it: a stall.
 ///
-/// Bytes travel in segments, and what is handed over at once begins a new one. Each is lost once with the given odds,
-/// by a draw of its number; it comes again after a retransmission timeout, and what is behind it waits, since bytes
-/// are delivered in order. Losses within one block stall together, as selective acknowledgments have it.
+/// Bytes travel in segments, and each admitted block begins a new one. A segment is lost once with the given
+/// probability, by a draw of its number. It arrives again after a retransmission timeout, and later segments
+/// wait for it, since bytes are delivered in order. Losses within one block stall together, as with selective
+/// acknowledgments.
 package struct SegmentLoss: Hashable, Sendable {
-    /// What an Ethernet frame leaves for the payload of TCP over IPv4.
+    /// The payload of a TCP segment over IPv4 in an Ethernet frame.
     package static let segmentBytes = 1_460
 
     private var share: Odds
@@ -22,17 +23,17 @@ package struct SegmentLoss: Hashable, Sendable {
         self.time = stall
     }
 
-    /// From the next segment on.
+    /// Changes the loss, beginning with the next segment.
     mutating func change(to share: Odds, stall: Interval) {
         self.share = share
         self.time = stall
     }
 
-    /// The retransmission timeout: Linux never waits less than 200 ms (RFC 6298 asks for a second), and two round
-    /// trips are what a smoothed estimate with its variance comes to.
+    /// Returns the retransmission timeout: Linux never waits less than 200 ms (RFC 6298 requires a second),
+    /// and a smoothed estimate with its variance is about two round trips.
     package static func stall(roundTrip: Interval) -> Interval { max(.milliseconds(200), roundTrip * 2) }
 
-    /// How much later a block arrives; nil when none of its segments is lost.
+    /// Returns the additional delay of a block; nil if none of its segments is lost.
     package mutating func stall(of bytes: Int) -> Interval? {
         let first = self.segments
         self.segments += UInt64((bytes + Self.segmentBytes - 1) / Self.segmentBytes)

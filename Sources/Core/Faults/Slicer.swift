@@ -1,10 +1,10 @@
 package import SimBase
 
-/// Cuts what is handed over at once into the pieces of an armed `slice`.
+/// Cuts a block into the pieces of an armed `slice`.
 ///
-/// Each piece has a length of its own, drawn by its number. At most `piecesMax` pieces come of one block: where the
-/// lengths that the scenario states would make more, all of them are taken so many times as long. So an event of half
-/// a kilobyte is cut as finely as asked for, and a large answer does not keep the processor busy for seconds.
+/// Each piece has its own length, drawn by its number. A block has at most `piecesMax` pieces: if the
+/// scenario's lengths would make more, all of them are multiplied. An event of half a kilobyte is cut as
+/// finely as requested, and a large response does not use seconds of CPU time.
 package struct Slicer: Hashable, Sendable {
     package static let piecesMax = 512
     /// Between two pieces, so that the receiver has the time to see them apart.
@@ -47,6 +47,6 @@ package struct Slicer: Hashable, Sendable {
 }
 
 extension UInt64 {
-    /// These 64 uniform bits as a number below `bound`.
+    /// Returns these 64 uniform bits as a number below `bound`.
     func scaled(below bound: UInt64) -> UInt64 { self.multipliedFullWidth(by: bound).high }
 }

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What a piece of an event stream is, for the purposes of faults.
+/// The kind of a piece of an event stream, as faults distinguish it.
 package enum StreamPiece: Hashable, Sendable {
     /// The opening comment and `retry:`.
     case preamble
@@ -11,7 +11,7 @@ package enum StreamPiece: Hashable, Sendable {
     case replay
 }
 
-/// What becomes of one piece.
+/// The decision about one piece.
 package enum CutVerdict: Hashable, Sendable {
     case pass
     /// The first `bytes` bytes of the piece are sent (perhaps none, perhaps all), then the connection is cut.
@@ -55,7 +55,7 @@ package struct StreamCutter: Hashable, Sendable {
     private var events = 0
     private var bytes = 0
 
-    /// Nil when the fault cuts nothing off in what the server sends.
+    /// Creates the cutter; nil if the fault does not cut the server's data.
     package init?(_ armed: ArmedFault) {
         guard let cutting = armed.kind.cutting, cutting.side == .reply else { return nil }
         self.cut = cutting.cut
@@ -67,8 +67,8 @@ package struct StreamCutter: Hashable, Sendable {
         if Self.isReached(armed.trigger, events: 0, bytes: 0) { self.phase = self.placing }
     }
 
-    /// When `triggerTimePassed` wants to be called, since the head of the exchange was answered; nil when it does not
-    /// wait for a time.
+    /// The time after the response's head at which `triggerTimePassed` must be called; nil if it waits for no
+    /// time.
     package var dueAfter: Interval? {
         guard case (.waiting, .afterTime(let time)) = (self.phase, self.trigger) else { return nil }
         return time

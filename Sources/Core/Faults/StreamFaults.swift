@@ -5,7 +5,7 @@ package import SimBase
 package struct StreamFaults: Hashable, Sendable {
     private struct Fault: Hashable, Sendable {
         let armed: ArmedFault
-        /// For a fault that lasts as long as the stream: its first effect was observed.
+        /// Whether the first effect was observed, for a fault that lasts as long as the stream.
         var hasFired = false
     }
 
@@ -56,7 +56,7 @@ package struct StreamFaults: Hashable, Sendable {
         }
     }
 
-    /// When the first of the faults that act by themselves and wait for a time will do so.
+    /// Returns the moment at which the first fault with a time trigger acts.
     package func nextAlarm(after now: Instant) -> Instant? {
         self.faults.compactMap { fault -> Instant? in
             guard fault.armed.kind.has(.changesJob), case .afterTime(let time) = fault.armed.trigger else {

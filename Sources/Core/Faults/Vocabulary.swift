@@ -5,14 +5,14 @@ package import Talaria
 package struct FaultSpec: Hashable, Sendable {
     /// `<kind>-<ordinal within the kind>` unless the file names it.
     package var id: String
-    /// What its draws are keyed by: whatever stays the same when another fault is added or removed.
+    /// The key of its draws. It stays the same when another fault is added or removed.
     package var key: UInt64
     package var kind: FaultKind
     package var target: FaultTarget
     package var chance: Odds
-    /// When the fault is awake, since the start of the run.
+    /// The window of the fault, from the start of the run.
     package var window: FaultWindow
-    /// For faults of the phone: how much later than `window` at most, drawn for each phone.
+    /// The maximum delay after the start of `window`, drawn for each phone; for faults of the phone.
     package var spread: Interval
     package var trigger: FaultTrigger
     package var count: FaultCount
@@ -60,21 +60,21 @@ package struct Quota: Hashable, Sendable {
     }
 }
 
-/// Where in the bytes of a stream a cut lands.
+/// The position of a cut in the bytes of a stream.
 package enum Cut: Hashable, Sendable {
     case betweenEvents, insideEvent, insideUTF8, insideLineEnd
     case afterBytes(Int)
 }
 
-/// In which direction of an exchange the bytes of a trigger and of a cut are counted.
+/// The direction of an exchange whose bytes a trigger and a cut count.
 package enum ExchangeSide: String, CaseIterable, Hashable, Sendable {
-    /// What the phone sends: the server never sees the whole of it.
+    /// The phone's data: the server never receives all of it.
     case request
-    /// What the server sends: it has acted, and the phone does not hear of it.
+    /// The server's data: the server has acted, but the phone does not get the response.
     case reply
 }
 
-/// What a fault acts on.
+/// The target that a fault acts on.
 package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
     case upload, stream, results, cleanup, token
     /// Whatever passes the phone's link: every operation.
@@ -97,7 +97,7 @@ package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// From when, and for how long; nil is for ever.
+/// The start and duration of a fault; nil for no end.
 package struct FaultWindow: Hashable, Sendable {
     package var at: Interval
     package var length: Interval?
@@ -116,8 +116,8 @@ package struct FaultWindow: Hashable, Sendable {
     }
 }
 
-/// What must have happened first: in the exchange, or on the phone. Ranges are inclusive; a value is drawn from them per
-/// exchange, and per phone for a fault of the phone.
+/// The condition that must be met first: in the exchange, or on the phone. Ranges are inclusive; a value is
+/// drawn from them per exchange, and per phone for a fault of the phone.
 package enum FaultTrigger: Hashable, Sendable {
     case atOnce
     case afterTime(ClosedRange<Interval>)
@@ -138,10 +138,10 @@ package enum ScanStep: String, CaseIterable, Hashable, Sendable {
     case book
     /// All books of a result are in the library, and the record that says so is not stored.
     case lastBook = "last-book"
-    /// That record is stored, and the DELETE is not sent.
+    /// The completion record is stored, but the DELETE is not sent.
     case completed
 
-    /// How documentation describes it.
+    /// The description in the documentation.
     package var text: String {
         switch self {
         case .accepted: "the 202 is received, the job record is not stored yet"
@@ -152,15 +152,15 @@ package enum ScanStep: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// How often it may fire.
+/// The maximum number of firings.
 package enum FaultCount: Hashable, Sendable {
     case oncePerScan
     case eachAttempt
-    /// At most so many firings per scan.
+    /// Maximum number of firings per scan.
     case perScan(Int)
 }
 
-/// Whom it may hit.
+/// The phones that it may affect.
 package enum FaultScope: Hashable, Sendable {
     case everyone
     case share(Odds)
@@ -173,7 +173,7 @@ package struct ArmedFault: Hashable, Sendable {
     package var fault: Int
     package var kind: FaultKind
     package var trigger: ArmedTrigger
-    /// When it is awake: for what lasts (`FaultTraits.lasts`) the exchange goes in and out of it.
+    /// The window of the fault. A lasting fault (`FaultTraits.lasts`) affects an exchange only inside it.
     package var window: FaultWindow
     /// 64 uniform bits of this firing, for whatever the kind must still choose (the byte of a cut).
     package var draw: UInt64
@@ -192,7 +192,7 @@ package struct ArmedFault: Hashable, Sendable {
 /// A trigger with its value drawn.
 package enum ArmedTrigger: Hashable, Sendable {
     case atOnce
-    /// Since the head of the exchange was answered.
+    /// The time since the response's head.
     case afterTime(Interval)
     case afterEvents(Int)
     case afterBytes(Int)
@@ -203,7 +203,7 @@ package struct ExchangeKey: Hashable, Sendable {
     package var device: DeviceNumber
     package var scan: ScanNumber
     package var operation: Operation
-    /// From 1, see `TraceContext.attempt`.
+    /// The attempt, from 1, see `TraceContext.attempt`.
     package var attempt: UInt32
 
     package init(device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32) {

@@ -1,4 +1,4 @@
-/// Whole bodies, with the same bytes in every process.
+/// The JSON coding of whole bodies, with the same bytes in every process.
 package enum JSON {
     package static func encode(_ value: some JSONWritable) -> [UInt8] {
         JSONWriter.bytes { value.write(to: &$0) }

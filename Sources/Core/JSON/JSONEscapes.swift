@@ -3,14 +3,14 @@ import SimBase
 /// Which characters of a written string are escaped, and how. Quotes, backslashes and the control characters of ASCII always
 /// are (RFC 8259 section 7).
 package enum JSONEscapes: Sendable {
-    /// In the short form where JSON has one.
+    /// The short form if JSON has one.
     case standard
-    /// Also separators of lines and marks that turn the direction of a line, so that a line stays a line and a terminal that
-    /// shows it is not affected.
+    /// Also escapes line separators and marks that change the direction of text, so that a line stays a line
+    /// and does not affect a terminal.
     case log
-    /// By number, without a short form.
+    /// The number, without a short form.
     case numbered
-    /// Also what no YAML reader takes as it is (YAML 1.2 section 5.1).
+    /// Also escapes characters that YAML readers do not accept (YAML 1.2 section 5.1).
     case yaml
 
     /// Returns where a character may need an escape: exactly below 0x80, and by its first byte beyond.
@@ -24,7 +24,7 @@ package enum JSONEscapes: Sendable {
         }
     }
 
-    /// What ends the part of a string that stands for itself.
+    /// Returns the marks of the bytes that end the literal part of a string.
     @inline(__always) static func marks(_ word: SWARWord) -> UInt64 {
         word.less(0x20) | word.equal(UInt8(ascii: "\"")) | word.equal(UInt8(ascii: "\\"))
     }
@@ -39,7 +39,7 @@ package enum JSONEscapes: Sendable {
         }
     }
 
-    /// What follows the backslash in the short form; nil where the number follows.
+    /// Returns the character after the backslash in the short form; nil if the escape is a number.
     func sign(of scalar: Unicode.Scalar) -> UInt8? {
         switch scalar {
         case "\"", "\\": UInt8(ascii: scalar)

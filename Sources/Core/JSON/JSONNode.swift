@@ -3,12 +3,12 @@ import SimBase
 /// The bytes of a document that was read, and where its values stand in them.
 final class JSONDocument: Sendable {
     struct Place {
-        /// In the bytes; of a string without its quotes.
+        /// The range in the bytes; for a string, without its quotes.
         var start, end: UInt32
         /// The offset behind the last one that is inside of this one.
         var next: UInt32
         var kind: JSONNode.Kind
-        /// Of a string.
+        /// Whether the string contains escapes.
         var hasEscapes: Bool
         /// The string is the key of the next offset.
         var isKey: Bool
@@ -39,7 +39,8 @@ package struct JSONNode: Sendable {
     private let document: JSONDocument
     private let index: Int
 
-    /// Is nil when the bytes are not JSON (RFC 8259) or are nested too deeply. Invalid UTF-8 in a string is repaired.
+    /// Parses a document. Returns nil if the bytes are not JSON (RFC 8259) or are nested too deeply. Invalid
+    /// UTF-8 in a string is repaired.
     package init?(_ bytes: [UInt8]) {
         guard let document = JSONReader.document(bytes) else { return nil }
         self.init(document, 0)
@@ -56,10 +57,10 @@ package struct JSONNode: Sendable {
     package var kind: Kind { self.offset.kind }
     package var isNull: Bool { self.kind == .null }
 
-    /// Of the whole document.
+    /// The bytes of the whole document.
     var bytes: [UInt8] { self.document.bytes }
 
-    /// Where it stands in the bytes; a string with its quotes.
+    /// The range in the bytes; for a string, with its quotes.
     var range: Range<Int> {
         let range = self.offset.range
         return self.kind == .string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range

@@ -1,5 +1,5 @@
-/// A JSON object as text, in which single members are changed and every other byte stays as it is: what a foreign
-/// backend wrote is still what it wrote.
+/// A JSON object as text, in which single members are changed and every other byte of a foreign backend is
+/// kept.
 package struct JSONObjectText: Sendable {
     package var bytes: [UInt8] { self.node.bytes }
     private var node: JSONNode
@@ -46,7 +46,7 @@ package struct JSONObjectText: Sendable {
         self.replace([(entry.key.range, JSON.string(name))])
     }
 
-    /// Changes strings that stand under one of these keys, at any depth. Answers whether anything was changed.
+    /// Changes strings under one of these keys, at any depth. Returns whether anything was changed.
     package mutating func changeStrings(under keys: [String], _ change: (String) -> String?) -> Bool {
         var changes: [(range: Range<Int>, bytes: [UInt8])] = []
         for string in self.node.strings(under: keys) {

@@ -1,6 +1,6 @@
 import SimBase
 
-/// Reads JSON (RFC 8259) and records where each value stands (`JSONDocument`). It makes no values.
+/// Reads JSON (RFC 8259) and records the position of each value (`JSONDocument`). It creates no values.
 struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -15,7 +15,7 @@ struct JSONReader {
         self.offsets.reserveCapacity(min(bytes.count / 8, 1_024) + 4)
     }
 
-    /// Is nil for bytes that are no JSON, or nested too deeply.
+    /// Parses a document; returns nil if the bytes are not JSON or are nested too deeply.
     static func document(_ bytes: [UInt8]) -> JSONDocument? {
         guard bytes.count < Int(UInt32.max) else { return nil }
         var reader = JSONReader(bytes)
@@ -139,9 +139,9 @@ struct JSONReader {
     }
 }
 
-/// What begins with a backslash in a string.
+/// An escape sequence in a string.
 enum JSONEscape {
-    /// How many bytes the escape has that the bytes begin with; nil for none.
+    /// Returns the length of the escape at the start of the bytes; nil if there is none.
     static func count(in bytes: ArraySlice<UInt8>) -> Int? {
         switch bytes.dropFirst().first {
         case UInt8(ascii: "u"): Self.unit(bytes) == nil ? nil : 6

@@ -1,4 +1,4 @@
-/// What became of one thing from one run to the next.
+/// The change of one value between two runs.
 package enum Change: String, CaseIterable, Sendable {
     case worse
     case better
@@ -9,7 +9,7 @@ package enum Change: String, CaseIterable, Sendable {
     case tooFew = "too few to tell"
     case onlyBase = "only in BASE"
     case onlyNew = "only in NEW"
-    /// Neither more nor less of it is good, or nobody can know it in one of the runs.
+    /// The value has no better direction, or is unknown in one of the runs.
     case shown = "not judged"
 }
 
@@ -36,14 +36,14 @@ package struct PartJudge: Sendable {
         case ratio
     }
 
-    /// Of a smaller whole no share can be told.
+    /// The smallest total for which a share is judged.
     package static let wholeMin: Int64 = 20
     /// A smaller difference is none.
     package static let differenceMin = 0.01
     /// Standard errors that chance alone hardly ever makes: one time of 370.
     package static let errorsMin = 3.0
 
-    /// What a ratio may grow by, in parts per million. A share's limit is the point of a percent.
+    /// The allowed growth of a ratio, in parts per million. The limit of a share is one percentage point.
     package var tolerance: Int64
 
     package init(tolerance: Int64) { self.tolerance = tolerance }

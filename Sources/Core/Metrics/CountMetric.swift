@@ -43,12 +43,12 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case cleanupUnfinished = "cleanup.unfinished"
     /// Books of scans that still wait.
     case booksPending = "books.pending"
-    /// What answers and events held that the contract does not foresee.
+    /// Deviations from the contract in responses and events.
     case contractFindings = "contract.findings"
 }
 
 extension CountMetric: MetricCase {
-    /// From 0, in the order of `allCases`.
+    /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
         switch self {
         case .scansCaptured: 0
@@ -101,7 +101,8 @@ extension CountMetric: MetricCase {
         }
     }
 
-    /// What books a photo holds and which jobs were left behind only the simulated backend knows.
+    /// Whether only the simulated backend can provide the metric: the books of a photo and the abandoned
+    /// jobs.
     package var needsBackend: Bool {
         switch self {
         case .booksExpected, .booksMissing, .booksPending, .jobsOrphaned: true

@@ -9,7 +9,7 @@ package struct Counters: Sendable {
     /// Zero for a name that was never counted.
     package subscript(name: String) -> Int64 { self.table[name] ?? 0 }
 
-    /// Gives a name its place before anything is counted, so that it is listed at 0 and in a known order.
+    /// Declares a name before anything is counted, so that it is listed with 0 and in a known order.
     package mutating func declare(_ name: String) {
         if self.table[name] == nil { self.table[name] = 0 }
     }

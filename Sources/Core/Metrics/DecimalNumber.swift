@@ -33,8 +33,8 @@ struct DecimalNumber {
         self.fractionDigits = fraction.utf8.count
     }
 
-    /// How many small units it is, when one of its own has `units` of them. Never overflows: 10^18 × 3.6 × 10^12 ns an
-    /// hour is far below 2^128.
+    /// Returns the number in small units, `units` of which are one of its own. Never overflows: 10^18 × 3.6 ×
+    /// 10^12 ns per hour is far below 2^128.
     func scaled(by units: Int64) -> Scaled {
         let divisor = (0..<self.fractionDigits).reduce(UInt128(1)) { power, _ in power * 10 }
         let (quotient, remainder) = (self.mantissa * UInt128(units)).quotientAndRemainder(dividingBy: divisor)
@@ -42,7 +42,7 @@ struct DecimalNumber {
         return Int64(exactly: quotient).map { .exactly($0) } ?? .tooLarge
     }
 
-    /// What somebody meant who wrote a rate without `%`: a fraction if it can be one, otherwise percent.
+    /// The likely meaning of a rate without `%`: a fraction if possible, otherwise percent.
     var asShare: String {
         guard self.fractionDigits > 0, case .exactly(let perMillion) = self.scaled(by: 1_000_000),
             perMillion <= 1_000_000

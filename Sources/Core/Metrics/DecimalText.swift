@@ -1,6 +1,7 @@
 import SimBase
 
-/// Whole numbers of small units as decimal text, by integer arithmetic: what is printed is what was compared.
+/// The conversion of whole numbers of small units to decimal text, by integer arithmetic: the text is exactly
+/// the compared value.
 package enum DecimalText {
     /// `value` × 10^-`decimals`, with as many digits after the point as needed but within `shown`; what does not fit
     /// is rounded (halves away from zero). `text(1_250, decimals: 3, shown: 0...2)` is `1.25`.

@@ -1,12 +1,12 @@
 /// Something that must break for a run to pass: a scenario whose point is a broken client names what it breaks
 /// (`expect-broken`).
 package enum ExpectedBreak: Hashable, Sendable {
-    /// By its id in reports.
+    /// An invariant, by its id in reports.
     case invariant(id: String)
     /// The objectives on a metric: those of its scope, or of any scope where it names no group.
     case objectives(MetricSelector)
 
-    /// As scenario files write it.
+    /// The name in scenario files.
     package var name: String {
         switch self {
         case .invariant(let id): id

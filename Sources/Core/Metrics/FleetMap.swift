@@ -23,7 +23,7 @@ package struct FleetMap: Hashable, Sendable {
             })
     }
 
-    /// Where nothing is to be told by group.
+    /// The map without groups.
     package static let ungrouped = FleetMap(groups: [], groupOfDevice: [])
 
     /// The number of its phones.

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// A number that goes up and down, as one who counts it tells: the least and the most of each interval of a run.
+/// The minimum and maximum of a changing number in each interval of a run.
 ///
 /// Its memory is bounded: when there are too many intervals, each two become one.
 package struct GaugeSeries: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct GaugeSeries: Hashable, Sendable {
 
     package init() {}
 
-    /// What was counted since the last time, up to a moment.
+    /// Adds the counts since the last call, up to a moment.
     package mutating func add(least: Int, most: Int, upTo moment: Instant) {
         guard moment > self.until else { return }
         self.samples.append(Sample(from: self.until, to: moment, least: least, most: most))
@@ -43,7 +43,7 @@ package struct GaugeSeries: Hashable, Sendable {
         return (most, first.to)
     }
 
-    /// For how long it was never less than that, intervals that saw less left out.
+    /// Returns the total time with at least this count; intervals with a smaller count are left out.
     package func time(atLeast count: Int) -> Interval {
         self.samples.reduce(.zero) { $1.least >= count ? $0 + ($1.to - $1.from) : $0 }
     }

@@ -11,11 +11,11 @@ package struct HDRHistogram: Sendable {
     private var counts: [Int64] = []
     /// A multiple of `HDRLayout.subBucketHalfCount`.
     private var first = 0
-    /// How many values were recorded: the sum of all counts.
+    /// The number of recorded values: the sum of all counts.
     package private(set) var total: Int64 = 0
-    /// How many of them were above `HDRLayout.highestTrackable`; they are counted in its place.
+    /// The number of values above `HDRLayout.highestTrackable`, which are counted at its index.
     package private(set) var saturated: Int64 = 0
-    /// How many negative values were offered (two clocks that disagree). They are in no other number.
+    /// The number of negative values (from two clocks that disagree). They are in no other number.
     package private(set) var negative: Int64 = 0
     /// The sum of all values in nanoseconds, saturated ones at their true size. 2^63 values of 2^63 ns fit.
     package private(set) var sum: UInt128 = 0
@@ -37,7 +37,7 @@ package struct HDRHistogram: Sendable {
         guard restored.count <= HDRLayout.countsLength else { return nil }
     }
 
-    /// The same of those counts alone that are not 0, by their indices, which ascend.
+    /// Creates the histogram from the counts that are not 0, by ascending index.
     package init?(indexes: [(index: Int, count: Int64)]) {
         for (index, count) in indexes {
             let (total, overflow) = self.total.addingReportingOverflow(count)
@@ -51,15 +51,15 @@ package struct HDRHistogram: Sendable {
         }
     }
 
-    /// Reads back a counts array together with what it cannot hold, which was kept beside it. Nil when the two are not
-    /// of the same histogram.
+    /// Reads a counts array together with the values that it cannot hold, which were stored beside it. Nil if
+    /// the two do not belong to the same histogram.
     package init?(counts: [Int64], minimum: Int64, maximum: Int64, sum: UInt128) {
         guard let exact = HDRHistogram(counts: counts)?.exact(minimum: minimum, maximum: maximum, sum: sum)
         else { return nil }
         self = exact
     }
 
-    /// The same with what its counts cannot hold, which was kept beside them.
+    /// Returns the histogram with exact values that its counts cannot hold.
     package func exact(minimum: Int64, maximum: Int64, sum: UInt128) -> HDRHistogram? {
         guard minimum >= 0, minimum <= maximum, let indexes = self.occupied,
             indexes == Self.index(of: minimum)...Self.index(of: maximum),
@@ -73,7 +73,7 @@ package struct HDRHistogram: Sendable {
         return exact
     }
 
-    /// Where saturated values are counted; `HDRLayout.countsLength` goes a little further.
+    /// The index of saturated values; `HDRLayout.countsLength` is a little larger.
     private static let lastIndex = HDRLayout.index(of: HDRLayout.highestTrackable)
 
     private static func index(of nanoseconds: Int64) -> Int {
@@ -170,16 +170,16 @@ package struct HDRHistogram: Sendable {
 
     package var isEmpty: Bool { self.total == 0 }
 
-    /// For how many indexes there is room.
+    /// The number of allocated indexes.
     package var indexesInUse: Int { self.counts.count }
 
-    /// How many values were recorded at each index of `HDRLayout` up to the greatest value's, as `init(counts:)` takes them.
+    /// The counts at each index of `HDRLayout` up to that of the greatest value, as for `init(counts:)`.
     package var countsByIndex: [Int64] {
         guard let indexes = self.occupied else { return [] }
         return (0...indexes.upperBound).map { self.count(at: $0) }
     }
 
-    /// How many values were recorded at an index of `HDRLayout`.
+    /// Returns the count at an index of `HDRLayout`.
     package func count(at index: Int) -> Int64 {
         self.isHeld(index) ? self.counts[index - self.first] : 0
     }
@@ -223,7 +223,7 @@ package struct HDRHistogram: Sendable {
         return self.greatest
     }
 
-    /// How many values are at or below this one, or share its index.
+    /// Returns the number of values at or below this one, or with the same index.
     package func count(atOrBelow nanoseconds: Int64) -> Int64 {
         guard let indexes = self.occupied, nanoseconds >= self.least else { return 0 }
         guard nanoseconds < self.greatest else { return self.total }

@@ -1,4 +1,4 @@
-/// Where a value of nanoseconds lives in the counts array of an HdrHistogram, and back.
+/// The mapping between a value in nanoseconds and an index in the counts array of an HdrHistogram.
 ///
 /// The layout is that of the published HdrHistogram (Gil Tene; the V2 encoding writes exactly this array) for a lowest
 /// discernible value of 1 µs, a highest trackable value of 1 h and 3 significant decimal digits: buckets double in
@@ -48,7 +48,7 @@ package enum HDRLayout {
         Self.lowestValue(at: index) + Self.width(at: index) / 2
     }
 
-    /// How many nanoseconds share this index.
+    /// Returns the number of nanoseconds that share this index.
     package static func width(at index: Int) -> Int64 {
         1 << Int64(Self.bucket(index).bucket + Self.unitMagnitude)
     }

@@ -1,21 +1,21 @@
 package import SimBase
 
-/// How a latency's percentiles wandered while a run went on: their values in stretches one behind the other, each just
-/// long enough to hold a few samples.
+/// The variation of a latency's percentiles during a run: their values in successive windows, each just long
+/// enough for a few samples.
 package struct LatencyWindows: Equatable, Sendable {
-    /// Of fewer samples a percentile says little.
+    /// The smallest number of samples for which a percentile is judged.
     package static let samplesMin: Int64 = 20
 
-    /// Those that are kept: the judged ones, and what objectives ask for most.
+    /// The recorded percentiles: the judged ones, and the most common ones of objectives.
     static let percentiles: [Percentile] = [.p50, .p90, .p95, .p99]
 
-    /// By the index of the percentile.
+    /// The values by index of the percentile.
     private var values = [[Int64]](repeating: [], count: Self.percentiles.count)
     private var open = HDRHistogram()
 
     package init() {}
 
-    /// What came next. What the last few come to, once a run is over, is in no window.
+    /// Adds the next histogram. The last samples of a finished run that do not fill a window are in none.
     package mutating func add(_ histogram: HDRHistogram) {
         self.open.add(histogram)
         guard self.open.total >= Self.samplesMin else { return }
@@ -27,7 +27,8 @@ package struct LatencyWindows: Equatable, Sendable {
 
     package var count: Int { self.values.first?.count ?? 0 }
 
-    /// From the first tenth of the windows to the last; of a few windows, from the least to the most.
+    /// Returns the range from the first to the last decile of the windows; for few windows, from the minimum
+    /// to the maximum.
     func spread(of percentile: Percentile) -> ClosedRange<Int64>? {
         guard let index = Self.percentiles.firstIndex(of: percentile) else { return nil }
         let sorted = self.values[index].sorted()
@@ -41,7 +42,7 @@ package struct LatencyWindows: Equatable, Sendable {
 package struct LatencySide: Sendable {
     package var whole: HDRHistogram
     package var windows: LatencyWindows
-    /// How late the phones' own timers were in this run. It is in every latency.
+    /// The timer lag of the phones in this run. It is part of every latency.
     package var lateness: HDRHistogram
 
     package init(whole: HDRHistogram, windows: LatencyWindows, lateness: HDRHistogram) {
@@ -51,12 +52,12 @@ package struct LatencySide: Sendable {
     }
 }
 
-/// What a percentile did from one run to the next.
+/// The change of a percentile between two runs.
 package struct LatencyFinding: Hashable, Sendable {
     package var percentile: Percentile
     package var base: Int64
     package var new: Int64
-    /// Where it wandered while the runs went on, and where chance could have put it.
+    /// The range of its variation during the runs, and by chance.
     package var baseSpread: ClosedRange<Int64>
     package var newSpread: ClosedRange<Int64>
     package var change: Change
@@ -65,21 +66,22 @@ package struct LatencyFinding: Hashable, Sendable {
 /// Whether a latency got worse: by more than is tolerated, by more than the clockwork of the phones' own side, and to
 /// where neither run went while the other was there.
 package struct LatencyJudge: Sendable {
-    /// Those that are judged. Of a p99 only a long run has enough.
+    /// The judged percentiles. Only a long run has enough samples for a p99.
     package static let percentiles: [Percentile] = [.p50, .p95]
     /// A smaller difference is none; the lateness of timers comes on top of it.
     package static let differenceMin = Interval.milliseconds(2)
-    /// Of a timer. An exchange waits for several turns of the loop, so that its middle suffers from the later ones.
+    /// The percentile of timer lag that is judged: an exchange waits for several turns of the loop, so its
+    /// median depends on the higher percentiles.
     private static let latenessPercentile = Percentile.p95
     /// Standard errors around a percentile's rank that chance alone hardly ever makes.
     private static let errors = 3.0
 
-    /// What a latency may grow by, in parts per million.
+    /// The allowed growth of a latency, in parts per million.
     package var tolerance: Int64
 
     package init(tolerance: Int64) { self.tolerance = tolerance }
 
-    /// One finding a percentile; none where a run has too few samples.
+    /// Returns one finding per percentile; none if a run has too few samples.
     package func findings(base: LatencySide, new: LatencySide) -> [LatencyFinding] {
         guard min(base.whole.total, new.whole.total) >= LatencyWindows.samplesMin else { return [] }
         return Self.percentiles.compactMap { self.finding($0, base: base, new: new) }
@@ -111,7 +113,8 @@ package struct LatencyJudge: Sendable {
             && difference * 1_000_000 > UInt128(base.magnitude) * UInt128(self.tolerance)
     }
 
-    /// Of all percentiles at once: one that got worse is not made good by another.
+    /// Returns the change over all percentiles: an improvement of one does not outweigh a regression of
+    /// another.
     package static func change(_ findings: [LatencyFinding]) -> Change {
         let order: [Change] = [.worse, .better, .withinSpread, .same]
         return order.first { change in findings.contains { $0.change == change } } ?? .tooFew

@@ -23,7 +23,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
 }
 
 extension LatencyMetric: MetricCase {
-    /// From 0, in the order of `allCases`: an array index, so that recording hashes nothing.
+    /// The index, from 0, in the order of `allCases`: recording uses it without hashing.
     package var ordinal: Int {
         switch self {
         case .preprocessTime: 0
@@ -47,7 +47,7 @@ extension LatencyMetric: MetricCase {
         }
     }
 
-    /// From which moment to which, in a phrase for people.
+    /// The start and end of the measurement, as text.
     package var meaning: String {
         switch self {
         case .preprocessTime: "photo bytes in to JPEG ready"

@@ -10,7 +10,7 @@ package struct LatencySummary: Hashable, Sendable {
     package let p999: Int64
     package let maximum: Int64
 
-    /// Nil when nothing was recorded: there is no such thing as a latency of nothing.
+    /// Creates a summary; nil if nothing was recorded.
     package init?(_ histogram: HDRHistogram) {
         guard
             let minimum = histogram.minimum, let mean = histogram.mean, let maximum = histogram.maximum,

@@ -1,9 +1,9 @@
-/// What the closed lists of metrics have in common.
+/// The common requirements of the closed lists of metrics.
 package protocol MetricCase: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// From 0, in the order of `allCases`.
+    /// The index, from 0, in the order of `allCases`.
     var ordinal: Int { get }
     var better: Better { get }
-    /// Not available in a run against a backend that is not ours.
+    /// Whether it is unavailable with a foreign backend.
     var needsBackend: Bool { get }
 }
 
@@ -11,11 +11,11 @@ package protocol MetricCase: RawRepresentable<String>, CaseIterable, Hashable, S
 package enum Better: String, Sendable {
     case lower
     case higher
-    /// It says something about the run, but neither more nor less of it is good.
+    /// A value without a better direction.
     case neither
 }
 
-/// What a metric's values are, and so how they are aggregated and in which unit they are written.
+/// The kind of a metric's values: it defines how they are aggregated and their unit.
 package enum MetricKind: String, CaseIterable, Sendable {
     /// A histogram of times.
     case latency
@@ -91,7 +91,7 @@ package enum Metric: Hashable, Sendable {
         }
     }
 
-    /// Not available in a run against a backend that is not ours.
+    /// Whether it is unavailable with a foreign backend.
     package var needsBackend: Bool {
         switch self {
         case .latency(let metric): metric.needsBackend
@@ -107,8 +107,8 @@ package enum Metric: Hashable, Sendable {
 }
 
 extension Metric {
-    /// Whether parts of a run can be judged by it. What became of scans, books and jobs is known when it is over, and
-    /// what the driver counts is told then.
+    /// Whether parts of a run can be judged by it. The outcomes of scans, books and jobs, and the driver's
+    /// counts, are known only at the end.
     package var isKnownOverTime: Bool {
         switch self {
         case .latency(let metric): metric != .generatorLateness

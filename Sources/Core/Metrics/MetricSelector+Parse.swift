@@ -55,7 +55,7 @@ extension MetricSelector {
         return metric
     }
 
-    /// What stands between the braces, and the closing one.
+    /// Parses the text between the braces, and the closing brace.
     private static func group(_ scanner: inout SLOScanner, _ vocabulary: SLOVocabulary?) throws(SLOError)
         -> String
     {

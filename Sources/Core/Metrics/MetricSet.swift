@@ -9,7 +9,7 @@ package struct MetricSet: Sendable {
     private static let statusesMax = 1_000
 
     private var latencies = [HDRHistogram](repeating: HDRHistogram(), count: LatencyMetric.allCases.count)
-    /// By ordinal; empty until there is one, which is at a run's end.
+    /// The unfinished operations by ordinal; empty before the end of the run.
     private var open: [Unfinished] = []
     private var rates = [FailureRate](repeating: FailureRate(), count: RateMetric.allCases.count)
     private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
@@ -78,7 +78,7 @@ package struct MetricSet: Sendable {
         self.latencies[metric.ordinal].add(histogram)
     }
 
-    /// As if all that the other one recorded had been recorded here.
+    /// Adds another set, as if its values had been recorded here.
     package mutating func add(_ other: MetricSet) {
         for index in self.latencies.indices { self.latencies[index].add(other.latencies[index]) }
         for metric in LatencyMetric.allCases { self.add(other.unfinished(metric), to: metric) }

@@ -9,14 +9,14 @@ package struct MetricGroup: Hashable, Sendable {
 
     private init(position: Int) { self.position = position }
 
-    /// From 0, in the order of the table's groups.
+    /// Creates the group with an index, from 0, in the order of the table's groups.
     package init(index: Int) {
         precondition(index >= 0, "groups are counted from 0")
         self.position = index + 1
     }
 }
 
-/// What part of the fleet is asked about.
+/// The part of the fleet that a metric describes.
 package enum MetricScope: Hashable, Sendable {
     /// Every group, and what belongs to none.
     case fleet
@@ -36,9 +36,9 @@ extension Reading: Equatable where Value: Equatable {}
 /// A value is recorded in its group only; the fleet's is the sum, made when it is asked for. Shards have a table each,
 /// and `add` them up.
 package struct MetricTable: Sendable, Equatable {
-    /// In the order of the scenario.
+    /// The names of the groups, in the order of the scenario.
     package let groups: [String]
-    /// What belongs to no group, then a set a group.
+    /// The metrics outside of groups, then one set for each group.
     private var sets: [MetricSet]
     private var unavailable: Set<Metric> = []
 
@@ -91,7 +91,7 @@ package struct MetricTable: Sendable, Equatable {
         self.unavailable.formUnion(other.unavailable)
     }
 
-    /// As if all that the other one recorded had been recorded here. The groups must be the same.
+    /// Adds another table, as if its values had been recorded here. The groups must be the same.
     package mutating func add(_ other: MetricTable) {
         precondition(self.groups == other.groups, "tables of different fleets cannot be added")
         for position in self.sets.indices { self.sets[position].add(other.sets[position]) }
@@ -148,7 +148,7 @@ package struct MetricTable: Sendable, Equatable {
         return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
     }
 
-    /// What one group recorded, and it alone.
+    /// Returns the metrics of one group only.
     package func set(in group: MetricGroup) -> MetricSet { self.sets[group.position] }
 
     /// Everything of a part of the fleet at once, for reports. It does not say what is not available.

@@ -1,6 +1,6 @@
 /// A share of all values, in parts per million: p(99.9) is 999,000. Whole numbers, because a verdict hangs on it.
 package struct Percentile: Hashable, Comparable, Sendable {
-    /// From 0 to 1,000,000.
+    /// The percentile in parts per million, from 0 to 1,000,000.
     package let perMillion: UInt32
 
     package init(perMillion: UInt32) {
@@ -18,7 +18,7 @@ package struct Percentile: Hashable, Comparable, Sendable {
 }
 
 extension Percentile: CustomStringConvertible {
-    /// As the SLO grammar writes it: `p(99.9)`.
+    /// The text in the SLO grammar: `p(99.9)`.
     package var description: String {
         "p(\(DecimalText.text(Int64(self.perMillion), decimals: 4, shown: 0...4)))"
     }

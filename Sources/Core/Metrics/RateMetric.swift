@@ -19,7 +19,7 @@ package enum RateMetric: String, CaseIterable, Sendable {
 }
 
 extension RateMetric: MetricCase {
-    /// From 0, in the order of `allCases`.
+    /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
         switch self {
         case .preprocessFailed: 0
@@ -41,7 +41,7 @@ extension RateMetric: MetricCase {
     package var needsBackend: Bool { false }
 }
 
-/// How many operations there were and how many failed.
+/// The number of operations and the number of failed ones.
 package struct FailureRate: Hashable, Sendable {
     package private(set) var failed: Int64 = 0
     package private(set) var total: Int64 = 0

@@ -1,16 +1,17 @@
 package import SimBase
 
-/// A failure rate as it was lately: over the last five seconds, or over the last twenty operations where those reach further
-/// back.
+/// A recent failure rate: over the last five seconds, or over the last twenty operations if those reach
+/// further back.
 ///
-/// It is told totals at moments of the caller's choosing, and is as fine as these are close. Its memory is bounded: steps
-/// older than the span are kept only while they hold fewer than `operationsMin` operations, and each step holds at least one.
+/// The caller adds totals at moments of its choice, which define the resolution. Its memory is bounded: steps
+/// older than the span are kept only while they hold fewer than `operationsMin` operations, and each step has
+/// at least one.
 package struct RecentRate: Sendable {
     package static let span = Interval.seconds(5)
     /// The share is not judged before there are this many operations.
     package static let operationsMin = SLOResult.operationsToEndRun
 
-    /// What ended from the look before it to this moment.
+    /// The operations that ended since the previous step.
     private struct Step: Sendable {
         var from: Instant
         var to: Instant
@@ -46,7 +47,7 @@ package struct RecentRate: Sendable {
 
     package var rate: FailureRate { self.steps.reduce(into: FailureRate()) { $0.add($1.rate) } }
 
-    /// How far back `rate` reaches from the last look.
+    /// The time before the last step that `rate` covers.
     package var length: Interval { self.steps.first.map { self.lookedAt - $0.from } ?? .zero }
 
     /// Steps that are kept.

@@ -1,23 +1,22 @@
 import SimBase
 
-/// What an objective found.
+/// The result of an objective.
 package struct SLOResult: Hashable, Sendable {
     package let slo: SLO
-    /// What was observed; nil when there was nothing or it cannot be known.
+    /// The observed value; nil if there was none or it cannot be known.
     package let value: SLOValue?
-    /// The same for people: `312.4ms`, `0.83% (5 of 600)`, `0`, `no data` or `n/a`. As many
-    /// digits are shown as it takes to see on which side of the threshold it lies.
+    /// The value as text: `312.4ms`, `0.83% (5 of 600)`, `0`, `no data` or `n/a`. It has as many digits as
+    /// are needed to see on which side of the threshold it is.
     package let actual: String
     /// Nil when the run cannot know: neither a success nor a failure.
     package let passed: Bool?
-    /// Whether nothing was observed that could be judged. Unless the objective says otherwise, a latency without a sample
-    /// fails, since nobody asks for the speed of what never happens, and a failure rate of no operations passes; a count
-    /// of 0 is data.
+    /// Whether there was no data. Unless the objective says otherwise, a latency without a sample fails, and
+    /// a failure rate without operations passes; a count of 0 is data.
     package let noData: Bool
-    /// Of an objective that judges parts of the run: the worst of them.
+    /// The worst part, if the objective judges parts of the run.
     package internal(set) var part: SLOPart?
 
-    /// As a report told it: what was true when the run ended, whatever is known of it now.
+    /// Returns the result as a report stored it: the verdict at the end of the run, whatever is known now.
     package func recorded(actual: String, passed: Bool?) -> SLOResult {
         SLOResult(slo: self.slo, value: self.value, actual: actual, passed: passed, noData: self.noData)
     }
@@ -28,13 +27,13 @@ package struct SLOResult: Hashable, Sendable {
     /// Whether nobody can know the value. One that is known and not judged has a value, or no data.
     package var isNotKnown: Bool { self.passed == nil && self.value == nil && !self.noData }
 
-    /// What stands for a value that the run cannot know.
+    /// The text for a value that the run cannot know.
     package static let unknown = "n/a"
 
     /// Whether it fails the run.
     package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
 
-    /// Of fewer operations no failure rate ends a run.
+    /// The smallest number of operations for which a failure rate can end a run.
     package static let operationsToEndRun: Int64 = 20
 
     /// Whether the run should end now, having been judged on the way. What has no data yet may still get some, and a
@@ -76,7 +75,7 @@ extension SLO {
         self.evaluate(SLOSample(of: self.selector, in: table))
     }
 
-    /// What is said where it cannot be judged: neither a success nor a failure.
+    /// The result if the objective cannot be judged: neither a success nor a failure.
     package var notKnown: SLOResult {
         SLOResult(slo: self, value: nil, actual: SLOResult.unknown, passed: nil, noData: false)
     }
@@ -158,8 +157,8 @@ extension SLO {
         return self.condition.comparison.holds(all, limit)
     }
 
-    /// What is said of a part of a run in which operations were open and none ended, so that nothing was measured: it
-    /// fails where the oldest is past the limit. Nil where that is no failure.
+    /// Returns the result for a part of a run in which operations were open and none ended, so that nothing
+    /// was measured. It fails if the oldest exceeds the limit; nil if that is not a failure.
     func missed(_ unfinished: Unfinished) -> SLOResult? {
         guard !unfinished.isEmpty, self.condition.isUpperLimit,
             case .time(let limit) = self.condition.threshold,
@@ -204,7 +203,7 @@ extension SLO {
             passed: self.condition.comparison.holds(number, threshold), noData: false)
     }
 
-    /// As few digits as still show on which side of the threshold the value lies.
+    /// Returns the fewest digits that show on which side of the threshold the value is.
     private static func text(_ value: Int64, beside threshold: Int64) -> String {
         let digits = (1...9).first { digits in
             let shown = DecimalText.shownTime(value, digits: digits)

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// A service level objective: what a metric must show for the run to be called good.
+/// A service level objective: the condition that a metric must satisfy.
 package struct SLO: Hashable, Sendable {
     package enum Severity: String, CaseIterable, Sendable {
         /// A miss fails the run.
@@ -14,7 +14,7 @@ package struct SLO: Hashable, Sendable {
     package let severity: Severity
     /// Whether a miss ends the run before its time: see `SLOResult.endsRun`.
     package let abort: Bool
-    /// What is said where nothing was observed; nil: see `SLOResult.noData`.
+    /// Whether the objective passes without data; nil for the default, see `SLOResult.noData`.
     package let passesWithoutData: Bool?
 
     package init(
@@ -52,7 +52,7 @@ extension MetricSelector: CustomStringConvertible {
     }
 }
 
-/// What is compared with what, and of which part of the run: `p(95) < 400ms over 30s`.
+/// The comparison of a measured value with a threshold, and the part of the run: `p(95) < 400ms over 30s`.
 package struct SLOCondition: Hashable, Sendable {
     package let aggregation: Aggregation
     package let comparison: Comparison
@@ -63,14 +63,14 @@ package struct SLOCondition: Hashable, Sendable {
 /// Which part of the run an objective judges.
 package enum SLOSpan: Hashable, Sendable {
     case wholeRun
-    /// Every stretch of this length, one behind the other from the start of the run on: `over 30s`.
+    /// Every window of this length, from the start of the run: `over 30s`.
     case everyWindow(Interval)
-    /// What happens from the end of a fault on, for so long: `within 10s of offline-1.end`.
+    /// The time after the end of a fault: `within 10s of offline-1.end`.
     case afterFault(id: String, within: Interval)
 }
 
 extension SLOSpan: CustomStringConvertible {
-    /// As it stands behind a threshold, with its space; nothing for the whole run.
+    /// The text after a threshold, with a leading space; empty for the whole run.
     package var description: String {
         switch self {
         case .wholeRun: ""
@@ -88,27 +88,27 @@ extension SLOCondition {
 }
 
 extension SLOCondition: CustomStringConvertible {
-    /// In the grammar's own words, which parse to the same condition: what a report prints as the expression.
+    /// The text in the SLO grammar, which parses to the same condition: a report prints it as the expression.
     package var description: String {
         "\(self.aggregation) \(self.comparison.rawValue) \(self.threshold)\(self.span)"
     }
 }
 
-/// How the values of a metric become one.
+/// The way in which the values of a metric are aggregated.
 package enum Aggregation: Hashable, Sendable {
     case average
     case minimum
     case maximum
     case median
     case percentile(Percentile)
-    /// How many samples a latency has, how many operations failed, or what was counted.
+    /// The number of samples of a latency, of failed operations, or of counted events.
     case count
     /// Failed operations of all operations.
     case rate
-    /// The same as `count`, for what reads better as a state: `scans.waiting: value == 0`.
+    /// An alias of `count` for states: `scans.waiting: value == 0`.
     case value
 
-    /// What comes of it for a metric of this kind; nil where it makes no sense.
+    /// Returns the measure for a metric of this kind; nil if they do not fit.
     package func measure(of kind: MetricKind) -> SLOMeasure? {
         switch (kind, self) {
         case (.latency, .average), (.latency, .minimum), (.latency, .maximum), (.latency, .median),
@@ -139,7 +139,7 @@ extension Aggregation: CustomStringConvertible {
     }
 }
 
-/// What a threshold is a threshold of.
+/// The measure that a threshold applies to.
 package enum SLOMeasure: Sendable {
     /// Written with a unit of time.
     case time
@@ -172,7 +172,7 @@ package enum Comparison: String, CaseIterable, Sendable {
 /// Always whole numbers: a verdict never hangs on a rounded one.
 package enum Threshold: Hashable, Sendable {
     case time(nanoseconds: Int64)
-    /// From 0 to 1,000,000.
+    /// A share in parts per million, from 0 to 1,000,000.
     case share(perMillion: Int64)
     case number(Int64)
 
@@ -194,7 +194,7 @@ extension Threshold: CustomStringConvertible {
         }
     }
 
-    /// Nobody writes 7200s for 2h.
+    /// Returns a time in its natural unit, for example 2h instead of 7200s.
     private static func timeText(_ nanoseconds: Int64) -> String {
         for unit in [TimeUnit.hours, .minutes] where nanoseconds > 0 && nanoseconds % unit.nanoseconds == 0 {
             return String(nanoseconds / unit.nanoseconds) + unit.rawValue

@@ -55,7 +55,7 @@ extension SLOCondition {
         }
     }
 
-    /// What follows the `p`.
+    /// Parses the part after `p`.
     private static func percentile(_ scanner: inout SLOScanner) throws(SLOError) -> Percentile {
         scanner.skipSpaces()
         guard scanner.take("(") else {
@@ -231,7 +231,7 @@ extension SLOCondition {
 }
 
 extension MetricKind {
-    /// With its article, for error messages.
+    /// The kind with its article, for error messages.
     fileprivate var text: String {
         switch self {
         case .latency: "a latency"

@@ -4,7 +4,7 @@ package struct SLOError: Error, Hashable, Sendable {
     package let offset: Int
     /// One sentence without a full stop.
     package let message: String
-    /// What may be meant instead of the text at `offset`.
+    /// The suggested replacement for the text at `offset`.
     package let suggestion: String?
 }
 
@@ -18,7 +18,7 @@ extension SLOError: CustomStringConvertible {
 struct SLOScanner {
     /// A longer text is no objective that anybody wrote.
     static let scalarsMax = 512
-    /// How much of a text an error message repeats.
+    /// The maximum length of quoted text in an error message.
     private static let quotedMax = 40
 
     private let scalars: [Unicode.Scalar]
@@ -57,7 +57,7 @@ struct SLOScanner {
         SLOError(offset: offset ?? self.offset, message: message, suggestion: suggestion)
     }
 
-    /// After what is complete, nothing may follow but spaces.
+    /// Requires that only spaces follow a complete expression.
     mutating func expectEnd(after what: String) throws(SLOError) {
         self.skipSpaces()
         guard self.next != nil else { return }

@@ -4,7 +4,7 @@ package import SimBase
 package struct SLOPart: Hashable, Sendable {
     package var from: Instant
     package var to: Instant
-    /// Of how many that were judged, and how many of those missed the objective.
+    /// The number of judged parts; `missed` of them failed the objective.
     package var judged: Int
     package var missed: Int
 
@@ -16,7 +16,7 @@ package struct SLOPart: Hashable, Sendable {
     }
 }
 
-/// When a fault ends: for all at once, or for each phone at another moment.
+/// The end of a fault: one moment for all, or one for each phone.
 package struct FaultEnd: Hashable, Sendable {
     package var id: String
     package var first: Instant
@@ -29,10 +29,10 @@ package struct FaultEnd: Hashable, Sendable {
     }
 }
 
-/// Judges the objectives that are for parts of a run, while it goes on.
+/// Judges the objectives for parts of a run, during the run.
 ///
-/// It is told what was measured in intervals, none of which may reach over one of its boundaries. Its memory is one
-/// sample an objective, however long the run is.
+/// It gets the measurements of intervals, none of which may cross one of its boundaries. Its memory is one
+/// sample per objective, however long the run is.
 package struct SLOParts: Sendable {
     private var tracks: [Track]
 
@@ -65,28 +65,28 @@ package struct SLOParts: Sendable {
     /// Whether it must be told which operations are open.
     package var countsOpen: Bool { self.tracks.contains { $0.countsOpen } }
 
-    /// What was measured from a moment on, up to the next boundary at most. `open`: the operations that were open at a
-    /// moment, after all that was measured and before anything that is added later.
+    /// Adds the measurements since a moment, up to the next boundary at most. `open`: the open operations at
+    /// a moment after these measurements and before all later ones.
     package mutating func add(
         _ table: MetricTable, from moment: Instant, open: (table: MetricTable, at: Instant)? = nil
     ) {
         for index in self.tracks.indices { self.tracks[index].add(table, from: moment, open: open) }
     }
 
-    /// The end of the run: what has not come to its end is judged as far as that is fair.
+    /// Ends the run: unfinished operations are judged as far as that is fair.
     package mutating func finish(at end: Instant) {
         for index in self.tracks.indices { self.tracks[index].finish(at: end) }
     }
 
     // MARK: Results
 
-    /// What the objectives found, in their order. `table`: of the whole run so far.
+    /// Returns the results of the objectives, in their order. `table`: the table of the whole run so far.
     package func results(whole table: MetricTable) -> [SLOResult] {
         self.tracks.map { $0.result(whole: table) }
     }
 }
 
-/// One objective on its way through a run.
+/// The state of one objective during a run.
 private struct Track: Sendable {
     enum Span: Sendable {
         case whole
@@ -102,7 +102,7 @@ private struct Track: Sendable {
     private var from = Instant.zero
     /// The operations that were open after what was added last, and at which moment they were that old.
     private var open: (unfinished: Unfinished, at: Instant)?
-    /// From then on no operation gets older: the run is over, as the phones see it.
+    /// The end of the run for the phones: from then on, no operation gets older.
     private var endedAt: Instant?
     private var worst: SLOResult?
     private var judged = 0
@@ -194,7 +194,7 @@ private struct Track: Sendable {
         }
     }
 
-    /// No operation ended in the present window: whether one should have.
+    /// Judges the open operations of a window in which no operation ended.
     private mutating func judgeOpen(at end: Instant) {
         let end = min(end, self.endedAt ?? end)
         guard let open = self.open, !open.unfinished.isEmpty,
@@ -246,7 +246,7 @@ extension SLOCondition {
 }
 
 extension SLOResult {
-    /// Of two parts of one run, judged by one objective.
+    /// Returns whether this part of a run is worse than another, judged by the same objective.
     fileprivate func isWorse(than other: SLOResult) -> Bool {
         if self.passed != other.passed { return self.passed == false }
         let isSmallBetter =

@@ -1,4 +1,4 @@
-/// What an objective judges: the values of its metric in some part of a run. Samples of one metric add up.
+/// The input of an objective: the values of its metric in some part of a run. Samples of one metric add up.
 enum SLOSample: Sendable {
     case latency(HDRHistogram, Unfinished)
     case rate(FailureRate)
@@ -26,13 +26,13 @@ enum SLOSample: Sendable {
         }
     }
 
-    /// Without the operations that were open at its end.
+    /// The sample without the operations that were open at its end.
     var finished: SLOSample {
         guard case .latency(let histogram, _) = self else { return self }
         return .latency(histogram, Unfinished())
     }
 
-    /// As if all of it had been observed together.
+    /// Adds another sample, as if all values had been observed together.
     mutating func add(_ other: SLOSample) {
         switch (self, other) {
         case (.latency(var histogram, var unfinished), .latency(let more, let others)):

@@ -3,7 +3,7 @@ package import SimBase
 /// Operations that were open when a run, or a part of it, ended. They are in no histogram.
 package struct Unfinished: Hashable, Sendable {
     package private(set) var count: Int64 = 0
-    /// How long the oldest had been open; zero where there is none.
+    /// The time for which the oldest has been open; zero if there is none.
     package private(set) var oldest = Interval.zero
 
     package init() {}

@@ -1,15 +1,14 @@
 package import SimBase
 package import Talaria
 
-/// What the simulated backend sees and does.
+/// An event or an action of the simulated backend.
 package enum BackendObservation: Hashable, Sendable {
     /// A connection carried its first request; ids are unique within a run.
     case connected(connection: UInt64)
     case requested(Operation, attempt: UInt32, connection: UInt64)
     case answered(Operation, attempt: UInt32, status: Int)
-    /// Follows `answered` for an answer with a problem document: what it says of another try, and how long it asks to
-    /// wait before that, in whatever place and before it is rounded up there. `job`: that was asked for, nil for an
-    /// upload.
+    /// Follows `answered` for a response with a problem document: whether it allows a retry, and the wait
+    /// that it requests in any field, before rounding. `job`: the job of the request, nil for an upload.
     case problem(
         Operation, attempt: UInt32, status: Int, job: String?, retryable: Bool, retryAfter: Interval?)
     case accepted(job: String, books: Int)

@@ -1,16 +1,16 @@
 package import Talaria
 
-/// What made a phone refuse a scan. `retryable`: what the answer or the event said of another try, nil when it said
-/// nothing that could be read.
+/// The reason why a phone refused a scan. `retryable`: whether the response or the event allows a retry, nil
+/// if it does not say.
 package enum RefusalCause: Hashable, Sendable {
     case answer(Operation, attempt: UInt32, status: Int, retryable: Bool?)
     /// An `error` event of the job's stream.
     case event(job: String, retryable: Bool?)
     /// The photo could not be read.
     case photo
-    /// There was no room for the scan's record.
+    /// The storage had no room for the scan's record.
     case storage
-    /// As many scans were unsettled as a phone may have.
+    /// The phone had reached its limit of unsettled scans.
     case queue
 
     /// The name in text.
@@ -41,7 +41,7 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     /// A whole answer came and could not be used; a `ContractFinding` says why.
     case unreadableAnswer = "unreadable-answer"
     case answerTooLarge = "answer-too-large"
-    /// No answer came within the time that a phone waits for one.
+    /// No response within the phone's timeout.
     case noAnswer = "no-answer"
     /// A status that the contract does not name for the operation.
     case unexpectedStatus = "unexpected-status"
@@ -58,20 +58,20 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case reset
     /// A clean end of the body without a terminal event.
     case endWithoutTerminal = "end-without-terminal"
-    /// Nothing came for longer than the idle timeout: a half-open connection.
+    /// No data for longer than the idle timeout: a half-open connection.
     case silence
     case offline
     case badAnswer = "bad-answer"
     case killed
     /// The network was changed under the phone.
     case handover
-    /// No head came within the time that a phone waits for one.
+    /// No head within the phone's timeout.
     case noAnswer = "no-answer"
     /// The stream's address is on another server and was not asked.
     case foreignURL = "foreign-url"
 }
 
-/// How an answer failed above HTTP.
+/// The failure of a response above HTTP.
 package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     case undecodable
     /// Another type, or a content coding that was not asked for.

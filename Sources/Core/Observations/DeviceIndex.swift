@@ -7,7 +7,7 @@ package struct DeviceIndex: Sendable {
     package init() {}
 
     private static let fleetMax: UInt32 = 1 << 20
-    /// By device number; below 0 where there is none.
+    /// The index by device number; below 0 for none.
     private var ofFleet: [Int32] = []
     private var ofOthers: [DeviceNumber: Int] = [:]
 

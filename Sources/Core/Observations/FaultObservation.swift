@@ -1,6 +1,7 @@
 package import Talaria
 
-/// What the fault layer decides and does. `fault` is the index of the fault in the scenario's list, from 0.
+/// A decision or an action of the fault layer. `fault` is the index of the fault in the scenario's list, from
+/// 0.
 package enum FaultObservation: Hashable, Sendable {
     /// The keyed draw for one exchange: equal in every run of the seed that reaches this key.
     case decided(fault: Int, Operation, attempt: UInt32, fires: Bool)

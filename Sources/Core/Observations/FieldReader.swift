@@ -15,13 +15,13 @@ package protocol FieldReader: ~Copyable {
     mutating func text(_ key: StaticString) throws(MalformedObservation) -> String?
     mutating func name(_ key: StaticString) throws(MalformedObservation) -> String?
     mutating func fault() throws(MalformedObservation) -> Int
-    /// What `FieldWriter.details(of:)` received. By default a book stays as it is.
+    /// Receives the output of `FieldWriter.details(of:)`. By default, the book is not changed.
     mutating func addDetails(to book: inout Book) throws(MalformedObservation)
 }
 
 /// The ranges of what is read. Arithmetic behind them cannot overflow (Docs/style.md rule 33).
 package enum ObservationRange {
-    /// No observation counts more. The sum of as many lines as a log may have fits into 64 bits.
+    /// The maximum count of one observation: the sum over a whole log fits into 64 bits.
     static let count: ClosedRange<Int64> = 0...(1 << 31)
     /// Nanoseconds: 30 years before and after the start of the run.
     package static let time =

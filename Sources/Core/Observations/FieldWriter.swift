@@ -1,12 +1,13 @@
 import SimBase
 package import Talaria
 
-/// Receives the fields of observations, in the order of their description: `PhoneObservation.write(to:)` and the others.
+/// Receives the fields of observations, in the order of their description: `PhoneObservation.write(to:)` and
+/// the others.
 ///
-/// The log, the pipe between two processes and the digest are three of these. Each sees all fields of all observations, and
-/// ignores what it has no use for, such as keys.
+/// The log, the pipe between two processes and the digest are field writers. Each receives all fields of all
+/// observations, and ignores those that it does not need, such as keys.
 package protocol FieldWriter: ~Copyable {
-    /// Comes first. `name` is unique among those of its side.
+    /// Begins an observation. `name` is unique within its side.
     mutating func begin(_ side: Side, _ name: StaticString)
     /// Numbers, and times in nanoseconds. They are never `Int64.min`.
     mutating func number(_ key: StaticString, _ value: Int64?)
@@ -19,7 +20,7 @@ package protocol FieldWriter: ~Copyable {
     mutating func name(_ key: StaticString, _ value: String?)
     /// The index of a fault in the scenario's list.
     mutating func fault(_ index: Int)
-    /// What the log does not contain of a book. By default it is ignored.
+    /// Writes the details of a book that the log does not contain. By default, it does nothing.
     mutating func details(of book: Book)
 }
 

@@ -1,7 +1,7 @@
 package import SimBase
 
-/// What the HTTP client measured of the network below one request, so that a slow handshake is not taken for a slow
-/// backend. Nil: there was no such step, as on a connection that was used again.
+/// The HTTP client's measurements of the network below one request, so that a slow handshake is not mistaken
+/// for a slow backend. A value is nil if the request had no such step, for example on a reused connection.
 package struct NetworkObservation: Hashable, Sendable {
     /// The host's name to its addresses.
     package var lookup: Interval?

@@ -28,14 +28,14 @@ package struct Observation: Hashable, Sendable {
         self.what = what
     }
 
-    /// What stands where an observation was taken from.
+    /// A placeholder for an observation that was taken out.
     package static var nothing: Observation {
         let unmeasured = NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil)
         return Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(unmeasured))
     }
 }
 
-/// Who saw something.
+/// The side that observed something.
 package enum Side: String, CaseIterable, Hashable, Sendable {
     case phone, backend, fault, network
 
@@ -59,7 +59,7 @@ package enum Side: String, CaseIterable, Hashable, Sendable {
 package enum ObservationLevel: Hashable, Sendable {
     /// A ping, or a `progress` event as expected: half of all observations. Only with `--trace`.
     case routine
-    /// Only with `--trace`: there are so many of these that they would hide the rest.
+    /// Only with `--trace`: frequent observations.
     case trace
     /// A limited number for each phone: a server can send millions of these in a second.
     case limited
@@ -79,7 +79,7 @@ extension EventKind {
     }
 }
 
-/// What one side saw.
+/// An observation of one side.
 package enum ObservationPayload: Hashable, Sendable {
     case phone(PhoneObservation)
     case backend(BackendObservation)

@@ -1,10 +1,10 @@
 package import SimBase
 import Talaria
 
-/// Puts the stories of several observers into one order.
+/// Merges the observations of several observers into one order.
 ///
-/// Each source tells its observations in the order of time and says how far its story goes. What is older than every
-/// source's mark can be told on: nothing earlier can come any more, however late a batch is.
+/// Each source sends its observations in order of time and states how far it has advanced. An observation older than
+/// the marks of all sources can be passed on: no earlier one can follow, however late a batch is.
 package struct ObservationMerge: Sendable {
     private var stories: [Story]
     /// The least of the sources' marks.
@@ -31,8 +31,8 @@ package struct ObservationMerge: Sendable {
     /// A source will tell nothing more.
     package mutating func close(source: Int) { self.mark(source: source, upTo: .distantFuture) }
 
-    /// Takes the next observation that cannot be preceded by another. At equal times the lower source comes first, and of
-    /// one source's what was added first.
+    /// Returns and removes the next observation that no other can precede. At equal times, the lower source
+    /// comes first; within one source, observations keep their order.
     package mutating func next() -> Observation? {
         var earliest: (at: Instant, source: Int)?
         for source in self.stories.indices {
@@ -47,7 +47,8 @@ package struct ObservationMerge: Sendable {
     package var count: Int { self.stories.reduce(0) { $0 + $1.count } }
 }
 
-/// What one source told and nobody has taken yet, in order: a queue, for it comes nearly in order.
+/// The observations of one source that are not merged yet, in order: a queue, because they arrive nearly in
+/// order.
 private struct Story: Sendable {
     var mark = Instant(nanoseconds: .min)
     private var waiting: [Observation] = []

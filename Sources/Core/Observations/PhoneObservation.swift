@@ -1,28 +1,30 @@
 package import SimBase
 package import Talaria
 
-/// What a phone sees and does. Durations are by the phone's monotonic clock.
+/// An event or an action of a phone. Durations are by the phone's monotonic clock.
 package enum PhoneObservation: Hashable, Sendable {
     // The app.
     /// The process started with this many unsettled scans in its durable store. Those whose books are all in the
     /// library, and that only await their DELETE, do not count.
     case launched(restored: Int)
     case killed
-    /// Follows `killed` for each scan that has a durable record: what the next process finds of it. `decided`: it is
-    /// completed or refused, and only its DELETE is left. Seen by whoever owns the storage, not by the app.
+    /// Follows `killed` for each scan that has a durable record: the state that the next process finds.
+    /// `decided`: the scan is completed or refused, and only its DELETE is left. Reported by the owner of the
+    /// storage, not by the app.
     case recordKept(job: String?, lastEventID: String?, decided: Bool)
-    /// The app was deleted and installed anew: its storage is gone with this many unsettled scans, whose loss is the
+    /// The app was deleted and reinstalled: its storage with this many unsettled scans is lost, which is the
     /// user's own doing, and the next launch has a new device id.
     case reinstalled(discarded: Int)
     /// The app left the screen, or came back to it. The end of a run suspends every phone.
     case suspended, resumed
     case pathLost, pathReturned
-    /// The network was changed under the phone: whatever was under way on the old path is lost.
+    /// The network was changed: all data in flight on the old path is lost.
     case pathChanged
     /// Writes fail from here on, or succeed again.
     case storageFilled, storageFreed
-    /// A scan that an earlier run had stored and nobody settled has no record any more: the state folder lost it. `books`:
-    /// how many of its books the library holds. Seen when the folder is read, before the phone starts.
+    /// A scan that an earlier run had stored without settling it has no record: the state folder lost it.
+    /// `books`: the number of its books in the library. Reported when the folder is read, before the phone
+    /// starts.
     case lostFromStorage(books: Int)
     /// The phone's wall clock was set to run this far ahead of the true time; negative behind it.
     case clockSet(ahead: Interval)
@@ -34,7 +36,7 @@ package enum PhoneObservation: Hashable, Sendable {
     case photoPrepared(took: Interval?, bytes: Int)
     /// The scan has a durable record and waits.
     case queued(WaitingCause)
-    /// One of the five stream slots.
+    /// A stream slot was taken or released.
     case slotTaken, slotGiven
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     indirect case bookAdded(ordinal: Int, book: Book)
@@ -50,7 +52,7 @@ package enum PhoneObservation: Hashable, Sendable {
     /// An answer's head, of every request and whatever its status.
     case replied(Operation, attempt: UInt32, status: Int, took: Interval)
     case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
-    /// An answer that is not what the contract says (wrong shape, wrong content type, too large).
+    /// A response that does not follow the contract (wrong shape, wrong content type, too large).
     case badAnswer(Operation, attempt: UInt32, BadAnswer)
     /// Something in an answer or an event that the contract does not foresee. Comes before what became of the answer.
     indirect case found(ContractFinding)
@@ -61,7 +63,7 @@ package enum PhoneObservation: Hashable, Sendable {
     case resultsGivenUp(job: String)
     /// The DELETE was answered (2xx and 404 are success).
     case cleanupAnswered(job: String, status: Int, took: Interval)
-    /// The phone will not clean this job up any more, and why.
+    /// The phone will not delete this job, with the reason.
     case jobAbandoned(job: String, cause: String)
 
     // Streams.
@@ -72,7 +74,7 @@ package enum PhoneObservation: Hashable, Sendable {
     /// `latency`: since the backend handed it to the link, where the stream carries that stamp. `replayed`: the
     /// backend had emitted it before; `latency` is then since its first emission.
     case eventApplied(job: String, id: String?, kind: EventKind, latency: Interval?, replayed: Bool)
-    /// An event that changes nothing: an unknown name, or data that is not what the contract says.
+    /// An event that changes nothing: an unknown name, or data that does not follow the contract.
     case eventIgnored(job: String, id: String?, name: String, malformed: Bool)
     /// `id`: of a backend that gives pings one; a reader by the standard remembers it.
     case ping(id: String?, gap: Interval?)
@@ -85,8 +87,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
     /// A loss episode ended without a 200 head.
     case reconnectGivenUp(job: String, LossCause, attempts: Int)
-    /// A loss episode ended with the server's word that the token or the job is gone, and the scan is uploaded again:
-    /// the way back was there, what it led to was not.
+    /// A loss episode ended because the server reported that the token or the job no longer exists; the scan
+    /// is uploaded again.
     case reconnectSuperseded(job: String, LossCause, attempts: Int)
 }
 
@@ -373,7 +375,7 @@ extension RefusalCause {
         }
     }
 
-    /// Is nil in the log of an older version.
+    /// Reads an observation; nil for one of an older version.
     fileprivate init?(from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
         guard let name = try fields.name("cause") else { return nil }
         self =

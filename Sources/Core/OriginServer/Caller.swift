@@ -6,11 +6,12 @@ package struct ExchangeID: Hashable, Sendable {
     package init(_ raw: UInt64) { self.raw = raw }
 }
 
-/// The phone and the scan that a request is attributed to: from `traceparent`, or, for clients without it, the hash of their
-/// device id and a counter of their uploads. Never used to decide what the contract decides by device id and token.
+/// The phone and the scan that a request is attributed to: from `traceparent` or, for clients without it, the
+/// hash of their device id and a counter of their uploads. Never used for decisions that the contract makes
+/// by device id and token.
 package struct Caller: Hashable, Sendable {
     package var device: DeviceNumber
-    /// For a foreign client's upload: the number of its uploads so far, from 1.
+    /// The number of the scan; for an upload of a foreign client, the number of its uploads so far, from 1.
     package var scan: ScanNumber
     package var attempt: UInt32
 

@@ -7,7 +7,7 @@ package struct Degradation: Hashable, Sendable {
     /// The random bits of the firing.
     package let draw: UInt64
 
-    /// Is nil for a fault of another kind.
+    /// Creates the degradation of a fault; nil for a fault of another kind.
     package init?(_ fault: ArmedFault) {
         guard case .degraded(let books) = fault.kind else { return nil }
         self.books = books

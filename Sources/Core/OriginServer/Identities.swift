@@ -30,7 +30,7 @@ package struct UUIDBits: Hashable, Sendable {
 
     package var isVersion4: Bool { self.high >> 12 & 0xF == 4 && self.low >> 62 == 0b10 }
 
-    /// In lower case.
+    /// The text in lower case.
     package var text: String {
         let hyphen = UInt64(UInt8(ascii: "-"))
         let b = Hexadecimal.digits(UInt32(truncatingIfNeeded: self.high))

@@ -6,9 +6,9 @@ internal import Talaria
 /// A change of a job that a fault of the server causes. The simulated backend changes the job itself; the gateway changes
 /// what phones see of it.
 package enum JobChange: Hashable, Sendable {
-    /// The token is not valid any more, and the open streams end.
+    /// The token becomes invalid, and the open streams end.
     case revokeToken
-    /// The job is gone without an end. From then on requests get this status, 404 or 410.
+    /// The job is removed without an end. From then on, requests get this status, 404 or 410.
     case remove(status: Int)
     /// The job ends with an `error` event.
     case fail(code: String, retryable: Bool)

@@ -6,7 +6,7 @@ package struct JobSummary: Hashable, Sendable {
     package var owner: Caller
     package var state: String
     package var accepted: Instant
-    /// Is nil where only a foreign backend knows.
+    /// The expiry of the token; nil if only a foreign backend knows it.
     package var tokenExpires: Instant?
     package var isTokenRevoked: Bool
     /// Events so far; is nil where they are not counted.

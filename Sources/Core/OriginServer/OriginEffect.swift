@@ -54,7 +54,7 @@ package enum StreamPieceKind: Hashable, Sendable {
 /// An answer with a whole body.
 package struct OriginReply: Hashable, Sendable {
     package var status: Int
-    /// Without Content-Length, Date and Connection, which the server adds.
+    /// The headers without Content-Length, Date and Connection, which the server adds.
     package var headers: [HeaderLine]
     package var body: [UInt8]
 

@@ -18,7 +18,7 @@ package enum OriginEvent: Sendable {
     case upstreamEnded(ExchangeID, UpstreamFailure?)
     /// The peer is gone, or a fault ended the exchange: nothing more can be written.
     case aborted(ExchangeID)
-    /// The moment that `nextWake` named has come, or another one.
+    /// The moment of `nextWake` has come; an earlier call does no harm.
     case woke
 
     /// The exchange that the event belongs to.

@@ -2,7 +2,7 @@
 package struct OriginRequest: Hashable, Sendable {
     package var method: String
     package var path: String
-    /// Without the question mark; nil if there is none.
+    /// The query without the question mark; nil if there is none.
     package var query: String?
     package var deviceID: String?
     package var authorization: String?

@@ -8,12 +8,13 @@ package enum OriginLimits {
     package static let intervalMax = Interval.hours(24 * 3_650)
 }
 
-/// A sliding window per device: an upload is admitted when fewer than `quota.requests` uploads of the device were
-/// admitted in the window that ends now. One that is refused does not count, so a device that waits for exactly
-/// the time it is told is admitted.
+/// A sliding window per device: an upload is admitted if fewer than `quota.requests` uploads of the device
+/// were admitted in the window that ends now. A refused upload does not count, so a device that waits for
+/// exactly the requested time is admitted.
 package struct RateLimiter: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// `remaining`: how many more may come now. `reset`: when the oldest of those that count leaves the window.
+        /// `remaining`: the number of uploads that are still allowed. `reset`: the moment at which the oldest
+        /// counted one leaves the window.
         case admitted(remaining: Int, reset: Instant)
         /// The first moment at which a slot is free.
         case limited(until: Instant)
@@ -27,7 +28,7 @@ package struct RateLimiter: Sendable {
     package let quota: Quota
     /// Admitted uploads in the window, oldest first.
     private var admitted = SlotMap<DeviceKey, [Instant]>()
-    /// How many devices there must be before those whose window is empty are looked for.
+    /// The number of devices at which those with an empty window are removed.
     private var sweepAt = RateLimiter.sweepMin
 
     package init(quota: Quota) {

@@ -105,7 +105,7 @@ extension Refusal {
 }
 
 extension Interval {
-    /// How many whole units cover it; zero when it is negative.
+    /// Returns the number of whole units that cover it; zero if it is negative.
     fileprivate func rounded(upTo unit: Interval) -> Int64 {
         max(0, (self.nanoseconds + unit.nanoseconds - 1) / unit.nanoseconds)
     }

@@ -3,11 +3,12 @@ import Observations
 package import SimBase
 package import Talaria
 
-/// The faults of the server that act on requests and open event streams. The simulated backend and the fault gateway carry
-/// out faults by this code alone.
+/// The faults of the server that act on requests and open event streams. The simulated backend and the fault
+/// gateway both use this code only.
 ///
-/// A fault refuses a request (`Refusal`), changes a job (`JobChange`) or changes what is written to a stream. Jobs differ:
-/// the origin server applies a `JobChange` itself. A fault that finds nothing to change has not fired.
+/// A fault refuses a request (`Refusal`), changes a job (`JobChange`) or changes the data of a stream. Jobs
+/// differ: the origin server applies a `JobChange` itself. A fault that finds nothing to change has not
+/// fired.
 package struct ServerFaults: Sendable {
     /// An open stream that faults may still change.
     private struct Stream: Sendable {

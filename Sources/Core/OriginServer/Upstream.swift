@@ -3,9 +3,9 @@ package import Talaria
 /// The head of the upstream's answer.
 package struct UpstreamHead: Hashable, Sendable {
     package var status: Int
-    /// Without the fields that are of one connection only.
+    /// The headers without the hop-by-hop fields.
     package var headers: [HeaderLine]
-    /// What `Content-Length` says.
+    /// The value of `Content-Length`.
     package var length: Int?
 
     package init(status: Int, headers: [HeaderLine], length: Int?) {

@@ -1,13 +1,13 @@
 /// A queue as it is, and the limit that it must keep to, by its name.
 public struct Bound: Hashable, Sendable {
-    /// Of the limit, as it stands in the source.
+    /// The name of the limit in the source.
     public let name: String
-    /// What there is.
+    /// The present number.
     public let count: Int
-    /// What there may be.
+    /// The maximum number.
     public let max: Int
 
-    /// So many, and at most so many.
+    /// Creates a bound with its present number and its maximum.
     public init(_ name: String, _ count: Int, max: Int) {
         self.name = name
         self.count = count

@@ -1,4 +1,4 @@
-/// What bytes are written to, one after the other.
+/// A destination for bytes.
 public protocol ByteSink: ~Copyable {
     mutating func append(_ byte: UInt8)
     /// Appends the least bytes of a word, up to eight, the least first.
@@ -12,9 +12,8 @@ extension [UInt8]: ByteSink {
     }
 }
 
-/// Bytes in the making, in room of their own that grows. To append costs hardly more than the bytes, where an array asks each
-/// time who else may hold it: what is written thousands of times a second is written here, and made an array of its exact
-/// length at the end.
+/// A growing byte buffer. Appending costs hardly more than writing the bytes, whereas an array checks its
+/// uniqueness each time: frequent writes use this, and it becomes an array of its exact length at the end.
 @safe public struct ByteBuilder: ~Copyable, ByteSink {
     @usableFromInline var room: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
@@ -22,10 +21,10 @@ extension [UInt8]: ByteSink {
     /// The room is somebody else's, who takes it back.
     @usableFromInline var isLent = false
 
-    /// How many bytes there are.
+    /// The number of bytes.
     @inlinable public var count: Int { self.used }
 
-    /// Without a byte.
+    /// Creates an empty builder.
     @inlinable public init(reserving capacity: Int) {
         unsafe self.room = .allocate(capacity: max(capacity, 16))
         self.capacity = max(capacity, 16)
@@ -40,8 +39,8 @@ extension [UInt8]: ByteSink {
 
     deinit { if !self.isLent { unsafe self.room.deallocate() } }
 
-    /// What `write` writes. It is made on the stack as long as it is short: `write` must leave the draft that it is given where it
-    /// is, or put it back.
+    /// Returns the bytes that `write` writes. A short text is built on the stack: `write` must leave the
+    /// draft where it is, or put it back.
     @inlinable public static func bytes(_ write: (inout ByteBuilder) -> Void) -> [UInt8] {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
             var draft = unsafe ByteBuilder(lent: room)
@@ -50,7 +49,7 @@ extension [UInt8]: ByteSink {
         }
     }
 
-    /// The same as text; what is no UTF-8 is repaired.
+    /// Returns them as text; invalid UTF-8 is repaired.
     @inlinable public static func text(_ write: (inout ByteBuilder) -> Void) -> String {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
             var draft = unsafe ByteBuilder(lent: room)
@@ -59,7 +58,7 @@ extension [UInt8]: ByteSink {
         }
     }
 
-    /// As much as always has room on a stack.
+    /// The maximum size that is built on the stack.
     @usableFromInline static var shortMax: Int { @inlinable get { 1_024 } }
 
     /// All of them.
@@ -72,7 +71,7 @@ extension [UInt8]: ByteSink {
         unsafe others.append(contentsOf: UnsafeBufferPointer(start: self.room, count: self.used))
     }
 
-    /// The same as text; what is no UTF-8 is repaired.
+    /// The bytes as text; invalid UTF-8 is repaired.
     @inlinable public var text: String {
         unsafe String(decoding: UnsafeBufferPointer(start: self.room, count: self.used), as: UTF8.self)
     }

@@ -2,8 +2,8 @@
 // lines and of JSON strings, and to digest pieces, byte by byte, was a seventh of a simulated hour. The tests hold everything
 // here to the plain way of doing it.
 
-/// Eight bytes, the first of them the least; each test marks the highest bit of a byte that passes. Only the least mark is
-/// sure: behind it a borrow may mark a byte that does not pass.
+/// Eight bytes, the first of them the least significant; each test marks the highest bit of a byte that
+/// passes. Only the lowest mark is reliable: after it, a borrow may mark a byte that does not pass.
 public struct SWARWord: Hashable, Sendable {
     @usableFromInline let bits: UInt64
 
@@ -53,7 +53,8 @@ extension ArraySlice<UInt8> {
         return offset.map { base + $0 }
     }
 
-    /// Hands on each eight bytes, the first the least, and answers what is left: fewer than eight, and zeros behind them.
+    /// Passes each eight bytes to `body`, least significant first, and returns the rest: fewer than eight
+    /// bytes, padded with zeros.
     @inlinable public func eachWord(_ body: (UInt64) -> Void) -> UInt64 {
         unsafe self.withUnsafeBytes { unsafe Memory.eachWord(of: $0, body) }
     }
@@ -77,8 +78,8 @@ extension String {
         return word ?? Array(self.utf8)[offset..<(offset + 8)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Hands on each eight bytes of its UTF-8, the first the least, and answers what is left: fewer than eight, and zeros behind
-    /// them.
+    /// Passes each eight bytes of its UTF-8 to `body`, least significant first, and returns the rest: fewer
+    /// than eight bytes, padded with zeros.
     @inlinable public func eachWord(_ body: (UInt64) -> Void) -> UInt64 {
         let rest = unsafe self.utf8.withContiguousStorageIfAvailable {
             unsafe Memory.eachWord(of: UnsafeRawBufferPointer($0), body)
@@ -88,7 +89,7 @@ extension String {
 }
 
 extension StaticString {
-    /// Hands on each eight bytes of its UTF-8, as for a `String`.
+    /// Passes each eight bytes of its UTF-8 to `body`, as for a `String`.
     @inlinable public func eachWord(_ body: (UInt64) -> Void) -> UInt64 {
         precondition(self.hasPointerRepresentation, "a text, not a single character")
         let bytes = unsafe UnsafeRawBufferPointer(start: self.utf8Start, count: self.utf8CodeUnitCount)

@@ -1,4 +1,4 @@
-/// Whole numbers in decimal digits, without a text in between.
+/// The conversion of whole numbers to decimal digits, without an intermediate text.
 public enum Decimal {
     /// Appends the digits, behind a minus where there is one.
     @inlinable public static func append(_ value: Int64, to bytes: inout some ByteSink & ~Copyable) {
@@ -37,7 +37,7 @@ public enum Decimal {
     @usableFromInline static var eighth: UInt64 { @inlinable get { 100_000_000 } }
     @usableFromInline static var zeros: UInt64 { @inlinable get { 0x3030_3030_3030_3030 } }
 
-    /// At least one digit of a number below 10^8, and none of its leading zeros.
+    /// Appends the digits of a number below 10^8 without leading zeros, at least one.
     @inlinable static func append(leading value: UInt64, to bytes: inout some ByteSink & ~Copyable) {
         let digits = Self.digits(value)
         let zeros = min(digits.trailingZeroBitCount / 8, 7)

@@ -4,15 +4,15 @@
 public struct Digest: Hashable, Sendable {
     @usableFromInline var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// Of nothing.
+    /// Creates the digest of no bytes.
     @inlinable public init() {}
 
-    /// Goes on with more bytes.
+    /// Absorbs another byte.
     @inlinable public mutating func absorb(_ byte: UInt8) {
         self.state = (self.state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    /// Goes on with more bytes.
+    /// Absorbs more bytes.
     @inlinable public mutating func absorb(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { self.absorb(byte) }
     }
@@ -29,7 +29,7 @@ public struct Digest: Hashable, Sendable {
         self.absorbWord(UInt64(count) << UInt64(8 * (count % 8)) | rest)
     }
 
-    /// The same digest of the same bytes.
+    /// Absorbs bytes word by word, with the same result as `absorb`.
     @inlinable public mutating func absorbInWords(_ bytes: [UInt8]) {
         let rest = bytes[...].eachWord { self.absorbWord($0) }
         self.absorbWord(UInt64(bytes.count) << UInt64(8 * (bytes.count % 8)) | rest)
@@ -47,14 +47,14 @@ public struct Digest: Hashable, Sendable {
         }
     }
 
-    /// Of all that was absorbed.
+    /// The digest of all absorbed bytes.
     @inlinable public var value: UInt64 {
         var z = self.state
         z = (z ^ (z >> 33)) &* 0xFF51_AFD7_ED55_8CCD
         return z ^ (z >> 33)
     }
 
-    /// Of a text alone.
+    /// Returns the digest of a text.
     public static func of(_ text: String) -> UInt64 {
         var digest = Digest()
         digest.absorb(text)

@@ -1,4 +1,5 @@
-/// What is due when: a heap ordered by (moment, order of insertion), so that ties are broken the same way in every process.
+/// A queue of elements by time: a heap ordered by (moment, order of insertion), so that ties are broken the
+/// same way in every process.
 ///
 /// What is ordered are small keys, four children to each: half as many levels as with two, and the children of one lie
 /// side by side. The elements stay where they were put.
@@ -6,7 +7,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
     @usableFromInline struct Key: Sendable {
         @usableFromInline var at: Instant
         @usableFromInline var sequence: UInt64
-        /// Of its element.
+        /// The slot of its element.
         @usableFromInline var slot: Int
 
         @inlinable init(at: Instant, sequence: UInt64, slot: Int) {
@@ -27,16 +28,16 @@ public struct EventHeap<Element: Sendable>: Sendable {
     @usableFromInline var inserted: UInt64 = 0
     @usableFromInline var waiting = 0
 
-    /// Of nothing.
+    /// Creates an empty heap.
     @inlinable public init() {}
 
-    /// How many entries wait.
+    /// The number of pending entries.
     @inlinable public var count: Int { self.waiting }
     /// Whether none waits.
     @inlinable public var isEmpty: Bool { self.waiting == 0 }
-    /// When the first entry is due.
+    /// The moment at which the first entry is due.
     @inlinable public var nextAt: Instant? { self.isEmpty ? nil : self.keys[0].at }
-    /// What `popFirst` would take.
+    /// The entry that `popFirst` would take.
     @inlinable public var next: (at: Instant, element: Element)? {
         guard !self.isEmpty, let element = self.elements[self.keys[0].slot] else { return nil }
         return (self.keys[0].at, element)
@@ -77,7 +78,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
         return (at, element)
     }
 
-    /// The same without its moment.
+    /// Removes and returns the first element without its moment.
     @inlinable public mutating func takeFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let first = self.keys[0]
@@ -87,7 +88,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
         return self.elements.take(first.slot, leaving: nil)
     }
 
-    /// From the last slot up to its own.
+    /// Moves a key from the last slot up to its position.
     @inlinable mutating func siftUp(_ key: Key) {
         var hole = self.waiting - 1
         var keys = self.keys.mutableSpan
@@ -100,7 +101,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
         keys[hole] = key
     }
 
-    /// From the first slot, whose key is gone, down to its own.
+    /// Moves a key from the first slot down to its position.
     @inlinable mutating func siftDown(_ key: Key) {
         let count = self.waiting
         var hole = 0

@@ -5,7 +5,7 @@ package enum Hexadecimal {
         ByteBuilder.text { self.append(value, digits: count, to: &$0) }
     }
 
-    /// The same behind what is there.
+    /// Appends the digits to a text.
     @inlinable package static func append(
         _ value: UInt64, digits count: Int, to text: inout some ByteSink & ~Copyable
     ) {
@@ -52,7 +52,7 @@ package enum Hexadecimal {
     /// The value of up to 16 hexadecimal digits of either case, or nil.
     package static func value(_ text: some StringProtocol) -> UInt64? { self.value(Array(text.utf8)[...]) }
 
-    /// The same of digits as bytes.
+    /// Returns the value of digits given as bytes.
     package static func value(_ bytes: ArraySlice<UInt8>) -> UInt64? {
         guard (1...16).contains(bytes.count) else { return nil }
         var value: UInt64 = 0

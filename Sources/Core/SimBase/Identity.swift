@@ -9,7 +9,7 @@ package struct DeviceNumber: Hashable, Comparable, Sendable {
 package struct ScanNumber: Hashable, Comparable, Sendable {
     package let raw: UInt32
     package init(_ raw: UInt32) { self.raw = raw }
-    /// Stands where an observation speaks of no scan.
+    /// A placeholder for no scan.
     package static let none = ScanNumber(0)
     package static func < (left: ScanNumber, right: ScanNumber) -> Bool { left.raw < right.raw }
 }

@@ -2,39 +2,39 @@
 ///
 /// Arithmetic on lengths and moments saturates: 292 years are as good as for ever, and a length that was read may be any.
 public struct Interval: Hashable, Comparable, Sendable {
-    /// So many nanoseconds.
+    /// The number of nanoseconds.
     public var nanoseconds: Int64
 
-    /// Of nanoseconds.
+    /// Creates a moment from nanoseconds.
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// No time at all.
+    /// The interval of length zero.
     public static let zero = Interval(nanoseconds: 0)
 
-    /// So many nanoseconds.
+    /// Returns an interval of nanoseconds.
     @inlinable public static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
-    /// So many microseconds.
+    /// Returns an interval of microseconds.
     @inlinable public static func microseconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count.multipliedSaturating(by: 1_000))
     }
-    /// So many milliseconds.
+    /// Returns an interval of milliseconds.
     @inlinable public static func milliseconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count.multipliedSaturating(by: 1_000_000))
     }
-    /// So many seconds.
+    /// Returns an interval of seconds.
     @inlinable public static func seconds(_ count: Int64) -> Interval {
         Interval(nanoseconds: count.multipliedSaturating(by: 1_000_000_000))
     }
-    /// So many minutes.
+    /// Returns an interval of minutes.
     @inlinable public static func minutes(_ count: Int64) -> Interval {
         .seconds(count.multipliedSaturating(by: 60))
     }
-    /// So many hours.
+    /// Returns an interval of hours.
     @inlinable public static func hours(_ count: Int64) -> Interval {
         .seconds(count.multipliedSaturating(by: 3_600))
     }
 
-    /// Whole milliseconds, rounded towards zero.
+    /// The number of whole milliseconds, rounded towards zero.
     @inlinable public var wholeMilliseconds: Int64 { self.nanoseconds / 1_000_000 }
 
     /// Whether the left comes first.
@@ -49,7 +49,7 @@ public struct Interval: Hashable, Comparable, Sendable {
     @inlinable public static func - (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: left.nanoseconds.subtractingSaturating(right.nanoseconds))
     }
-    /// So many times as long.
+    /// Returns the interval multiplied by a number.
     @inlinable public static func * (left: Interval, right: Int64) -> Interval {
         Interval(nanoseconds: left.nanoseconds.multipliedSaturating(by: right))
     }
@@ -59,12 +59,12 @@ public struct Interval: Hashable, Comparable, Sendable {
     }
 }
 
-/// A moment, in nanoseconds since the start of the run. The core is told the time; it never asks.
+/// A moment, in nanoseconds since the start of the run. The core receives the time from its driver.
 public struct Instant: Hashable, Comparable, Sendable {
-    /// So many nanoseconds.
+    /// The number of nanoseconds.
     public var nanoseconds: Int64
 
-    /// Of nanoseconds.
+    /// Creates an interval from nanoseconds.
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The start of the run.

@@ -1,4 +1,4 @@
-/// What a draw is for. The raw values are part of what a seed means: append, never renumber.
+/// The purpose of a draw. The raw values are part of the meaning of a seed: append, never renumber.
 public enum DrawDomain: UInt64, Sendable {
     case deviceIdentity = 1
     case arrival = 2
@@ -18,21 +18,21 @@ public enum DrawDomain: UInt64, Sendable {
     case pathReturn = 16
     case jobIdentity = 17
     case network = 18
-    /// How long the user of a phone in a closed group takes before the next capture.
+    /// The think time before the next capture of a phone in a closed group.
     case think = 19
-    /// How many of the writes under way a kill, or a storage that runs full, lets through.
+    /// The number of pending writes that survive a kill or a full storage.
     case kill = 23
-    /// Where the bytes of a simulated connection are split.
+    /// The positions at which the bytes of a simulated connection are split.
     case split = 24
-    /// How long a simulated storage takes.
+    /// The duration of a write of a simulated storage.
     case storage = 25
     /// Sizes of photos that are only sizes.
     case photoSize = 26
     /// Which phones stay broken when all trouble is over.
     case staysOffline = 27
-    /// In which order what is due at one moment happens.
+    /// The order of simultaneous events.
     case ties = 28
-    /// What ends the lines of an event stream.
+    /// The line ending of an event stream.
     case lineEnds = 29
     case test = 99
 }
@@ -41,10 +41,10 @@ public enum DrawDomain: UInt64, Sendable {
 ///
 /// Nothing is consumed, so removing one fault or one phone leaves every other draw as it was.
 public struct KeyedRandom: Hashable, Sendable {
-    /// What all draws follow from.
+    /// The seed of all draws.
     public let seed: UInt64
 
-    /// Of a seed.
+    /// Creates the randomness of a seed.
     public init(seed: UInt64) { self.seed = seed }
 
     /// 64 uniform bits for (seed, domain, entity, count, detail).
@@ -79,10 +79,10 @@ public struct KeyedRandom: Hashable, Sendable {
 
 /// A chance in parts per million, so that no decision hangs on a floating point number.
 public struct Odds: Hashable, Comparable, Sendable {
-    /// How often in a million times.
+    /// The probability in parts per million.
     public let perMillion: UInt32
 
-    /// Of a seed.
+    /// Creates odds in parts per million.
     public init(perMillion: UInt32) {
         precondition(perMillion <= 1_000_000, "odds above 100 %")
         self.perMillion = perMillion
@@ -92,7 +92,7 @@ public struct Odds: Hashable, Comparable, Sendable {
     public static let always = Odds(perMillion: 1_000_000)
     /// An impossibility.
     public static let never = Odds(perMillion: 0)
-    /// So many times in a hundred.
+    /// Returns odds in percent.
     public static func percent(_ percent: UInt32) -> Odds { Odds(perMillion: percent * 10_000) }
 
     /// Whether it happens, given 64 uniform bits.

@@ -1,7 +1,7 @@
 /// Text of others made fit to print. Whatever a server sent is hostile: it may be endless, move the cursor, or turn the
 /// direction of the line.
 package enum Printable {
-    /// What a report prints of one piece of foreign text, in UTF-8 bytes.
+    /// The maximum length of one piece of foreign text in a report, in UTF-8 bytes.
     package static let bytesMax = 200
 
     /// The space that no line is broken at.
@@ -25,7 +25,8 @@ package enum Printable {
         return String(kept) + "…"
     }
 
-    /// One line: bounded, every control and every invisible sign out, every line break a space.
+    /// Returns the text as one line: bounded, without control characters and invisible characters, with a
+    /// space for each line break.
     package static func line(_ text: String, bytesMax: Int = Self.bytesMax) -> String {
         var line = String.UnicodeScalarView()
         for scalar in Self.bounded(text, bytesMax: bytesMax).unicodeScalars {
@@ -68,7 +69,7 @@ package enum Printable {
         return ascii
     }
 
-    /// How many columns of a terminal the text takes.
+    /// Returns the number of terminal columns of a text.
     package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + Self.width($1) }
     }

@@ -24,10 +24,10 @@ public struct SlotMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The index that was last changed: what is done to a value comes in a row, and to look for its key costs more.
     @usableFromInline var recent: (key: Key, index: Int)?
 
-    /// Of nothing.
+    /// Creates an empty map.
     @inlinable public init() {}
 
-    /// How many keys there are.
+    /// The number of keys.
     @inlinable public var count: Int { self.indexes.count }
     /// Whether there is no key.
     @inlinable public var isEmpty: Bool { self.indexes.isEmpty }
@@ -63,7 +63,7 @@ public struct SlotMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return self.slots[index]?.change(change)
     }
 
-    /// Looks at a value where it stands, without copying it; returns nil when the key is absent.
+    /// Reads a value in place, without copying it; returns nil if the key is absent.
     @inlinable public func with<Result>(_ key: Key, _ look: (borrowing Value) -> Result) -> Result? {
         guard let index = self.index(of: key) else { return nil }
         return self.slots[index]?.look(look)

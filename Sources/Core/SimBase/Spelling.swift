@@ -1,11 +1,11 @@
-/// Finds the word that somebody meant, for the hint of an error message.
+/// Finds the word that was probably meant, for the hint of an error message.
 package enum Spelling {
     /// Longer words get no suggestion: the work is the product of both lengths, and the word may come from anywhere.
     package static let charactersMax = 64
 
-    /// The candidate nearest to `word`, or nil when none is near enough to be what was meant: at most a third of the
-    /// longer word may differ, and at least one character always may. Case does not count. Of equally near
-    /// candidates the first in the given order wins, so the answer is the same in every process.
+    /// Returns the candidate nearest to `word`, or nil if none is near enough: at most a third of the longer
+    /// word may differ, and at least one character always may. Case does not count. Of equally near
+    /// candidates, the first in the given order wins, so the result is the same in every process.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(word.lowercased().unicodeScalars.prefix(Self.charactersMax + 1))
         guard !typed.isEmpty, typed.count <= Self.charactersMax else { return nil }
@@ -24,8 +24,8 @@ package enum Spelling {
         return best?.candidate
     }
 
-    /// How many single-character insertions, deletions, replacements and swaps of neighbors turn one word into the
-    /// other (optimal string alignment).
+    /// Returns the number of single-character insertions, deletions, replacements and swaps of neighbors that
+    /// turn one word into the other (optimal string alignment).
     package static func distance(_ left: String, _ right: String) -> Int {
         Self.distance(Array(left.unicodeScalars), Array(right.unicodeScalars))
     }

@@ -5,7 +5,7 @@ package enum Timestamp {
         ByteBuilder.text { self.append(unixMilliseconds: unixMilliseconds, to: &$0) }
     }
 
-    /// The same behind what is there.
+    /// Appends the timestamp to a text.
     package static func append(unixMilliseconds: Int64, to text: inout ByteBuilder) {
         let milliseconds = unixMilliseconds.flooredRemainder(1_000)
         let seconds = (unixMilliseconds - milliseconds) / 1_000

@@ -1,13 +1,13 @@
-/// The moments at which keys (small integers, such as a phone's index in a fleet) want to be woken.
+/// The wake-up moments of keys (small integers, such as a phone's index in a fleet).
 ///
-/// Each key has at most one moment; setting replaces. Pushing a moment back, as every event of a stream does to its idle
-/// timeout, costs no heap operation: the entry in the heap stays where it is and is put back when it comes up. Of equal
-/// moments the one whose entry was queued first comes first.
+/// Each key has at most one moment; setting replaces it. Pushing a moment back, as every event of a stream
+/// does with its idle timeout, costs no heap operation: the entry stays in the heap and is reinserted when it
+/// comes up. Of equal moments, the one whose entry was queued first comes first.
 public struct WakeQueue: Sendable {
     @usableFromInline struct Slot: Sendable {
-        /// When the key is due.
+        /// The moment at which the key is due.
         @usableFromInline var wanted: Instant?
-        /// When the key's live entry in the heap comes up; never after `wanted`.
+        /// The moment of the key's live entry in the heap; never after `wanted`.
         @usableFromInline var queued: Instant?
         /// Entries with another generation are stale.
         @usableFromInline var generation: UInt32 = 0
@@ -50,7 +50,7 @@ public struct WakeQueue: Sendable {
         self.queue(key, at: moment)
     }
 
-    /// When the key is due.
+    /// The moment at which the key is due.
     @inlinable public subscript(key: Int) -> Instant? {
         self.slots.indices.contains(key) ? self.slots[key].wanted : nil
     }
@@ -58,10 +58,10 @@ public struct WakeQueue: Sendable {
     /// Entries in the heap, stale ones included.
     @inlinable public var entriesHeld: Int { self.heap.count }
 
-    /// When to look again at the latest: no key is due before. It may be too early.
+    /// The latest moment for the next check: no key is due before. It may be too early.
     @inlinable public var nextAt: Instant? { self.heap.nextAt }
 
-    /// When the first key is due; what is stale is dropped on the way.
+    /// Returns the moment at which the first key is due, and drops stale entries.
     @inlinable public mutating func nextDue() -> Instant? {
         while let (at, entry) = self.heap.next {
             guard self.slots[entry.key].generation == entry.generation,

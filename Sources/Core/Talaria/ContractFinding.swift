@@ -7,17 +7,17 @@ package struct ContractFinding: Hashable, Sendable {
     package var operation: Operation
     /// Which answer or event of the operation: `202`, `completed`.
     package var part: String
-    /// Where in it: a JSON path (`data.sseUrl`), `header Retry-After`, `body` or `event`.
+    /// The location: a JSON path (`data.sseUrl`), `header Retry-After`, `body` or `event`.
     package var path: String
-    /// What the contract says: `a string`.
+    /// The kind that the contract requires: `a string`.
     package var expected: String
-    /// What was there, in kind: `missing`, `a number`.
+    /// The kind that was found: `missing`, `a number`.
     package var seen: String
     /// An excerpt of what was there, as the server wrote it; bounded, and never fit to print as it is.
     package var excerpt: String?
     /// Whether the answer or the event could not be used because of it.
     package var isDecisive: Bool
-    /// How often it was found in this one answer.
+    /// The number of occurrences in this one response.
     package var count: Int
 
     package static let textBytesMax = 80
@@ -37,7 +37,7 @@ package struct ContractFinding: Hashable, Sendable {
     }
 }
 
-/// What a reader of one answer or event found in it. Empty, it takes no memory of its own.
+/// The findings of a reader in one response or event. An empty value allocates no memory.
 package struct ContractNotes: Sendable {
     package struct Note: Hashable, Sendable {
         package var path: String

@@ -92,7 +92,7 @@ package enum ContractLimit {
     package static let streamsMax = 5
 }
 
-/// One header field, in the order in which it goes out.
+/// One header field, in the order of sending.
 package struct HeaderLine: Hashable, Sendable {
     package var name: String
     package var value: String

@@ -1,9 +1,9 @@
-/// Where a job stands (Docs/contract.md section 1.6).
+/// The status of a job (Docs/contract.md section 1.6).
 package enum JobStatus: String, Codable, Hashable, Sendable {
     case initialized, processing, completed, failed, canceled
 }
 
-/// What the backend is doing with the photo (Docs/contract.md section 1.6).
+/// The stage of the backend's work on a photo (Docs/contract.md section 1.6).
 package enum ScanStage: String, Codable, CaseIterable, Hashable, Sendable {
     case analyzingImage = "analyzing_image"
     case identifyingBooks = "identifying_books"
@@ -11,8 +11,7 @@ package enum ScanStage: String, Codable, CaseIterable, Hashable, Sendable {
     case complete
 }
 
-/// How well a book could be looked up (Docs/contract.md section 1.6). A value that we do not know is kept,
-/// not refused.
+/// The enrichment of a book (Docs/contract.md section 1.6). An unknown value is kept, not refused.
 package enum EnrichmentStatus: Hashable, Sendable {
     case pending, success, notFound, error, circuitOpen, reviewNeeded
     case unknown(String)

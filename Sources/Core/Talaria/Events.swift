@@ -60,7 +60,7 @@ package struct CompletedData: Encodable, Hashable, Sendable {
     }
 }
 
-/// What a client reads from a `completed` event: the inline books in one of four conditions.
+/// A client's reading of a `completed` event: the inline books in one of four conditions.
 package struct CompletedReading: Hashable, Sendable {
     package enum InlineBooks: Hashable, Sendable {
         case absent, null, empty
@@ -133,10 +133,10 @@ package struct DegradedData: Codable, Hashable, Sendable {
     }
 }
 
-/// What a client reads from a `segmented` event, `{image, totalBooks}` with the image in base64: the photo with a box
-/// around every spine that was found.
+/// A client's reading of a `segmented` event, `{image, totalBooks}` with the image in base64: the photo with
+/// a box around every spine.
 package struct SegmentedReading: Hashable, Sendable {
-    /// Of the decoded image.
+    /// The size of the decoded image.
     package var imageBytes: Int
     package var totalBooks: Int
 
@@ -165,7 +165,7 @@ package struct BookProgressData: Codable, Hashable, Sendable {
 
 /// Base64 as far as a preview needs it (RFC 4648 section 4).
 enum Base64 {
-    /// How many bytes the text stands for; nil unless it is base64 with its padding, and no line breaks.
+    /// Returns the decoded length of the text; nil unless it is base64 with padding and without line breaks.
     static func decodedCount(_ text: String) -> Int? {
         let count = text.utf8.count
         guard count % 4 == 0 else { return nil }
@@ -184,7 +184,7 @@ enum Base64 {
 
 /// An event as the contract's client reads it.
 package enum JobEvent: Hashable, Sendable {
-    /// What it says is for a screen: it is only known to be readable.
+    /// A progress event. Its data is only for display and only checked for readability.
     case progress
     case completed(CompletedReading)
     case error(ErrorData)

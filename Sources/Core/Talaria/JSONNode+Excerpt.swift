@@ -2,10 +2,10 @@ import JSON
 import SimBase
 
 extension JSONNode {
-    /// What it is, for somebody who looks for it in the answer.
+    /// The value as a short text, for searching it in the response.
     var excerpt: String? { self.flag.map { $0 ? "true" : "false" } ?? (self.text ?? self.digits)?.bounded }
 
-    /// What it is, in kind.
+    /// The kind of the value.
     var kindName: String {
         switch self.kind {
         case .null: "null"

@@ -5,9 +5,9 @@ import JSON
 
 /// The members of one object, and where it stands in its answer.
 struct LeanObject {
-    /// How much depends on a member.
+    /// The importance of a member.
     enum Need {
-        /// Without it the answer is of no use.
+        /// The response is useless without it.
         case required
         /// The contract has it; a client can do without.
         case expected
@@ -56,7 +56,7 @@ struct LeanObject {
         self.read(key, need, "a string", into: &notes) { $0.text }
     }
 
-    /// Looks whether these members are texts, and makes none of them.
+    /// Checks that these members are texts, without creating the texts.
     func expectTexts(_ keys: [String], _ need: Need, into notes: inout ContractNotes) {
         for key in keys {
             _ = self.read(key, need, "a string", into: &notes) { $0.kind == .string ? true : nil }
@@ -125,12 +125,12 @@ struct LeanObject {
         return nil
     }
 
-    /// What no report may show.
+    /// The members that no report may show.
     private static let secrets = ["authToken"]
 }
 
 extension UploadAccepted {
-    /// What a client needs of the answer to an upload; nil where that is not there.
+    /// Reads the members of an upload's response that a client needs; nil if they are missing.
     package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.flag("success", .required, into: &notes)
@@ -155,14 +155,14 @@ extension UploadAccepted {
 }
 
 extension Metadata {
-    /// No client acts on it.
+    /// Reads a body that no client uses, only for its deviations.
     static func note(_ body: LeanObject, _ need: LeanObject.Need, into notes: inout ContractNotes) {
         guard let metadata = body.object("metadata", need, into: &notes) else { return }
         metadata.expectTexts(["timestamp", "requestId"], need, into: &notes)
     }
 }
 
-/// What a client reads of the results of a job.
+/// A client's reading of the results of a job.
 package struct ResultsReading: Hashable, Sendable {
     /// Nil where the answer does not say.
     package var success: Bool?

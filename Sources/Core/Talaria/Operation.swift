@@ -1,5 +1,5 @@
-/// What a phone asks of the backend (Docs/contract.md section 1.1). The raw values travel in span ids: append
-/// only.
+/// A request of a phone to the backend (Docs/contract.md section 1.1). The raw values are part of span ids:
+/// append only.
 package enum Operation: UInt8, CaseIterable, Hashable, Sendable {
     case upload = 1
     case stream = 2

@@ -30,7 +30,7 @@ package struct Problem: Codable, Hashable, Sendable {
         self.metadata = metadata
     }
 
-    /// The same with another status and code, whatever the contract says of either.
+    /// Replaces status and code, whatever the contract defines for either.
     package mutating func replace(status: Int, code: String) {
         self.type = Self.typeBase + ProblemCode.kebab(code)
         self.title = ProblemCode.title(code)
@@ -103,7 +103,7 @@ package enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What the contract has for a status; for one that it does not name, what it has for 400 or 500.
+    /// Creates the contract's problem for a status; for an unknown status, that of 400 or 500.
     package init(status: Int) {
         self =
             switch status {

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// What really stands on the shelf that a scan photographs: a pure function of (seed, device, scan).
+/// The books on the shelf of a scan: a pure function of (seed, device, scan).
 ///
 /// The backend finds these books, the ledger knows that it should; a phone never sees this type, because a phone that
 /// knew its books would prove nothing.
@@ -17,7 +17,7 @@ package struct Shelf: Hashable, Sendable {
         self.booksMax = booksMax
     }
 
-    /// How many books the scan shows.
+    /// Returns the number of books of the scan.
     package func count(device: DeviceNumber, scan: ScanNumber) -> Int {
         let choices = UInt64(self.booksMax - self.booksMin + 1)
         return self.booksMin
@@ -61,7 +61,7 @@ package struct Shelf: Hashable, Sendable {
         ByteBuilder.text { self.append(titleOf: device, scan, ordinal: ordinal, to: &$0) }
     }
 
-    /// The same behind what is there.
+    /// Appends the text to a draft.
     package func append(
         titleOf device: DeviceNumber, _ scan: ScanNumber, ordinal: Int, to text: inout ByteBuilder
     ) {

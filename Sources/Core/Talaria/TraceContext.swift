@@ -1,6 +1,6 @@
 package import SimBase
 
-/// Who sends a request and for what, as a W3C `traceparent` header (Trace Context, section 3.2).
+/// The sender and purpose of a request, as a W3C `traceparent` header (Trace Context, section 3.2).
 ///
 /// Trace id: run (64 bits), device (32), scan (32). Span id: operation (8 bits) and attempt (56). Never all zero,
 /// because operations start at 1 and a run's id is never 0.

@@ -1,4 +1,4 @@
-/// How a request failed below HTTP.
+/// The failure of a request below HTTP.
 package enum TransportFailure: String, CaseIterable, Hashable, Sendable {
     case nameNotResolved = "name-not-resolved"
     case connectRefused = "connect-refused"
@@ -10,7 +10,7 @@ package enum TransportFailure: String, CaseIterable, Hashable, Sendable {
     case closedEarly = "closed-early"
     case timedOut = "timed-out"
     case descriptorsExhausted = "descriptors-exhausted"
-    /// What came is not HTTP.
+    /// The response is not HTTP.
     case malformed
     case noPath = "no-path"
     /// The address is on another server and was not asked.

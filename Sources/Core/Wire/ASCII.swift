@@ -26,19 +26,20 @@ enum ASCII {
             && left.utf8.elementsEqual(right.utf8) { Self.lowercased($0) == Self.lowercased($1) }
     }
 
-    /// The same of whole texts, which are nearly always written alike, or of different lengths.
+    /// Returns whether two texts are equal except for case. Fast if they are identical or have different
+    /// lengths.
     static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         return left == right
             || left.utf8.elementsEqual(right.utf8) { Self.lowercased($0) == Self.lowercased($1) }
     }
 
-    /// Where the next line feed is.
+    /// Returns the index of the next line feed.
     static func lineFeed(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         bytes.offset(from: start) { $0.equal(Self.lineFeed) }
     }
 
-    /// Where the next byte that ends a line is: a line feed or a carriage return.
+    /// Returns the index of the next line feed or carriage return.
     static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         // One question asks for both, and for what hardly ever stands in a line.
         var start = start

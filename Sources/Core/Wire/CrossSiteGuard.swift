@@ -1,20 +1,21 @@
-/// Keeps pages of other sites, open in a browser on this machine or beside it, from using a server that is meant for its owner's
-/// clients. Two ways lead a page here: a name of its own site that is resolved to this server's address (DNS rebinding), which
-/// the `Host` field gives away, and a request across sites, which `Origin` and `Sec-Fetch-Site` give away. Clients that are no
-/// browsers send neither of the latter.
+/// Prevents pages of other sites, opened in a browser on this machine or in its network, from using a server
+/// that is meant for its owner's clients. A page can reach the server in two ways: by a name of its own site
+/// that resolves to the server's address (DNS rebinding), which the `Host` field reveals, and by a cross-site
+/// request, which `Origin` and `Sec-Fetch-Site` reveal. Clients other than browsers send neither of the
+/// latter.
 package struct CrossSiteGuard: Hashable, Sendable {
     /// Which names a client may call the server by.
     package enum Hosts: Hashable, Sendable {
-        /// Those of this machine alone.
+        /// The hosts of this machine only.
         case loopback
-        /// Those that no other site can own, and these.
+        /// The hosts that no other site can own, and the listed ones.
         case privateOr(Set<String>)
     }
 
     /// Pages that may ask, beside the server's own.
     package enum Pages: Hashable, Sendable {
         case none
-        /// Those whose host would be allowed to the server itself: a page under development on this machine.
+        /// The hosts that the server itself accepts: for a page under development on this machine.
         case ofAllowedHosts
         case all
     }

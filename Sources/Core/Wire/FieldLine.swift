@@ -1,6 +1,6 @@
 import SimBase
 
-/// What is wrong with one line of a head.
+/// A defect in one line of a head.
 enum LineFlaw: Error, Hashable, Sendable {
     case tooLong
     /// An LF without its CR.

@@ -1,8 +1,9 @@
 import SimBase
 
-/// Header fields in the order they came; names are compared without case (RFC 9110 section 5.1).
+/// Header fields in the order of arrival; names are compared without case (RFC 9110 section 5.1).
 ///
-/// Kept as the bytes they are, one behind the other: most of a head is never asked for, and a text is made only of what is.
+/// Stored as bytes, one field after the other: most of a head is never read, and only requested fields become
+/// text.
 package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package struct Field: Hashable, Sendable {
         package var name: String
@@ -14,7 +15,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         }
     }
 
-    /// Where a field stands in `bytes`: its name, and behind it its value.
+    /// The position of a field in `bytes`: its name, followed by its value.
     private struct Place: Hashable, Sendable {
         var name: Range<Int>
         var value: Range<Int>
@@ -53,7 +54,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
-    /// The same of a line that was read.
+    /// Appends a line that was read.
     mutating func append(_ line: FieldLine) {
         self.makeRoom()
         let start = self.bytes.count
@@ -63,7 +64,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
-    /// As much as most heads have.
+    /// Reserves the capacity of most heads.
     private mutating func makeRoom() {
         guard self.ranges.isEmpty else { return }
         self.ranges.reserveCapacity(8)
@@ -95,7 +96,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.first { self.isNamed($0, name) }.map { self.text($0.value) }
     }
 
-    /// How many there are of that name.
+    /// Returns the number of fields of this name.
     package func count(of name: String) -> Int {
         self.ranges.reduce(0) { self.isNamed($1, name) ? $0 + 1 : $0 }
     }
@@ -123,7 +124,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.list(name).contains { ASCII.equalIgnoringCase($0, member) }
     }
 
-    /// Hands on the names and values, as bytes.
+    /// Passes the names and values to `body`, as bytes.
     func each(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
         for range in self.ranges { body(self.bytes[range.name], self.bytes[range.value]) }
     }

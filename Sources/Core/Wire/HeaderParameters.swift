@@ -1,6 +1,6 @@
 /// A field value with parameters, such as `multipart/form-data; boundary="a b"` (RFC 9110 section 5.6.6).
 package struct ParameterizedValue: Hashable, Sendable {
-    /// What comes before the first semicolon, without the spaces around it, as sent.
+    /// The part before the first semicolon, without surrounding spaces, as sent.
     package var value: String
     /// The parameters in order, names as sent, quotes and escapes removed.
     package var parameters: HeaderFields

@@ -2,7 +2,7 @@ internal import SimBase
 
 /// The host of a `Host` or `Origin` field, without its port.
 package struct HostName: Hashable, Sendable {
-    /// In lower case; an IPv6 address without its brackets.
+    /// The name in lower case; an IPv6 address without its brackets.
     package let name: String
 
     /// `127.0.0.1:8080`, `[::1]`, `localhost`. Nil for anything else than a host and a port.

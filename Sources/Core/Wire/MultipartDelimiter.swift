@@ -2,7 +2,7 @@
 /// length wherever the byte under its end is none of the delimiter's (Software: Practice and Experience 10, 1980).
 struct MultipartDelimiter: Sendable {
     let bytes: [UInt8]
-    /// How far the window may move when its last byte is the index.
+    /// The steps of the window by its last byte.
     private let steps: [UInt8]
 
     init(boundary: String) {
@@ -18,7 +18,7 @@ struct MultipartDelimiter: Sendable {
 
     var count: Int { self.bytes.count }
 
-    /// Where the first whole delimiter begins in `haystack`.
+    /// Returns the start of the first whole delimiter in `haystack`.
     func first(in haystack: ArraySlice<UInt8>) -> Int? {
         let last = self.count - 1
         guard haystack.count > last else { return nil }

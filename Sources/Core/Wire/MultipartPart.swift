@@ -1,4 +1,4 @@
-/// What is kept of a part of a multipart body: never its bytes.
+/// The summary of a part of a multipart body: never its bytes.
 package struct PartSummary: Hashable, Sendable {
     /// The field's name, such as `photos[]`.
     package var name: String
@@ -32,7 +32,7 @@ package enum MultipartError: Error, Hashable, Sendable {
     case truncated
 }
 
-/// What is malformed.
+/// A defect of a multipart body.
 package enum MultipartFlaw: Hashable, Sendable {
     /// Something other than `--` or spaces and CRLF behind a boundary.
     case delimiterLine

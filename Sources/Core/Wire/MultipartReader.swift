@@ -6,7 +6,7 @@ package struct MultipartReader: Sendable {
         /// The longest set of headers of a part, line ends included.
         package var headBytesMax: Int
         package var partBytesMax: Int
-        /// How many of a part's first bytes are kept.
+        /// The number of a part's first bytes that are kept.
         package var prefixBytesMax: Int
 
         package init(partsMax: Int, headBytesMax: Int, partBytesMax: Int, prefixBytesMax: Int) {
@@ -49,8 +49,8 @@ package struct MultipartReader: Sendable {
     private var lines = LineCollector()
     /// The last bytes read, fewer than the delimiter has: a delimiter may begin in them.
     private var tail: [UInt8]
-    /// How many bytes at the start of `tail` are not the part's own: the CRLF put before content, so that a
-    /// delimiter is found right there too.
+    /// The number of bytes at the start of `tail` that are not part of the content: the CRLF put before it,
+    /// so that a delimiter is also found at its start.
     private var borrowed: Int
     private var headBytes = 0
     private var headers = HeaderFields()
@@ -210,7 +210,7 @@ package struct MultipartReader: Sendable {
 
     // MARK: Content
 
-    /// Looks for the next delimiter and counts what comes before it; true when it was found.
+    /// Searches for the next delimiter and counts the bytes before it; returns true if it was found.
     private mutating func search(
         _ bytes: ArraySlice<UInt8>, _ position: inout Int
     ) throws(MultipartError) -> Bool {

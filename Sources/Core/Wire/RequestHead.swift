@@ -1,6 +1,6 @@
 internal import SimBase
 
-/// How a request's body is delimited (RFC 9112 section 6).
+/// The framing of a request's body (RFC 9112 section 6).
 package enum BodyFraming: Hashable, Sendable {
     case none
     /// `Content-Length`, at most the reader's `bodyBytesMax`.
@@ -16,13 +16,13 @@ package struct RequestHead: Hashable, Sendable {
         case http11
     }
 
-    /// As sent: methods are case-sensitive.
+    /// The method as sent: methods are case-sensitive.
     package var method: String
     /// The target as sent.
     package var target: String
     /// The target's path, still percent-encoded; `/` where an absolute target has none, `*` for the asterisk form.
     package var path: String
-    /// What follows the `?`, still percent-encoded; nil without one.
+    /// The part after `?`, still percent-encoded; nil without one.
     package var query: String?
     package var version: Version
     package var headers: HeaderFields

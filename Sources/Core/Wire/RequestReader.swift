@@ -1,6 +1,6 @@
 internal import SimBase
 
-/// What a connection's bytes mean to a server, in order: a head, any number of body pieces, the end.
+/// An event of a connection's bytes for a server, in order: a head, any number of body pieces, the end.
 package enum RequestEvent: Hashable, Sendable {
     case head(RequestHead)
     /// A piece of the body, never empty; a slice of the bytes that were received, not a copy.
@@ -8,11 +8,11 @@ package enum RequestEvent: Hashable, Sendable {
     case end
 }
 
-/// Reads HTTP/1.1 requests (RFC 9112) from bytes that come in any pieces. Bodies are handed on, never kept.
+/// Reads HTTP/1.1 requests (RFC 9112) from bytes in any pieces. Bodies are passed on, never kept.
 ///
-/// A call of `receive` ends at the latest where a request ends. What a client sent beyond that (pipelining) stays
-/// here; once the request is answered, `receive([])` goes on with it. While `hasLeftOver` holds, do not read from
-/// the socket.
+/// A call of `receive` ends at the latest at the end of a request. Bytes after it (pipelining) stay in the
+/// reader; after the response, `receive([])` continues with them. While `hasLeftOver` is true, do not read
+/// from the socket.
 package struct RequestReader: Sendable {
     package struct Limits: Hashable, Sendable {
         /// The longest request line, without CRLF; above it 414.

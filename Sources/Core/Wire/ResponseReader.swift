@@ -1,6 +1,6 @@
 internal import SimBase
 
-/// What a connection's bytes mean to a client, in order: a head, any number of body pieces, the end.
+/// An event of a connection's bytes for a client, in order: a head, any number of body pieces, the end.
 package enum ResponseEvent: Hashable, Sendable {
     /// The final head; 1xx heads are passed over.
     case head(status: Int, HeaderFields)
@@ -23,7 +23,7 @@ package enum ResponseError: Error, Hashable, Sendable, CaseIterable {
     case excess
 }
 
-/// Reads HTTP/1.1 responses (RFC 9112), one after the other, from bytes that come in any pieces. Bodies are handed on,
+/// Reads HTTP/1.1 responses (RFC 9112), one after the other, from bytes in any pieces. Bodies are passed on,
 /// never kept.
 package struct ResponseReader: Sendable {
     /// A head longer than this is refused, as libcurl does with heads above 300 KB and we with less.

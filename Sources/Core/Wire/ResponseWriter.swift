@@ -1,6 +1,6 @@
 import SimBase
 
-/// How a reply's body is delimited.
+/// The framing of a response's body.
 package enum ReplyFraming: Hashable, Sendable {
     /// No body and no field about one: 1xx, 204, 304.
     case none
@@ -16,8 +16,9 @@ package enum ReplyFraming: Hashable, Sendable {
 package enum ResponseWriter {
     /// Appends the status line, the fields in their order, the framing's own field last, and the empty line.
     ///
-    /// A field may come from a foreign server. CR, LF and NUL in a value become spaces (RFC 9110 section 5.5); a field whose
-    /// name is not a token is left out: no reader would take it, and a strict one would refuse the whole head.
+    /// A field may come from a foreign server. CR, LF and NUL in a value become spaces (RFC 9110 section
+    /// 5.5); a field whose name is not a token is left out, since a strict reader would refuse the whole
+    /// head.
     package static func head(
         status: Int, headers: HeaderFields, framing: ReplyFraming, into bytes: inout [UInt8]
     ) {

@@ -7,7 +7,7 @@ package enum RetryAfter: Hashable, Sendable {
     /// A moment, in seconds since 1970.
     case date(Int64)
 
-    /// No wait is longer than this: ten years, safe to add to any clock.
+    /// The maximum wait: ten years, safe to add to any clock.
     package static let waitMax = Interval.hours(24 * 3_650)
 
     /// Nil for anything but decimal digits or an IMF-fixdate.
@@ -27,7 +27,7 @@ package enum RetryAfter: Hashable, Sendable {
         self = .delay(.seconds(seconds))
     }
 
-    /// How long to wait, given the time in seconds since 1970; a date in the past means no wait.
+    /// Returns the wait, given the time in seconds since 1970; zero for a date in the past.
     package func wait(at secondsSince1970: Int64) -> Interval {
         switch self {
         case .delay(let delay): delay

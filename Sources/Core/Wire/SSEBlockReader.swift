@@ -12,16 +12,16 @@ package struct SSEBlock: Hashable, Sendable {
     }
 }
 
-/// Takes an event stream apart into its blocks without losing a byte: for whoever passes a stream on and changes some of
-/// its events. All blocks together are always what came.
+/// Splits an event stream into its blocks without losing a byte, for passing a stream on with some events
+/// changed. All blocks together are always the received bytes.
 ///
-/// A block ends with its blank line. Comment lines of which nothing more has come yet are a block too, so that a
-/// heartbeat does not wait for the next event; and so is a part of an event that has grown too long to be read, which
-/// passes as it is.
+/// A block ends with its blank line. Complete comment lines are a block as well, so that a heartbeat does not
+/// wait for the next event. So is a part of an event that is too long to be read, which is passed on
+/// unchanged.
 package struct SSEBlockReader: Sendable {
     private enum Mode {
         case reading
-        /// What is too long passes unread, up to its blank line.
+        /// The block is too long and is skipped up to its blank line.
         case passing
     }
 
@@ -29,7 +29,7 @@ package struct SSEBlockReader: Sendable {
     private var mode = Mode.reading
     private var block: [UInt8] = []
     private var lineStart = 0
-    /// Also where the start of the line has been handed over.
+    /// Whether the line is empty, including its parts that were already passed on.
     private var isLineEmpty = true
     /// The last line ended in CR: an LF that comes next belongs to it.
     private var endedInCarriageReturn = false
@@ -65,7 +65,7 @@ package struct SSEBlockReader: Sendable {
         self.handOverWhatNeedNotWait(into: &blocks)
     }
 
-    /// What is left when the stream ends: no event, since its blank line never came.
+    /// Returns the rest at the end of the stream: not an event, since its blank line never arrived.
     package mutating func takeRest() -> [UInt8] {
         defer { self = SSEBlockReader(bytesMax: self.bytesMax) }
         return self.block

@@ -11,7 +11,7 @@ package struct SSEEvent: Hashable, Sendable {
     /// Whether the event carried an `id` field itself, an empty one included.
     package var hasOwnID: Bool
 
-    /// The same as text; each invalid UTF-8 subpart is one U+FFFD.
+    /// The bytes as text; each invalid UTF-8 subpart is one U+FFFD.
     package var data: String { String(decoding: self.bytes, as: UTF8.self) }
 
     package init(type: String, bytes: [UInt8], id: String, hasOwnID: Bool) {
@@ -42,7 +42,7 @@ package struct SSEEvent: Hashable, Sendable {
 package struct SSEComment: Hashable, Sendable, ExpressibleByStringLiteral {
     package let bytes: ArraySlice<UInt8>
 
-    /// The same as text; each invalid UTF-8 subpart is one U+FFFD.
+    /// The bytes as text; each invalid UTF-8 subpart is one U+FFFD.
     package var text: String { String(decoding: self.bytes, as: UTF8.self) }
 
     package init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
@@ -59,10 +59,10 @@ package struct SSEComment: Hashable, Sendable, ExpressibleByStringLiteral {
     package func hash(into hasher: inout Hasher) { hasher.combine(self.text) }
 }
 
-/// What an event stream yields, in the order of its bytes.
+/// An item of an event stream, in the order of its bytes.
 package enum SSEItem: Hashable, Sendable {
     case event(SSEEvent)
-    /// What stands after the colon, with the one leading space removed; handed on at the end of its line.
+    /// A comment: the text after the colon without one leading space, reported at the end of its line.
     case comment(SSEComment)
     /// An accepted `retry` field, at most `Limits.retryMax`; handed on at the end of its line.
     case retry(Interval)

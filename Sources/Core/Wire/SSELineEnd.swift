@@ -1,4 +1,4 @@
-/// What ends a line of an event stream. To a reader all three are the same.
+/// The line ending of an event stream. To a reader all three are the same.
 package enum SSELineEnd: String, CaseIterable, Hashable, Sendable {
     case lf, crlf, cr
 

@@ -1,9 +1,9 @@
 package import SimBase
 
-/// Reads an event stream from bytes that come in any pieces (WHATWG HTML section 9.2.6, "Interpreting an event
-/// stream"). How the bytes are cut never changes what comes out, limits included.
+/// Reads an event stream from bytes in any pieces (WHATWG HTML section 9.2.6, "Interpreting an event
+/// stream"). The splitting of the bytes never changes the output, limits included.
 ///
-/// Comments, which the standard drops, are handed on: pings and latency marks travel in them.
+/// Comments, which the standard ignores, are passed on: they carry pings and latency marks.
 package struct SSEReader: Sendable {
     package struct Limits: Hashable, Sendable {
         /// The longest line, without its terminator.
@@ -21,11 +21,11 @@ package struct SSEReader: Sendable {
             self.retryMax = retryMax
         }
 
-        /// Far above what the contract sends (128 KB, Docs/contract.md section 2.3): 2 MiB a line, 4 MiB an
-        /// event, ten years of `retry`.
+        /// Limits far above the contract's sizes (128 KB, Docs/contract.md section 2.3): 2 MiB per line, 4
+        /// MiB per event, ten years of `retry`.
         package static let standard = Limits(
             lineBytesMax: 2 << 20, eventBytesMax: 4 << 20, retryMax: .hours(24 * 3_650))
-        /// For conformance suites, whose largest event is near 14 MiB.
+        /// Limits for conformance suites, whose largest event is near 14 MiB.
         package static let generous = Limits(
             lineBytesMax: 32 << 20, eventBytesMax: 32 << 20, retryMax: .hours(24 * 3_650))
     }
@@ -48,7 +48,7 @@ package struct SSEReader: Sendable {
     private let limits: Limits
     private var lineState = LineState.collecting
     private var eventState = EventState.open
-    /// How much of the byte order mark has been seen; 3 once the question is settled.
+    /// The number of bytes of the byte order mark that were seen; 3 once it is decided.
     private var markBytesSeen = 0
     /// The last line ended in CR, so that an LF coming next belongs to it.
     private var endedInCarriageReturn = false
@@ -118,7 +118,7 @@ package struct SSEReader: Sendable {
 
     // MARK: Lines
 
-    /// One byte order mark is dropped, at the very start only.
+    /// Skips one byte order mark at the very start.
     private mutating func skipByteOrderMark(
         _ bytes: ArraySlice<UInt8>, _ position: inout Int, into items: inout [SSEItem]
     ) {

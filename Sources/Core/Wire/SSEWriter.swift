@@ -19,8 +19,8 @@ package enum SSEWriter {
         draft.append(ASCII.lineFeed)
     }
 
-    /// The same with data of one line, as our JSON is, which nobody looks for, and perhaps an id of a number and a word:
-    /// `1700000000000-progress`.
+    /// Writes an event with data of one line, such as our JSON, without searching it for line ends, and an
+    /// optional id of a number and a word, for example `1700000000000-progress`.
     package static func event(
         id: (number: Int64, word: String)?, type: String, line: [UInt8], into draft: inout ByteBuilder
     ) {
@@ -118,7 +118,7 @@ package enum SSEWriter {
         draft.append(ASCII.lineFeed)
     }
 
-    /// What stands behind a field's name.
+    /// Writes the part after a field's name.
     private static func value(_ value: String, into draft: inout ByteBuilder) {
         draft.append(ASCII.colon)
         let start = draft.count

@@ -15,7 +15,7 @@
         self.init(width: width, height: height, in: PictureMemory(count: width * height))
     }
 
-    /// In memory that served another picture, whose bytes are still there.
+    /// Creates rows in reused memory, which still has its old content.
     init(width: Int, height: Int, in memory: consuming PictureMemory) {
         precondition(width > 0 && height > 0, "a picture has at least one pixel")
         precondition(memory.count >= width * height, "too little memory for a picture")
@@ -24,7 +24,7 @@
         self.memory = memory
     }
 
-    /// Only as long as the rows are there, and only for one at a time.
+    /// The address, valid only as long as the rows exist, and only for one of them at a time.
     @unsafe var base: UnsafeMutablePointer<UInt8> { unsafe self.memory.base }
 
     @unsafe func row(_ row: Int) -> UnsafeMutablePointer<UInt8> {
@@ -62,7 +62,7 @@
 
     // MARK: Large pages
 
-    /// As much is worth pages of its own.
+    /// The minimum size for memory with its own pages.
     private static let mappedMin = 4_000_000
 
     /// A photograph touches ten thousand pages of the usual size, and the system clears them one by one; large ones are

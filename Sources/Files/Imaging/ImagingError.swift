@@ -1,6 +1,6 @@
 /// Why a picture could not be read, made or found. Every description is one sentence for people.
 package enum ImagingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No bytes at all.
+    /// There are no bytes.
     case empty
     /// The bytes do not begin with FF D8 FF. Holds up to four of the bytes found instead.
     case notAJPEG(found: [UInt8])

@@ -1,12 +1,12 @@
 internal import CTurboJPEG
 
-/// What a JPEG says of itself before anything is decoded.
+/// The properties in a JPEG's header, read before decoding.
 package struct JPEGHeader: Hashable, Sendable {
     package let size: PixelSize
     package let isGreyscale: Bool
 }
 
-/// How much of a JPEG's resolution to decode.
+/// The resolution at which a JPEG is decoded.
 package enum DecodeScale: Hashable, Sendable {
     case full
     /// The smallest of 1/8, 1/4, 1/2 and 1 that leaves the longer side at least this long. The decoder leaves
@@ -133,7 +133,7 @@ package enum DecodeScale: Hashable, Sendable {
         zip(jpeg, jpeg.dropFirst()).contains { $0 == 0xFF && $1 == 0xD9 }
     }
 
-    /// What libturbojpeg's last error means. Its messages are fixed English text (jerror.h).
+    /// Returns the error for libturbojpeg's last message. Its messages are fixed English text (jerror.h).
     private func error(in jpeg: [UInt8]) -> ImagingError {
         let words = self.words
         if words.contains("remature end") || words.contains("contains no image") { return .truncated }

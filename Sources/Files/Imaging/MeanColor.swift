@@ -69,7 +69,8 @@ struct MeanColor: Hashable {
         return 0.299 * channel(self.red) + 0.587 * channel(self.green) + 0.114 * channel(self.blue)
     }
 
-    /// What the app adds to every channel of a picture of this luminance, 1 being the whole range.
+    /// Returns the value that the app adds to every channel of a picture of this luminance; 1 is the whole
+    /// range.
     static func brightnessAdjustment(luminance: Double) -> Double {
         if luminance < 100 { return min(0.1 + (100 - luminance) / 500, 0.2) }
         if luminance > 180 { return max(-0.1 - (luminance - 180) / 500, -0.2) }

@@ -15,7 +15,7 @@ enum NoiseFilter {
     /// The largest detail that is sharpened: 100 levels.
     static let detailMax: Int16 = 1_600
 
-    /// In place. The last column and row of odd sides are repeated into the padding.
+    /// Filters in place. The last column and row of odd sides are repeated into the padding.
     static func apply(to planes: borrowing PhotoPlanes) {
         Self.smooth(planes.luma, columns: planes.size.width, rows: planes.size.height)
         planes.padLuma()

@@ -1,5 +1,5 @@
-/// From pixels to the planes that the encoder takes: rotation, contrast, brightness and the conversion in one pass,
-/// strip by strip, each of which stays in the processor's cache.
+/// The conversion of pixels to the planes of the encoder: rotation, contrast, brightness and color in one
+/// pass, strip by strip, each of which stays in the processor's cache.
 enum PhotoDeveloper {
     /// Rows of a strip: even, since chroma has one for two.
     private static let stripRows = 16

@@ -26,12 +26,12 @@ package struct PhotoFolder: Sendable {
     /// The limit of a source file; uploads are far smaller (10,000,000 bytes each, Docs/contract.md section 1.2).
     package static let bytesMax = 50_000_000
     package static let photosMax = 500
-    /// Of all the photographs together, which stay in memory for the run.
+    /// The maximum size of all photos together, which stay in memory for the run.
     package static let folderBytesMax = 500_000_000
 
-    /// In the order of their names (by bytes, the same on every machine). Never empty.
+    /// The photos in the order of their names (by bytes, the same on every machine). Never empty.
     package let photos: [SourcePhoto]
-    /// What was passed over, and why.
+    /// The photos that were skipped, with their reasons.
     package let problems: [PhotoProblem]
 
     /// Reads every *.jpg and *.jpeg of the folder, hidden files aside, and decodes each once, as small as it
@@ -93,7 +93,7 @@ package struct PhotoFolder: Sendable {
         return size
     }
 
-    /// By its name.
+    /// Returns whether it is a photo, by its name.
     package static func isPhotograph(_ name: String) -> Bool {
         let lowercased = name.lowercased()
         return name.hasPrefix(".") == false && (lowercased.hasSuffix(".jpg") || lowercased.hasSuffix(".jpeg"))

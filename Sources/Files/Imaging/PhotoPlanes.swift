@@ -3,7 +3,7 @@ struct PhotoPixels: ~Copyable {
     let size: PixelSize
     let rows: ByteRows
 
-    /// In `memory` if there is enough of it, whose bytes are then still there.
+    /// Creates planes, in `memory` if it is large enough; its old content is kept.
     init(size: PixelSize, in memory: consuming PictureMemory? = nil) {
         self.size = size
         let width = size.width * Bitmap.bytesPerPixel
@@ -27,7 +27,7 @@ struct PhotoPixels: ~Copyable {
 /// A picture as photographs are stored: luma at full size, both planes of chroma at half of it (JPEG's YCbCr, 4:2:0).
 struct PhotoPlanes: ~Copyable {
     let size: PixelSize
-    /// As wide and as high as the picture, rounded up to even numbers.
+    /// The luma plane: the size of the picture, rounded up to even numbers.
     let luma: ByteRows
     let blue: ByteRows
     let red: ByteRows

@@ -1,6 +1,6 @@
 /// A photograph on its way through the preprocessing, for people to look at.
 package struct PhotoStage: Hashable, Sendable {
-    /// What was done last, with a number that sorts: the name of its file but for `.jpg`.
+    /// The last step, with a number for sorting: the name of its file without `.jpg`.
     package let name: String
     package let jpeg: [UInt8]
 }

@@ -24,7 +24,7 @@ package final class PreparedPhoto: Sendable {
     }
 }
 
-/// What one upload sends: its own `head`, then the shared bytes from `tailOffset` on.
+/// The data of one upload: its own `head`, then the shared bytes from `tailOffset` on.
 package struct UploadParts: Hashable, Sendable {
     package let head: [UInt8]
     package let tailOffset: Int

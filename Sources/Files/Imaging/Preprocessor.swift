@@ -1,24 +1,25 @@
 /// A photograph ready for upload, with what was done to it.
 package struct PreprocessedPhoto: Hashable, Sendable {
     package let jpeg: [UInt8]
-    /// Of `jpeg`.
+    /// The size of `jpeg`.
     package let size: PixelSize
-    /// Of the photograph that came in.
+    /// The size of the original photo.
     package let sourceSize: PixelSize
     /// Whether it was turned clockwise, being more than twice as high as wide.
     package let wasRotated: Bool
-    /// What was added to every channel, 1 being the whole range.
+    /// The value that was added to every channel; 1 is the whole range.
     package let brightnessAdjustment: Double
 }
 
-/// What the app's filters make of a photograph, before it is made smaller: its `PreprocessingResult` but for the time.
+/// The output of the app's filters for a photo, before it is scaled down: its `PreprocessingResult` without
+/// the time.
 package struct FilteredPhoto: Hashable, Sendable {
-    /// As it came in when it could not be decoded.
+    /// The JPEG; the original if it could not be decoded.
     package let jpeg: [UInt8]
     package let wasRotated: Bool
     /// 0 when it could not be decoded.
     package let brightnessAdjustment: Double
-    /// Of the photograph that came in and of `jpeg`; nil when it could not be decoded.
+    /// The sizes of the original photo and of `jpeg`; nil if it could not be decoded.
     package let sizes: Sizes?
 
     package struct Sizes: Hashable, Sendable {
@@ -52,13 +53,13 @@ package enum NoiseReduction: Hashable, Sendable {
 package struct Preprocessor: ~Copyable {
     /// The longer side of an upload, in pixels.
     package static let longSideMax = 1920
-    /// What a picture that is decoded at less than its size for the resize must still have: half as much again. The
-    /// triangle that is left then takes out nearly all that the decoder's scaling takes out otherwise.
+    /// The minimum long side of a picture that is decoded at a reduced size before the resize: 1.5 times the
+    /// result. The triangle filter then removes nearly all that the decoder's scaling would otherwise remove.
     static let decodedLongSideMin = longSideMax * 3 / 2
 
     private var decoder: JPEGDecoder
     private var encoder = JPEGEncoder()
-    /// What the filters decoded into, for the resize to decode into.
+    /// The memory that the filters decoded into, reused by the resize.
     private var memory: PictureMemory?
 
     /// Photographs of more than `pixelsMax` pixels are refused from their header.

@@ -6,7 +6,7 @@
 struct Tone: Hashable {
     /// Around mid-grey.
     static let contrast = 1.5
-    /// What `1.5 v + offset` needs for mid-grey to stay mid-grey: (0.5 - 0.5 x 1.5) x 255.
+    /// The offset for which `1.5 v + offset` keeps mid-grey: (0.5 - 0.5 x 1.5) x 255.
     static let contrastOffset = -63.75
 
     private let factor: Int16

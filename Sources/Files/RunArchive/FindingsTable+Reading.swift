@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 
 extension FindingsTable {
-    /// As `summary.json` tells them.
+    /// Reads the table of `summary.json`.
     init(reading array: JSONNode?) {
         self.init()
         for value in array?.elements ?? [] {

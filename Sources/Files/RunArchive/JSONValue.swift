@@ -17,7 +17,7 @@ package indirect enum JSONValue: Sendable {
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// What this run cannot know: never 0 and never left out.
+    /// A value that this run cannot know: never 0 and never left out.
     package static let notAvailable = JSONValue.string("n/a")
 
     /// Indented by two spaces, with a line feed at the end.

@@ -10,7 +10,7 @@ import Talaria
 /// `t` is nanoseconds since the start of the run, durations end in `_ns`, and what does not apply is null. Text of
 /// others is bounded. Observations hold no tokens, so no line does.
 package struct ObservationLog: ~Copyable {
-    /// What is kept of one piece of text in UTF-8 bytes.
+    /// The maximum length of one text in the log, in UTF-8 bytes.
     package static let textBytesMax = 256
 
     /// Lines of one phone about events that it ignored or found odd: a server can send millions of them in a second.

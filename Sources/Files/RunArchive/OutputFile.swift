@@ -38,7 +38,7 @@ struct OutputFile {
         if self.buffer.count >= Self.bufferBytesMax { self.flush() }
     }
 
-    /// Hands what was gathered to the system: from then on a kill of this process loses nothing of it.
+    /// Flushes buffered data to the system: a kill of this process no longer loses it.
     mutating func flush() {
         guard self.failure == nil, !self.buffer.isEmpty else { return }
         do {

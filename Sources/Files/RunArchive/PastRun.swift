@@ -5,23 +5,24 @@ package import Metrics
 package import RunJudge
 package import RunMetrics
 
-/// A run as its folder tells it, whether it came to its end or was killed.
+/// A run as read from its folder, whether it completed or was killed.
 package struct PastRun: Sendable {
     package let folder: String
     package let head: RunHead
     package private(set) var result: RunResult
     package let timeline: RunTimeline
-    /// Whether it was killed: nobody judged it.
+    /// Whether it was killed before its verdict.
     package let wasCutOff: Bool
 
-    /// What is not one of our folders.
+    /// The reason why a folder cannot be read as a run.
     package enum Problem: Error, Equatable, CustomStringConvertible {
         case missing(String)
         case notARun(String)
         /// Written by a version of this program whose files are of another kind.
         case otherFormat(String, Int)
         case unreadable(String)
-        /// What became of scans and books is in it, and in no other file. It is written whole or not at all.
+        /// The summary is damaged. No other file contains the outcome of scans and books. It is written
+        /// completely or not at all.
         case damagedSummary(String)
         case stillRunning(String)
         /// A folder, a device or a pipe, which may have no end.
@@ -44,7 +45,7 @@ package struct PastRun: Sendable {
         }
     }
 
-    /// What the folder says of itself.
+    /// Reads the head of a run's folder.
     package static func head(of folder: String) throws(Problem) -> RunHead {
         guard FileManager.default.fileExists(atPath: folder) else { throw .missing(folder) }
         guard let head = RunReport.head(of: folder) else {

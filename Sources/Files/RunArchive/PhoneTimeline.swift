@@ -16,13 +16,13 @@ package struct PhoneTimeline: Equatable, Sendable {
 
     package init(mark: PhoneSummary) { self.mark = mark }
 
-    /// How many lines a log has, and how many of them are not whole.
+    /// The number of lines of a log, and of incomplete ones.
     package struct LogSize: Equatable {
         var lines = 0
         var skipped = 0
     }
 
-    /// Tells the timelines of these phones in one pass over a log.
+    /// Reads the timelines of these phones in one pass over a log.
     @discardableResult package static func read(
         _ timelines: inout [PhoneTimeline], folder: String, faults: [String]
     )

@@ -7,9 +7,9 @@ package import RunMetrics
 package import SimBase
 import Talaria
 
-/// The folder of one run (Docs/design.md section 8). It is filled as the run goes, so that a killed run still
-/// tells what it did. Nothing here stops a run: a failure to write is kept, and `finish` throws it with what
-/// could be saved.
+/// The folder of one run (Docs/design.md section 8). It is written during the run, so that a killed run can
+/// still be reported. Write errors do not stop a run: they are kept, and `finish` throws them with what could
+/// be saved.
 ///
 /// Used from one thread.
 package final class RunDirectory: RunLog {
@@ -35,7 +35,7 @@ package final class RunDirectory: RunLog {
 
     /// Name of the link to the newest run.
     package static let latest = "latest"
-    /// What the log of one run may grow to; a longer one ends with a line that says so.
+    /// The maximum size of the log of one run; a longer log ends with a line that says so.
     package static let eventBytesMax = 1 << 30
     /// The interval of writes. A kill loses at most this much of the run's own time.
     package static let flushEvery = Interval.seconds(1)
@@ -44,7 +44,7 @@ package final class RunDirectory: RunLog {
 
     /// The folder, as it was named.
     package let path: String
-    /// What went wrong without costing any result; `finish` adds them to the result's own where they are not yet.
+    /// The problems that did not affect the results; `finish` adds those that are missing in the result.
     package private(set) var warnings: [String] = []
     private var events: ObservationFile
     private var latency: OutputFile
@@ -123,7 +123,7 @@ package final class RunDirectory: RunLog {
         }
     }
 
-    /// What is known from the start. Called once, before the first observation.
+    /// Writes the data that is known from the start. Called once, before the first observation.
     package func begin(_ head: RunHead) {
         self.head = head
         self.write(head.bytes, as: FileName.head)
@@ -164,7 +164,7 @@ package final class RunDirectory: RunLog {
             "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are missing")
     }
 
-    /// Hands the log to the system, for moments when nothing happens.
+    /// Flushes the log to the system, for idle moments.
     package func flush() { self.events.file.flush() }
 
     /// The scenario as it runs, before it runs.
@@ -225,7 +225,8 @@ package final class RunDirectory: RunLog {
         for report in reports { self.write(report.bytes, as: report.name) }
     }
 
-    /// What could not be written and was not told yet, while the run goes on. The first failure is told, and no other.
+    /// Returns the first write error that was not reported yet, while the run continues; later ones are not
+    /// reported.
     package func takeTrouble() -> String? {
         guard !self.hasTold else { return nil }
         let logs = [self.events.file, self.latency, self.series].compactMap { file in

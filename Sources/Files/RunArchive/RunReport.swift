@@ -16,7 +16,7 @@ package struct RunReport: Sendable {
 
     package var result: RunResult
     package var timeline: RunTimeline
-    /// How long a window of the tracks is.
+    /// The width of a window of the tracks.
     package var trackWidth = Interval.seconds(1)
     /// The latencies over time in the order of the metrics, without empty ones.
     package var tracks: [LatencyTrack] = []

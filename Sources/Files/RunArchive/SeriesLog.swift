@@ -2,14 +2,14 @@ import JSON
 import Metrics
 import SimBase
 
-/// `series.ndjson`: what was counted in each second, one line for each group that had anything.
+/// `series.ndjson`: the counts of each second, one line for each group that had any.
 ///
 ///     {"t":12000000000,"for_ns":1000000000,"group":"commuters","counts":{"http.202":3,"sse.events":41},
 ///      "rates":{"upload.failed":[0,3]},"latencies":{"upload.time":[3,81920000,97214000,265190112]}}
 ///
-/// A rate is failed and all operations, a latency the count, the least, the most and the sum in nanoseconds: what the
-/// histograms of `latency.hlog` cannot give back exactly. What belongs to no group has the group null. Pings and progress
-/// events, which `events.ndjson` leaves out, are counted here.
+/// A rate is failed and all operations, a latency the count, the minimum, the maximum and the sum in
+/// nanoseconds: the values that the histograms of `latency.hlog` do not contain exactly. Values outside of
+/// groups have the group null. Pings and progress events, which `events.ndjson` leaves out, are counted here.
 enum SeriesLog {
     static func lines(_ table: MetricTable, from: Instant, length: Interval) -> String {
         var lines = ""

@@ -70,7 +70,7 @@ struct SummaryReader {
         return result
     }
 
-    /// What no log holds. Every phone is of a group, unless there is none.
+    /// Reads the values that no log contains. Every phone belongs to a group, unless there are no groups.
     private func readUnfinished(into table: inout MetricTable) {
         for index in -1..<self.head.groups.count {
             guard index >= 0 || self.head.groups.isEmpty else { continue }

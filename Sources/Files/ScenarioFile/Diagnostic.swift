@@ -4,15 +4,15 @@ package import JSON
 package struct Diagnostic: Error, Hashable, Sendable {
     /// The path of the file as it was given, or `--set path=value`.
     package var file: String
-    /// From 1.
+    /// The line, from 1.
     package var line: Int
-    /// From 1, in Unicode scalars.
+    /// The column, from 1, in Unicode scalars.
     package var column: Int
     /// The line, or, of a very long one, the part around the column.
     package var sourceLine: String
-    /// Where in `sourceLine` the location begins, from 0.
+    /// The offset of the location in `sourceLine`, from 0.
     package var caretOffset: Int
-    /// At least 1.
+    /// The length of the marked text, at least 1.
     package var caretLength: Int
     /// One sentence without a full stop.
     package var message: String
@@ -88,12 +88,12 @@ extension Diagnostic: JSONWritable {
 
 /// Everything that is wrong with a scenario; not empty.
 package struct ScenarioErrors: Error, Hashable, Sendable {
-    /// In the order of their locations.
+    /// The diagnostics in the order of their locations.
     package var diagnostics: [Diagnostic]
-    /// How many more there are than are listed.
+    /// The number of diagnostics that are not listed.
     package var more: Int
 
-    /// No more are listed: who has that many mends a few and looks again.
+    /// The maximum number of listed diagnostics.
     package static let shownMax = 20
 
     package init(diagnostics: [Diagnostic], more: Int) {

@@ -1,8 +1,9 @@
-/// Lays a scenario over the one that it extends.
+/// Merges a scenario into the one that it extends.
 ///
-/// Maps merge key by key, to any depth; everything else of the extending file replaces what was there: lists, and with
-/// them `faults`, as a whole. A key without a value takes away what was there. `name` and `description` are not
-/// inherited: two scenarios of one name could not be told apart. Groups keep their places in the fleet, new ones follow.
+/// Maps merge key by key, to any depth; everything else in the extending file replaces the inherited value:
+/// lists, and with them `faults`, as a whole. A key without a value removes the inherited one. `name` and
+/// `description` are not inherited, since two scenarios of one name could not be distinguished. Groups keep
+/// their positions in the fleet, new ones follow.
 struct Extension {
     /// Scenarios that stand on each other; more is a mistake.
     static let depthMax = 8

@@ -1,8 +1,8 @@
-/// Collects what is wrong while a scenario is read, so that all of it can be told at once.
+/// Collects all errors while a scenario is read, so that all of them can be reported.
 ///
 /// A reference, because every part of the reader reports to the same one.
 final class Findings {
-    /// Of a longer line only the part around the location is shown.
+    /// The maximum shown length of a line; of a longer line, only the part around the location is shown.
     private static let lineShownMax = 140
 
     private(set) var sources: [SourceText] = []

@@ -1,6 +1,6 @@
 import JSON
 
-/// As much of JSON Schema (draft 2020-12) as the scenario format needs.
+/// The part of JSON Schema (draft 2020-12) that the scenario format needs.
 struct JSONSchema: Hashable {
     var dialect: String?
     var title: String?
@@ -108,7 +108,7 @@ extension JSONSchema {
             isClosed: true)
     }
 
-    /// The same value, or the word that switches it off.
+    /// Returns the schema of the value or `off`.
     func orOff() -> Self { Self(anyOf: [self, .choice(["off"]), Self(type: "boolean")]) }
 
     func described(_ text: String) -> Self {

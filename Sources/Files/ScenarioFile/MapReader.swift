@@ -1,6 +1,6 @@
-/// Reads the values of one map and reports what is wrong with them, each in its place.
+/// Reads the values of one map and reports their errors with their locations.
 struct MapReader {
-    /// What the map is, with its article, for error messages: `a group`.
+    /// The kind of the map with its article, for error messages: `a group`.
     let what: String
     let location: Place
     let entries: [Node.Entry]
@@ -22,7 +22,7 @@ struct MapReader {
         self = map
     }
 
-    /// The same where keys are names of the scenario's own choosing.
+    /// Creates a reader of a map whose keys are names chosen by the scenario.
     init?(_ node: Node, what: String, findings: Findings) {
         switch node.content {
         case .map(let entries):
@@ -40,7 +40,7 @@ struct MapReader {
 
     func entry(_ key: String) -> Node.Entry? { self.entries.first { $0.key == key } }
 
-    /// Where to point when a key as such is wrong; the map itself when it is not there.
+    /// Returns the location of a key, for errors about the key itself; that of the map if the key is missing.
     func location(of key: String) -> Place { self.entry(key)?.keyLocation ?? self.location }
 
     /// The value of an optional key: the default when it is missing or wrong (which is reported).

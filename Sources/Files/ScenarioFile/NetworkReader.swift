@@ -4,7 +4,7 @@ import SimBase
 
 /// Reads `network`: a link preset by its name, a link by its numbers, or an itinerary of them.
 struct NetworkReader {
-    /// What stands for no path in an itinerary.
+    /// The name for being offline in an itinerary.
     static let tunnel = "none"
     /// A preset of other tools that is no link.
     private static let blackHole = "loss-100"
@@ -151,6 +151,6 @@ struct NetworkReader {
 }
 
 extension NamedLink {
-    /// What a link is called that the scenario states by its numbers.
+    /// The name of a link that the scenario defines by its values.
     static let custom = "custom"
 }

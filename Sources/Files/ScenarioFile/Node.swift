@@ -15,10 +15,10 @@ struct Node {
     }
 
     var content: Content
-    /// Of a scalar its first line, of a list or map its first character.
+    /// The location of the first line of a scalar, or of the first character of a list or map.
     var location: Place
 
-    /// What it is, with its article, for error messages.
+    /// The kind of the node with its article, for error messages.
     var text: String {
         switch self.content {
         case .scalar(let text): text.isEmpty ? "nothing" : "the text \(Findings.quoted(text))"

@@ -3,7 +3,7 @@ package import SimBase
 
 /// Values of command-line options that are written as in a scenario.
 package enum OptionValues {
-    /// What is wrong with one.
+    /// An invalid value of an option.
     package struct Failure: Error {
         package let message: String
         package let help: String?
@@ -14,21 +14,21 @@ package enum OptionValues {
         }
     }
 
-    /// Such as `10s`; zero is one too.
+    /// Parses a duration such as `10s` or zero.
     package static func duration(_ text: String) throws(Failure) -> Interval {
         do throws(ValueError) {
             return try Values.duration(text, max: ScenarioLimit.timeMax)
         } catch { throw Failure(error) }
     }
 
-    /// Such as `5/s`.
+    /// Parses a rate such as `5/s`.
     package static func arrivalRate(_ text: String) throws(Failure) -> ArrivalRate {
         do throws(ValueError) {
             return try Values.arrivalRate(text)
         } catch { throw Failure(error) }
     }
 
-    /// Such as `25%`.
+    /// Parses a share such as `25%`.
     package static func share(_ text: String) throws(Failure) -> Odds {
         do throws(ValueError) {
             return try Values.share(text)
@@ -42,7 +42,7 @@ package enum OptionValues {
         } catch { throw Failure(error) }
     }
 
-    /// How much more of something is allowed, such as `10%`, in parts per million.
+    /// Parses an allowed growth such as `10%`, in parts per million.
     package static func growth(_ text: String) throws(Failure) -> Int64 {
         do throws(ValueError) {
             var scanner = try ValueScanner(text)

@@ -1,6 +1,7 @@
 import Faults
 
-/// Puts the values of `--set path=value` into the tree, before anything is typed: they are checked like the file.
+/// The overrides of `--set path=value`, applied to the tree before its values are typed: they are checked
+/// like the file.
 ///
 /// A path is `seed`, `server.ping`, `fleet.<group>.<key>`, `faults.<id>.<key>` or `slo.<metric>`; what follows `slo.`
 /// is one key, because metrics have points in them. Groups and faults must exist; keys need not.

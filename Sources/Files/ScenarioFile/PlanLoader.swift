@@ -2,8 +2,8 @@ import Phone
 import Plan
 import SimBase
 
-/// From the text of a plan to its typed values, or to everything that is wrong with it. JSON is read by the reader of
-/// scenarios, so that a plan changed by hand gets the same answers: what is wrong, where, and what was meant.
+/// The loader of plans: it returns typed values, or all errors. JSON is read by the reader of scenarios, so
+/// that an edited plan gets the same error messages.
 package enum PlanLoader {
     private static let keys = [
         "plan", "tool", "note", "scenario", "photos", "captures", "settle", "wall-clock", "splits",

@@ -52,7 +52,7 @@ package enum PlanWriter {
 
     // MARK: The scenario
 
-    /// As the resolved file has it: JSON says the same in other brackets.
+    /// Returns the tree of the resolved file, in JSON's syntax.
     private static func tree(of scenario: Scenario) -> Node {
         let findings = Findings()
         let text = ScenarioWriter.resolved(scenario)

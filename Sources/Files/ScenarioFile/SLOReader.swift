@@ -8,7 +8,7 @@ struct SLOReader {
 
     let findings: Findings
     let vocabulary: SLOVocabulary
-    /// Those faults of the vocabulary that end at a time.
+    /// The names of the faults that end at a time.
     let faultsThatEnd: [String]
 
     func objectives(_ node: Node?) -> [SLO] {
@@ -98,7 +98,7 @@ struct SLOReader {
         }
     }
 
-    /// What is wrong with a span in this scenario, though its words are right.
+    /// Returns the defect of a well-formed span in this scenario; nil if there is none.
     private func flaw(of span: SLOSpan, _ selector: MetricSelector) -> (message: String, help: String?)? {
         guard span != .wholeRun else { return nil }
         guard selector.metric.isKnownOverTime else {

@@ -2,24 +2,25 @@ package import Phone
 package import Plan
 package import SimBase
 
-/// A virtual run written out: everything that happens in it follows from this and from the build. It is made from a
-/// scenario and a seed; people, and whoever looks for a smaller one, change the plan and leave the seed.
+/// A virtual run in full: everything that happens in it follows from this and from the build. It is made from
+/// a scenario and a seed; it can be edited and reduced without changing the seed.
 package struct SavedPlan: Hashable, Sendable {
-    /// Of the files that this build writes and reads.
+    /// The format of the files that this build writes and reads.
     package static let format = "1"
 
-    /// What wrote it, for example `swiftwing-sim 0.1.0`.
+    /// The program that wrote it, for example `swiftwing-sim 0.1.0`.
     package var tool: String
-    /// What it is kept for.
+    /// The reason why the plan is kept.
     package var note: String
     package var scenario: Scenario
     /// Sizes of the photos of each group, as they are uploaded.
     package var photos: [[Int]]
     /// The captures of open groups in order; nil is what the scenario's schedule says.
     package var captures: [Arrival]?
-    /// What phones get to settle what they have once trouble is over; nil is a run that ends in trouble, as live ones do.
+    /// The time in which phones settle their scans after the faults have ended; nil ends the run with its
+    /// faults, as a live run does.
     package var settle: Interval?
-    /// How many phones stay without a path after that.
+    /// The share of phones that stay offline after that.
     package var staysOffline = Odds.never
     /// Whether what is due at one moment happens in a drawn order.
     package var shufflesTies = false
@@ -30,7 +31,7 @@ package struct SavedPlan: Hashable, Sendable {
     /// Events that may wait, and events of one instant: more of them is a mistake of ours.
     package var heapMax: Int
     package var eventsPerInstantMax: Int
-    /// How the run went when the plan was written.
+    /// The outcome of the run when the plan was written.
     package var outcome: Outcome?
 
     package struct Outcome: Hashable, Sendable {
@@ -63,7 +64,7 @@ package struct SavedPlan: Hashable, Sendable {
     }
 }
 
-/// What a plan may hold at most.
+/// The limits of a plan.
 enum PlanLimit {
     static let bytesMax = 64 << 20
     static let capturesMax = ScenarioLimit.scansMax

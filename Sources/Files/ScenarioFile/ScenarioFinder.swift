@@ -4,13 +4,13 @@ import SimBase
 /// Finds scenarios by path or by bare name.
 package enum ScenarioFinder {
     package static let suffix = ".scenario"
-    /// No folder holds more scenarios than anybody wants to see.
+    /// The maximum number of listed files.
     package static let filesMax = 1_000
 
     /// A name under which there is nothing.
     package struct NotFound: Error, Hashable, Sendable {
         package var name: String
-        /// Where it was looked for, in that order.
+        /// The searched paths, in this order.
         package var paths: [String]
         /// A scenario whose name is near.
         package var nearest: String?
@@ -21,7 +21,7 @@ package enum ScenarioFinder {
             self.nearest = nearest
         }
 
-        /// For people, without a newline at the end.
+        /// The text for the user, without a trailing newline.
         package var text: String {
             var lines = ["no scenario `\(self.name)`"]
             lines += self.paths.map { "    looked for \($0)" }
@@ -72,8 +72,9 @@ package enum ScenarioFinder {
         }
     }
 
-    /// Where scenarios are kept, seen from the running program: `Scenarios/` of the package whose build folder it lies
-    /// in, then those installed with it (`bin/../share/swiftwing-sim/Scenarios`). Only folders that exist.
+    /// Returns the folders of scenarios for the running program: `Scenarios/` of the package that contains
+    /// its build folder, then those installed with it (`bin/../share/swiftwing-sim/Scenarios`). Only folders
+    /// that exist.
     package static func folders(executable: String) -> [String] {
         var folders: [String] = []
         var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where the scenarios are that a scenario may extend.
+/// The scenarios that a scenario can extend.
 package struct ScenarioLibrary: Sendable {
     /// A scenario that was found.
     package struct Found: Hashable, Sendable {
-        /// What errors call it.
+        /// The name of the file in error messages.
         package var path: String
-        /// The same for the same file, whatever it is called.
+        /// The identity of the file, independent of its name.
         package var identity: String
         package var bytes: [UInt8]
 
@@ -47,7 +47,7 @@ package struct ScenarioLibrary: Sendable {
 
     func identity(of path: String) -> String { self.identifying(path) }
 
-    /// Without any: who reads a text that came from nowhere.
+    /// A library without scenarios, for a text that is not in a file.
     package static let none = ScenarioLibrary(
         find: { _, _ throws(Missing) in
             throw Missing("`extends` is not available for this scenario", help: nil)

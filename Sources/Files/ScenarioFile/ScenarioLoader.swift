@@ -1,8 +1,8 @@
 package import Plan
 
-/// From the text of a scenario to its typed values, or to everything that is wrong with it.
+/// The loader of scenarios: it returns typed values, or all errors.
 package enum ScenarioLoader {
-    /// Of libyaml, for example `0.2.5`.
+    /// The version of libyaml, for example `0.2.5`.
     package static var libraryVersion: String { YAMLReader.libraryVersion }
 
     /// - Parameters:

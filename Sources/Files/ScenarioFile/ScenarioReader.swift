@@ -15,7 +15,7 @@ struct ScenarioReader {
     private static let descriptionBytesMax = 4_096
 
     let findings: Findings
-    /// What the scenario is called unless it says so.
+    /// The default name of the scenario.
     let defaultName: String
 
     /// Nil when the tree is no scenario at all. Worth something only if nothing was reported.

@@ -7,8 +7,8 @@ import Plan
 import RunJudge
 import Talaria
 
-/// The JSON Schema of scenario files, for editors. It knows keys, words and the forms of values; what only the whole
-/// of a scenario can tell is left to `check`.
+/// The JSON Schema of scenario files, for editors. It knows keys, words and the forms of values; errors of a
+/// scenario as a whole are left to `check`.
 package enum ScenarioSchema {
     /// Ends in a newline.
     package static var text: String {

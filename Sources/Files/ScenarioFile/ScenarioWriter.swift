@@ -36,7 +36,7 @@ package enum ScenarioWriter {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What makes a group's phones take photos, on one line.
+    /// Returns the load model of a group, on one line.
     package static func text(_ load: LoadModel) -> String {
         self.values(load).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
@@ -185,7 +185,7 @@ package enum ScenarioWriter {
 
     // MARK: Faults
 
-    /// What the fault says apart from its names, every default filled in.
+    /// Returns the keys of a fault without its names, with every default filled in.
     static func content(_ fault: FaultSpec) -> String {
         self.fields(fault, names: []).joined(separator: ", ")
     }
@@ -289,8 +289,8 @@ package enum ScenarioWriter {
 
     // MARK: Text
 
-    /// As a word where every YAML reader takes it for the same word, otherwise in double quotes. A dollar sign before a
-    /// brace is doubled, so that no variable is read where none was.
+    /// Returns a plain word if every YAML reader reads it as the same word, otherwise a string in double
+    /// quotes. A dollar sign before a brace is doubled, so that it is not read as a variable.
     private static func quoted(_ text: String) -> String {
         let words = ["on", "off", "yes", "no", "true", "false", "null", "y", "n"]
         let isPlain =

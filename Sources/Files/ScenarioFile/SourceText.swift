@@ -1,6 +1,6 @@
 /// A text that a scenario comes from: the file, or one `--set` option.
 struct SourceText {
-    /// What errors call it: the path of the file, or the whole option.
+    /// The name in error messages: the path of the file, or the whole option.
     let name: String
     let isOption: Bool
     /// The lines as libyaml counts them: it breaks at CR, LF, CRLF, U+0085, U+2028 and U+2029.
@@ -36,7 +36,7 @@ struct Place: Hashable {
     var source: Int
     var line: Int
     var column: Int
-    /// How much of the line it is about, at least 1.
+    /// The length of the marked text, at least 1.
     var length: Int
 
     func advanced(by columns: Int, length: Int) -> Place {

@@ -1,4 +1,4 @@
-/// A scenario to begin with: small, sound, and with a word on every line that one is likely to change.
+/// A starter scenario: small, valid, and with a comment on every line that is likely to be changed.
 package enum StarterFile {
     /// Whether a scenario may be called that.
     package static func accepts(name: String) -> Bool {

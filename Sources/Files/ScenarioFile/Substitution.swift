@@ -1,6 +1,6 @@
-/// Replaces `${NAME}` and `${NAME:-default}` in values by what the environment says; `$${` is a plain `${`.
+/// Replaces `${NAME}` and `${NAME:-default}` in values by environment variables; `$${` is a literal `${`.
 ///
-/// As in a shell, the default also stands for a variable that is empty. What is put in is not looked at again.
+/// As in a shell, the default also replaces an empty variable. Inserted text is not substituted again.
 struct Substitution {
     /// A scalar never grows beyond this.
     static let bytesMax = 1 << 16

@@ -30,7 +30,7 @@ enum Units {
             help: self.timeSynonyms[word].map { "did you mean `\(number.text)\($0)`?" }, at: range)
     }
 
-    /// With the largest unit that needs no point.
+    /// Returns the time in the largest unit that needs no decimal point.
     static func text(_ time: Interval) -> String {
         guard time != .zero else { return "0s" }
         let unit = self.times.last { time.nanoseconds % $0.nanoseconds == 0 } ?? self.times[0]

@@ -1,6 +1,6 @@
 /// Why a value could not be read.
 struct ValueError: Error, Hashable {
-    /// Where in the value, in Unicode scalars, and how much of it; nil is the whole value.
+    /// The range in the value, in Unicode scalars; nil for the whole value.
     var range: Range<Int>?
     var message: String
     var help: String?
@@ -34,7 +34,7 @@ struct Decimal: Hashable {
 
 /// Reads a short value from left to right.
 struct ValueScanner {
-    /// No value of a scenario but a description is longer.
+    /// The maximum length of a value of a scenario, except the description.
     static let scalarsMax = 256
     /// More digits than any value needs; within them nothing overflows.
     private static let digitsMax = 18

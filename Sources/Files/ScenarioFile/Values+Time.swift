@@ -90,7 +90,7 @@ extension Values {
         return rate
     }
 
-    /// The same where nothing may arrive for a while: nil is `0/s`.
+    /// Parses an arrival rate that may be zero; `0/s` is nil.
     static func arrivalLevel(_ text: String) throws(ValueError) -> ArrivalRate? {
         var scanner = try ValueScanner(text)
         let rate = try Self.arrivalRate(&scanner)

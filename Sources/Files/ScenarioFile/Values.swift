@@ -21,7 +21,7 @@ enum Values {
         }
     }
 
-    /// One of some words.
+    /// Parses one of some words.
     static func choice(_ text: String, of words: [String], what: String) throws(ValueError) -> String {
         guard words.contains(text) else {
             throw ValueError(

@@ -3,7 +3,7 @@ import CYAML
 /// Reads the strict subset of YAML that scenarios are written in: maps, lists and scalars; no anchors, aliases or
 /// tags, no second document, no key twice.
 struct YAMLReader {
-    /// Of libyaml, for example `0.2.5`.
+    /// The version of libyaml, for example `0.2.5`.
     static var libraryVersion: String { unsafe String(cString: yaml_get_version_string()) }
     /// A longer text is no scenario.
     static let bytesMax = 1 << 20
@@ -11,7 +11,7 @@ struct YAMLReader {
     static let depthMax = 32
 
     private enum Stop: Error {
-        /// What follows cannot be understood; it was reported.
+        /// The rest cannot be parsed; the error was reported.
         case reported
     }
 

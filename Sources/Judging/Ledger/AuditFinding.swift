@@ -1,8 +1,8 @@
 package import SimBase
 package import Talaria
 
-/// What only the virtual world can see of itself: that something in it did not keep to its bounds. Made in numbers where it
-/// is found; `SimulationInvariants` describes it.
+/// A violation of its own limits that only the virtual world can see. It contains numbers;
+/// `SimulationInvariants` describes it.
 package struct AuditFinding: Hashable, Sendable {
     package enum What: Hashable, Sendable {
         /// Bytes that nobody can account for.
@@ -56,7 +56,7 @@ package struct AuditFinding: Hashable, Sendable {
 /// A part of the way between a phone and the server.
 package enum LinkLeg: String, Hashable, Sendable {
     case phoneToLink = "from the phone to its link"
-    /// What one side handed over is what the other side took.
+    /// The bytes that one side sent and the other side received.
     case intoLink = "into the link"
     case linkUp = "up the link"
     case linkDown = "down the link"
@@ -66,7 +66,7 @@ package enum LinkLeg: String, Hashable, Sendable {
     case everywhere = "all wires"
 }
 
-/// What there is of the bytes of one direction.
+/// The bytes of one direction by their state.
 package struct LeakedBytes: Hashable, Sendable {
     package var sent: Int
     package var delivered: Int

@@ -2,18 +2,18 @@ import Observations
 import SimBase
 import Talaria
 
-/// retry.budget: whether each attempt waits for its backoff after the failure before it, and no longer.
+/// retry.budget: checks whether each attempt waits for its backoff after the previous failure, and no longer.
 ///
-/// A wait is judged from the moment at which the phone knew of the failure to the next request of the same kind for the
-/// same scan (for a DELETE: the same job). It is at least what the server asked for, and, where nothing else holds the
-/// phone back, at most min(cap, base x 2^n). What else may: no path, the background, a 429 or a full storage for uploads,
-/// and no free slot. How the waits are spread below their ceilings is judged over the fleet (`BackoffSamples`).
+/// A wait is judged from the moment at which the phone knew of the failure to the next request of the same
+/// kind for the same scan (for a DELETE: the same job). It is at least the wait that the server requested
+/// and, if nothing else holds the phone back, at most min(cap, base x 2^n). Other reasons are: no path, the
+/// background, a 429 or a full storage for uploads, and no free slot. The distribution of the waits below
+/// their ceilings is judged over the fleet (`BackoffSamples`).
 ///
-/// There is no limit to the attempts while a job lives, but there is one to the jobs
-/// (Docs/design.md section 6): an `error` event that invites to try again leads to one upload, after 2 s, and
-/// a job that is turned away with 401, 404 or 410 to three. The scan then waits until somebody opens the app,
-/// or after an `error` event until the path returns. Counted from one start of the process to its end: what a
-/// kill leaves of the count is the storage's affair.
+/// The number of attempts is not limited while a job lives, but the number of jobs is (Docs/design.md section
+/// 6): a retryable `error` event leads to one upload, after 2 s, and a job rejected with 401, 404 or 410 to
+/// three. The scan then waits until the app is opened, or after an `error` event until the path returns.
+/// Counted from the start of the process to its end.
 struct BackoffCheck: Sendable {
     struct Complaint: Sendable {
         var invariant: Invariant
@@ -27,9 +27,9 @@ struct BackoffCheck: Sendable {
         /// The job that a DELETE is for; nil for other operations.
         let job: String?
         var failures = 0
-        /// When the last attempt failed; nil while one is under way.
+        /// The moment of the last failed attempt; nil while one is open.
         var failedAt: Instant?
-        /// What the server asked for with it.
+        /// The wait that the server requested with it.
         var asked: Interval?
         /// The moment of failure is known exactly: the phone says nothing at the end of some answers.
         var isExact = true
@@ -37,11 +37,11 @@ struct BackoffCheck: Sendable {
         var isLimited = false
         /// A server's `retry:` has raised the base of the last wait, or may have.
         var raise = Raise.none
-        /// Since when something else has held the next attempt back.
+        /// The moment since which something else has held back the next attempt.
         var heldAt: Instant?
     }
 
-    /// What has become of a server's `retry:`.
+    /// The state of a server's `retry:`.
     private enum Raise: Sendable {
         /// No stream of the job has been open.
         case none
@@ -50,27 +50,27 @@ struct BackoffCheck: Sendable {
         case raised
     }
 
-    /// How an upload ended that has not gone back to the queue yet.
+    /// The end of an upload that has not returned to the queue yet.
     private enum End: Sendable {
         case answered(Int)
         case failed
-        /// Nobody's failure.
+        /// The path was lost: not a failure.
         case withoutPath
     }
 
     /// Jobs of one scan that ended without its books.
     private struct Restarts: Sendable {
         let scan: ScanNumber
-        /// By an `error` event.
+        /// The number of `error` events.
         var errors = 0
         var erredAt = Instant.zero
         /// The path has returned since the last one, or somebody opened the app.
         var mayFollowError = false
-        /// By an answer to a request for its stream or its results.
+        /// The number of refusals of its stream or its results.
         var refusals = 0
-        /// Somebody opened the app since the last one.
+        /// Whether the app was opened since the last refusal.
         var mayFollowRefusal = false
-        /// Such an answer has come, and the scan has not gone back to the queue yet.
+        /// Whether such a response has arrived and the scan has not returned to the queue yet.
         var isRefused = false
     }
 
@@ -81,7 +81,7 @@ struct BackoffCheck: Sendable {
         var uploads: [(scan: ScanNumber, attempt: UInt32, end: End)] = []
         /// DELETEs under way.
         var cleanups: [(scan: ScanNumber, attempt: UInt32, job: String)] = []
-        /// What answers that are on their way ask for.
+        /// The waits that responses in flight request.
         var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
             []
         var slots = 0
@@ -140,17 +140,17 @@ struct BackoffCheck: Sendable {
     /// Whether events and pings, of which there are many, mean anything just now.
     var followsStreams: Bool { self.streamChains > 0 || self.unsure > 0 }
 
-    /// One more phone, in the next index.
+    /// Adds a phone with the next index.
     mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
 
-    /// What was found by the last observation.
+    /// Returns and removes the complaints of the last observation.
     mutating func takeComplaints() -> [Complaint] {
         guard !self.complaints.isEmpty else { return [] }
         defer { self.complaints = [] }
         return self.complaints
     }
 
-    /// What only the whole run shows.
+    /// Returns the complaints that only the whole run shows.
     mutating func end(at now: Instant) -> [Complaint] {
         for phoneIndex in self.phones.indices { self.drop(phoneIndex, now) { _ in true } }
         self.report(self.herds.end())
@@ -405,7 +405,7 @@ struct BackoffCheck: Sendable {
         }
     }
 
-    /// What a server asked for belongs to the wait that has just begun.
+    /// Applies a wait that the server requested to the wait that has just begun.
     private mutating func ask(
         _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, job: String?, _ phoneIndex: Int
     ) {
@@ -457,7 +457,7 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].restarts[index].mayFollowRefusal = false
     }
 
-    /// What waited for the path, or for somebody who opens the app, may go.
+    /// Releases the retries that waited for the path, or for the app to be opened.
     private mutating func letGo(_ phoneIndex: Int, isOpened: Bool) {
         for index in self.phones[phoneIndex].restarts.indices {
             self.phones[phoneIndex].restarts[index].mayFollowError = true

@@ -25,7 +25,7 @@ struct BackoffSamples: Sendable {
         default: 4
         }
     }
-    /// In units of 2^-32.
+    /// The minimum exponent in units of 2^-32.
     static let exponentMin = NaturalLogarithm.units(34)
 
     static let operations: [Operation] = [.upload, .stream, .results, .cleanup]
@@ -135,15 +135,15 @@ struct RetryStormDetector: Sendable {
     }
 
     static let window = Interval.milliseconds(10)
-    /// In units of 2^-32.
+    /// The minimum exponent in units of 2^-32.
     static let exponentMin = NaturalLogarithm.units(41)
-    /// So few are no herd.
+    /// The maximum count that is never a surge.
     static let few = 10
     /// Windows in the longest backoff, and some.
     private static let windows = 4_096
 
     private var current: Int64 = 0
-    /// What is added to the expectation with each window, in a ring and in units of 2^-32.
+    /// The change of the expectation with each window, in a ring and in units of 2^-32.
     private var changes = [Int64](repeating: 0, count: Self.windows)
     private var expected: Int64 = 0
     private var lastChange: Int64 = 0

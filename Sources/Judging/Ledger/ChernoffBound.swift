@@ -1,4 +1,4 @@
-/// How unlikely a count of independent draws is.
+/// The probability of a count of independent draws.
 enum ChernoffBound {
     /// n D(k/n || p) in nats, in units of 2^-32: of `draws` with the probability `share`/`of`, a count at least as far from
     /// its mean happens with a chance of at most e^-(this).

@@ -2,11 +2,12 @@ import Observations
 import SimBase
 import Talaria
 
-/// job.cleaned-once: whether a phone sends a DELETE of a job only while none is under way, and none after it
-/// was answered for good: 2xx, 404 or 410, or 401, which gives the job up (Docs/design.md section 6).
+/// job.cleaned-once: checks whether a phone sends a DELETE of a job only while no other is open, and none
+/// after a final response: 2xx, 404 or 410, or 401, which abandons the job (Docs/design.md section 6).
 ///
-/// A request is under way until its answer was read, it failed, or it went with its process, its path or the time that an app
-/// has in the background. A later process need not know of an answer that could not be written down.
+/// A request is open until its response was read, it failed, or it was lost with its process, its path or the
+/// time that an app has in the background. A later process need not know of a response that could not be
+/// recorded.
 struct CleanupCheck: Sendable {
     fileprivate enum State: Sendable {
         /// Leaves to `heard`, or is forgotten.
@@ -36,7 +37,7 @@ struct CleanupCheck: Sendable {
 
     private var phones: [Phone] = []
 
-    /// How many entries it holds for all phones together: it must not grow with a run.
+    /// The number of entries for all phones together, for tests of its growth.
     var remembered: Int { self.phones.reduce(0) { $0 + $1.deletes.count } }
 
     /// - Returns: What is wrong with what is seen.

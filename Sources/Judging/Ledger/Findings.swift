@@ -1,7 +1,7 @@
 import Metrics
 import SimBase
 
-/// What the ledger has found so far: totals by group, and the violations of each invariant.
+/// The findings of the ledger so far: totals by group, and the violations of each invariant.
 struct Findings: Sendable {
     private struct ViolationCount: Sendable {
         var violations = 0
@@ -13,7 +13,7 @@ struct Findings: Sendable {
     }
 
     private let settings: LedgerSettings
-    /// By group, and last those of no group.
+    /// The totals by group; the last ones are those of phones without a group.
     private(set) var totals: [LedgerTotals]
     private var tallies = [ViolationCount](repeating: ViolationCount(), count: Invariant.allCases.count)
 

@@ -12,9 +12,9 @@ extension HarnessChecks {
         let attempt: UInt32
         let job: String?
         var isRequested = false
-        /// By the backend; 0 before.
+        /// The status sent by the backend; 0 before.
         var answered = 0
-        /// As the phone saw it; 0 before.
+        /// The status received by the phone; 0 before.
         var replied = 0
         /// Faults that fired on it, a bit for each index in the list; the last bit is for all indexes from 63 on.
         var fired: UInt64 = 0
@@ -245,7 +245,7 @@ extension HarnessChecks {
             device: device, scan: scan, at: self.now)
     }
 
-    /// What was in doubt has its cause.
+    /// Removes doubts whose cause was found.
     private mutating func dispel(
         _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber
     ) {
@@ -376,7 +376,7 @@ extension HarnessChecks {
         }
     }
 
-    /// What a fault has answered a request with; nil without one.
+    /// Returns the status with which a fault answered a request; nil if none did.
     private func statusDue(_ exchange: Exchange) -> Int? {
         guard exchange.fired != 0 else { return nil }
         for fault in self.settings.faults.indices.prefix(Self.lastFaultBit)
@@ -394,7 +394,8 @@ extension HarnessChecks {
         return nil
     }
 
-    /// What a connection answers by itself: to what is no request, too much or too slow.
+    /// Returns whether the connection itself answers with this status: to a request that is malformed, too
+    /// large or too slow.
     private static func isOfTheConnection(_ status: Int) -> Bool {
         [400, 408, 413, 431, 503, 504].contains(status)
     }

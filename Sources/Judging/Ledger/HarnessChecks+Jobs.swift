@@ -17,19 +17,19 @@ struct HarnessJob: Sendable {
     var isDegraded = false
     /// Its log may have gaps when it is replayed.
     var isForgetful = false
-    /// It may not complete before.
+    /// The earliest moment at which it may complete.
     var slowUntil: Instant?
 
     // Its streams.
     var streams = 0
-    /// Of the stream that was opened last.
+    /// The attempt of the last opened stream.
     var attempt: UInt32 = 0
     /// The position that is due next on its one stream; nil where that is not known.
     var next: Int?
     var isReplaying = false
     var lastID: Int64 = .min
     var mutedAttempt: UInt32?
-    /// When the latest events were first written, by the times in their ids.
+    /// The first writing of the latest events, with the times in their ids.
     var written: [(milliseconds: Int64, at: Instant)] = []
     var pingDue: (attempt: UInt32, at: Instant)?
 
@@ -233,9 +233,9 @@ extension HarnessChecks {
         self.phones[phoneIndex].jobs[index].lastID = milliseconds
     }
 
-    /// How many of the latest events of a job are remembered.
+    /// The number of latest events of a job that are remembered.
     static let writtenKept = 4
-    /// By how much the stamp of an event may differ from the moment at which it was first written.
+    /// The maximum difference between an event's timestamp and its first writing.
     static let writingTime = Interval.milliseconds(250)
 
     /// A replay says when its event was new.
@@ -258,7 +258,7 @@ extension HarnessChecks {
             device, scan)
     }
 
-    /// What an id begins with.
+    /// Returns the timestamp at the beginning of an id.
     static func milliseconds(_ id: String) -> Int64 {
         var number: Int64 = 0
         for digit in id.utf8 {

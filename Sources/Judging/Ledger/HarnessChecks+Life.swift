@@ -4,7 +4,7 @@ import Talaria
 
 // What faults do to phones, as the phones report it: their paths, their apps, their clocks and their storage.
 
-/// How a phone stands by its own reports.
+/// The state of a phone by its own reports.
 struct HarnessLifecycle: Sendable {
     var isAlive = false
     var isAway = false
@@ -13,7 +13,7 @@ struct HarnessLifecycle: Sendable {
     /// Faults that keep it from its path.
     var losses = 0
     var isFull = false
-    /// When each of these was last reported.
+    /// The moment at which each of these was last reported.
     var launchedAt: Instant?
     var resumedAt: Instant?
     var reinstalledAt: Instant?
@@ -26,7 +26,7 @@ struct HarnessLifecycle: Sendable {
 extension HarnessChecks {
     struct Act: Sendable {
         let what: PhoneLifecycleEvent
-        /// Of its phone.
+        /// The index of its phone.
         let phoneIndex: Int
     }
 
@@ -94,7 +94,8 @@ extension HarnessChecks {
         self.errors.add("\(unexplained) without a fault", device: device, scan: scan, at: now)
     }
 
-    /// What began at this instant has happened by its end, unless it was over at once.
+    /// Checks that a fault that began at this instant took effect by the end of the instant, unless it ended
+    /// at once.
     mutating func judge(_ act: Act) {
         let (life, now) = (self.phones[act.phoneIndex].life, self.now)
         let hasHappened =

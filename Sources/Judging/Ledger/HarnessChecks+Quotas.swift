@@ -194,7 +194,7 @@ extension HarnessChecks {
             device: device, scan: upload.scan, at: self.now)
     }
 
-    /// What has left the window counts no more.
+    /// Drops the admissions that have left the window.
     private mutating func forget(_ fault: Int?, _ quota: AdmissionQuota, _ phoneIndex: Int) {
         let now = self.now
         self.phones[phoneIndex].quotas.admissions.removeAll {

@@ -4,17 +4,18 @@ import Talaria
 
 // Whom faults may hit, how often and when: what the scenario says of each, whatever the fault layer decides.
 
-/// What a scenario says of one fault, beside what it does.
+/// The scope and limits of one fault in the scenario, without its effect.
 package struct FaultRule: Hashable, Sendable {
     /// The index of the one group that it may hit; nil where it may hit others.
     package var group: Int?
     /// The share of the phones, in millionths, that it may hit; nil where it may hit all.
     package var share: Int?
-    /// How often it may fire for one scan; nil without a limit.
+    /// The maximum number of firings for one scan; nil for no limit.
     package var firingsMax: Int?
-    /// When it wakes up.
+    /// The start of the fault.
     package var from: Instant
-    /// For a cut of a stream: no more new events than these come through; nil where the index of the cut is not told by events.
+    /// The maximum number of new events on a stream that the fault cuts; nil if the position of the cut is
+    /// not a number of events.
     package var eventsMax: Int?
 
     package init(
@@ -30,7 +31,7 @@ package struct FaultRule: Hashable, Sendable {
 }
 
 extension HarnessChecks {
-    /// How often a fault has fired for a scan.
+    /// The number of firings of a fault for a scan.
     struct Firings: Sendable {
         let fault: Int
         let scan: ScanNumber
@@ -39,7 +40,7 @@ extension HarnessChecks {
         var at: Instant
     }
 
-    /// How many of the latest scans and faults are remembered for each phone.
+    /// The number of latest scans and faults that are remembered for each phone.
     static let firingsKept = 64
 
     func rule(of fault: Int) -> FaultRule? {

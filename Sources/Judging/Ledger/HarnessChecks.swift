@@ -3,22 +3,28 @@ import Observations
 import SimBase
 import Talaria
 
-/// Judges the harness: what the backend, the gateway, the faults and the link report is held against what the others saw of it.
+/// Checks the harness: the reports of the backend, the gateway, the faults and the link are compared with the
+/// observations of the other sides.
 ///
-/// A fault that fired has had its effect, and an effect that only a fault explains has its fault. Quotas are recounted. A job
-/// is served as it was made. An error that is found here is not the phone's: nothing that the run measured can be relied on.
+/// A fault that fired must have had its effect, and an effect that only a fault explains must have its fault.
+/// Quotas are recounted. A job must be served as it was made. An error found here is not the phone's: no
+/// measurement of the run is reliable then.
 ///
-/// It sees observations in the ledger's order: those of one instant by side, backend, faults, phones. What it remembers of a
-/// phone is what is open, so it is bounded, and no event allocates once the lists have their size.
+/// It receives observations in the ledger's order: those of one instant by side, backend, faults, phones. It
+/// remembers only the open state of a phone, so its memory is bounded, and no event allocates once the lists
+/// have their size.
 ///
-/// Exchanges are in HarnessChecks+Exchanges, jobs in +Jobs, quotas in +Quotas, what happens to phones in +Life.
+/// Exchanges are in HarnessChecks+Exchanges, jobs in +Jobs, quotas in +Quotas, the lifecycle of phones in
+/// +Life.
 struct HarnessChecks: Sendable {
-    /// What a phone sees of a cut may be dated before the cut: the two sides read their clocks one after the other.
+    /// The tolerance for the time of a cut: a phone can date it earlier, since both sides read their clocks
+    /// independently.
     static let graceTime = Interval.seconds(1)
     /// A phone that has not noticed the end of its connection by then never will.
     static let noticeTime = Interval.seconds(5)
 
-    /// Of a larger fleet the events of every so many phones are followed: they are half of all that is observed.
+    /// The largest fleet whose phones are all watched. Of a larger fleet, only every n-th phone is, since
+    /// events are half of all observations.
     static let watchedAllMax = 64
     static let watchedShare: UInt32 = 8
 
@@ -34,7 +40,7 @@ struct HarnessChecks: Sendable {
         let scan: ScanNumber
         /// 0 for what is no exchange's.
         var attempt: UInt32 = 0
-        /// Nothing but a fault explains it.
+        /// Whether only a fault explains it.
         var needsFault: Bool
     }
 
@@ -49,7 +55,7 @@ struct HarnessChecks: Sendable {
     }
 
     struct AskedUpload: Sendable {
-        /// Of its phone.
+        /// The index of its phone.
         let phoneIndex: Int
         let device: DeviceNumber
         var upload: QuotaAccount.Upload
@@ -71,7 +77,7 @@ struct HarnessChecks: Sendable {
         var firings: [Firings] = []
         /// The faults that have a share, a bit for each.
         var hitBy: UInt64 = 0
-        /// Of a target behind the gateway: jobs whose tokens a fault has revoked, the latest.
+        /// The latest jobs whose tokens a fault has revoked, for a target behind the gateway.
         var revoked: [(job: String, at: Instant)] = []
         var life = HarnessLifecycle()
     }
@@ -88,18 +94,18 @@ struct HarnessChecks: Sendable {
     var uploadsOpen = 0
     private var phoneIndexes = DeviceIndex()
     private(set) var now = Instant(nanoseconds: .min)
-    /// Of the present instant.
+    /// The effects of the present instant.
     var effects: [Effect] = []
     /// Uploads whose limits were asked at the present instant.
     var uploads: [AskedUpload] = []
-    /// What began to happen to phones at the present instant.
+    /// The lifecycle events that began at the present instant.
     var acts: [Act] = []
     /// Requests that were refused at the present instant, and that their phones have not reported yet.
     var refusals: [Refusal] = []
     var doubts: [Doubt] = []
     /// Phones that each fault has hit, of those that have a share.
     var hits: [Int] = []
-    /// Nothing behind this moment is known of the backend.
+    /// The end of the backend's observations.
     private var accountEnd: Instant?
 
     init(_ settings: HarnessSettings) {
@@ -223,7 +229,7 @@ struct HarnessChecks: Sendable {
         return true
     }
 
-    /// What it remembers, for those who look whether that grows.
+    /// The number of remembered entries, for tests of its growth.
     var remembered: Int {
         self.phones.reduce(self.doubts.count) {
             $0 + $1.exchanges.count + $1.jobs.count + $1.quotas.remembered

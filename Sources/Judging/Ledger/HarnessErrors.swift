@@ -1,7 +1,7 @@
 import SimBase
 import Talaria
 
-/// What the harness has been found to do wrong: counted, the first of them as text.
+/// The errors of the harness: their number, and the first of them as text.
 struct HarnessErrors: Sendable {
     static let textsMax = 5
 

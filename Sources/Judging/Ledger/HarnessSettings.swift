@@ -1,9 +1,9 @@
 package import Metrics
 package import SimBase
 
-/// What `HarnessChecks` must know of a run.
+/// The properties of a run that `HarnessChecks` needs.
 package struct HarnessSettings: Hashable, Sendable {
-    /// Who answers the phones.
+    /// The server that answers the phones.
     package enum Server: Hashable, Sendable {
         /// A target that reports nothing.
         case none
@@ -14,9 +14,9 @@ package struct HarnessSettings: Hashable, Sendable {
     }
 
     package var server: Server
-    /// By their indexes in the scenario's list.
+    /// The effects by index in the scenario's list.
     package var faults: [FaultEffect]
-    /// What the scenario says of each of `faults`, in the same order; empty where that is not judged.
+    /// The rule of each fault in `faults`, in the same order; empty if rules are not judged.
     package var rules: [FaultRule]
     package var fleet: FleetMap
     /// Phones lose their paths by the ways they take, too.
@@ -34,13 +34,13 @@ package struct HarnessSettings: Hashable, Sendable {
     }
 }
 
-/// What the simulated backend promises.
+/// The properties of the simulated backend.
 package struct SimulatedServer: Hashable, Sendable {
-    /// Of uploads per device; nil is no limit.
+    /// The upload quota per device; nil for no limit.
     package var quota: AdmissionQuota?
     package var tokenLifetime: Interval
     package var resultsLifetime: Interval
-    /// With so many jobs an upload is answered with 503.
+    /// The number of jobs at which an upload is answered with 503.
     package var jobsMax: Int
 
     package init(
@@ -53,7 +53,7 @@ package struct SimulatedServer: Hashable, Sendable {
     }
 }
 
-/// At most so many admissions in any window of this length.
+/// The maximum number of admissions in any window of this length.
 package struct AdmissionQuota: Hashable, Sendable {
     package var requests: Int
     package var window: Interval
@@ -64,7 +64,7 @@ package struct AdmissionQuota: Hashable, Sendable {
     }
 }
 
-/// What a fault does that somebody else sees.
+/// An effect of a fault that another side observes.
 package enum FaultEffect: Hashable, Sendable {
     // In place of an answer.
     /// 429 beyond the quota. `isRecounted`: whether the requests that it counts are known from observations. `from`, `to`: when
@@ -87,7 +87,7 @@ package enum FaultEffect: Hashable, Sendable {
     case secondTerminal
     case noTerminal
     case replayFromStart
-    /// What a stream begins with may leave events out from then on.
+    /// From then on, a stream can begin with events left out.
     case eventsForgotten
     case noPings
     case latePings(by: Interval)
@@ -100,14 +100,15 @@ package enum FaultEffect: Hashable, Sendable {
     /// Something happens to a phone.
     case ofPhone(PhoneLifecycleEvent)
 
-    /// Nothing that an observation names: the link's rate and its losses, the size of its pieces, the text of an event.
+    /// An effect without an observation: the link's rate and its losses, the size of its pieces, the text of
+    /// an event.
     case unobserved
 }
 
-/// What happens to a phone apart from its requests.
+/// An event of a phone's lifecycle, apart from its requests.
 package enum PhoneLifecycleEvent: Hashable, Sendable {
     case offline, handover, background, kill, reinstall, clockSkew, storageFull
 }
 
-/// How a fault ends a connection.
+/// The way in which a fault ends a connection.
 package enum CutEffect: Hashable, Sendable { case reset, close, silence }

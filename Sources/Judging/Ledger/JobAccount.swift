@@ -5,12 +5,12 @@ import Talaria
 struct JobAccount: Sendable {
     let id: String
     let scan: ScanNumber
-    /// From before this run: nothing is known of its log.
+    /// Whether it is from before this run: its log is unknown.
     let isInherited: Bool
 
     // What the backend said.
     var isAcceptedByBackend = false
-    /// When the token was given out; nil for a job from before this run.
+    /// The moment at which the token was issued; nil for a job from before this run.
     var acceptedAt: Instant?
     var isTokenRevoked = false
     var isDeleted = false
@@ -19,9 +19,9 @@ struct JobAccount: Sendable {
     var hasVanished = false
 
     // What the phone said.
-    /// It decoded the 202.
+    /// Whether the phone decoded the 202.
     var isKnownToPhone = false
-    /// When it did.
+    /// The moment at which it did.
     var knownAt: Instant?
     var terminal: EventKind?
     var sawError = false
@@ -36,7 +36,8 @@ struct JobAccount: Sendable {
     /// The attempts at its stream, from the first to the last.
     var streamAttempts: ClosedRange<UInt32>?
     var isAbandoned = false
-    /// No phone knows of the job any more: the app was reinstalled, or killed before its record was durable.
+    /// Whether no phone knows the job any more: the app was reinstalled, or killed before its record was
+    /// durable.
     var isForgotten = false
     /// Its scan waits, and the job is kept for later.
     var isParked = false
@@ -46,7 +47,7 @@ struct JobAccount: Sendable {
     var isEndedByServer = false
     /// The backend's word on another try, once the job ended in an error.
     var isErrorRetryable: Bool?
-    /// From when on a DELETE is owed for it.
+    /// The DELETE that is owed for it, with its start.
     var pendingCleanup: PendingCleanup?
 
     var stream = StreamAccount()
@@ -85,7 +86,7 @@ struct JobAccount: Sendable {
     /// The backend does not have it any more.
     var isGone: Bool { self.isDeleted || self.isExpired || self.hasVanished }
 
-    /// Nothing more is to be heard of it, so that it can be forgotten.
+    /// Returns whether no further observation is possible, so that it can be forgotten.
     func isClosed(hasBackendView: Bool) -> Bool {
         let isPhoneDone = self.deleteAnswered || self.isAbandoned
         guard hasBackendView, !self.isInherited else { return isPhoneDone }

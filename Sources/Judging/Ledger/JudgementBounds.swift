@@ -1,6 +1,6 @@
 import SimBase
 
-/// Up to which moment a run can be judged, where it did not come to its end.
+/// The moment up to which a run that did not complete can be judged.
 ///
 /// What was broken before stays broken; what only a later moment could have shown is not available
 /// (Docs/design.md sections 11.5 and 11.7).

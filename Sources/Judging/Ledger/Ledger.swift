@@ -27,7 +27,7 @@ package struct Ledger: Sendable {
     package var hasBackendView: Bool { self.rules.settings.hasBackendView }
     private var findings: Findings
     private var indexes = DeviceIndex()
-    /// In the order of their first observation.
+    /// The phones in the order of their first observation.
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
     private var present: [Observation] = []
@@ -90,7 +90,7 @@ package struct Ledger: Sendable {
         self.harness?.lostBackend(after: moment)
     }
 
-    /// There will be nothing more, and no end to judge: a run that was killed.
+    /// Ends a run that was killed, without judging its end.
     package mutating func breakOff() { self.judgePresent() }
 
     private mutating func judgePresent() {
@@ -154,23 +154,23 @@ package struct Ledger: Sendable {
 
     // MARK: Queries
 
-    /// Of the whole fleet, up to the last observation that was judged.
+    /// The totals of the whole fleet, up to the last judged observation.
     package var totals: LedgerTotals {
         self.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }
     }
 
-    /// What the harness was found to do wrong: the number of errors, and the first as text.
+    /// The errors of the harness: their number, and the first as text.
     package var harnessErrors: (count: Int, texts: [String]) {
         self.harness.map { ($0.errors.count, $0.errors.texts) } ?? (0, [])
     }
 
-    /// By the groups of the fleet map.
+    /// The totals by the groups of the fleet map.
     package var totalsByGroup: [LedgerTotals] { Array(self.findings.totals.dropLast()) }
 
-    /// Of phones that belong to no group.
+    /// The totals of phones that belong to no group.
     package var totalsOfNoGroup: LedgerTotals { self.findings.totals[self.findings.totals.count - 1] }
 
-    /// In the order of their declaration.
+    /// The verdicts in the order of their declaration.
     package var verdicts: [Verdict] { self.findings.verdicts(of: Invariant.everywhere) }
 
     /// Whether any invariant is broken by a phone that is not known for it.
@@ -199,7 +199,7 @@ package struct Ledger: Sendable {
     }
 }
 
-/// What every check may consult.
+/// The data that every check can use.
 struct Rules: Sendable {
     let shelf: Shelf
     let settings: LedgerSettings

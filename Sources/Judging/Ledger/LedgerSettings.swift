@@ -1,7 +1,7 @@
 package import Metrics
 package import SimBase
 
-/// What the ledger must know of a run before it starts.
+/// The properties of a run that the ledger needs before it starts.
 package struct LedgerSettings: Hashable, Sendable {
     /// Whether the simulated backend's observations reach the ledger. Without them (`--target`) nobody knows the shelf
     /// or the server's log, and what needs them is not available.
@@ -29,9 +29,9 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Faults, by their indexes in the scenario's list, under which events have other data than without them: a phone, for
     /// which ids alone are not unique, cannot tell that it has met such an event before.
     package var faultsThatChange: [Int]
-    /// How long a token is valid after the upload was accepted.
+    /// The time for which a token is valid after the upload was accepted.
     package var tokenLifetime: Interval
-    /// In which a phone writes down what it learned, where there is room.
+    /// The time in which a phone records new data if its storage has room.
     package var recordTime = Self.recordTime
 
     /// A phone's storage is one write behind, and a write takes the virtual world at most 4 ms: a second is generous.
@@ -65,14 +65,14 @@ package struct LedgerSettings: Hashable, Sendable {
         return self.profiles[group]
     }
 
-    /// One clock, the embedded backend, every phone held to the contract.
+    /// The settings for the embedded backend: one clock, every phone held to the contract.
     package static let embedded = LedgerSettings(
         hasBackendView: true, slotsMax: 5, clockTolerance: .zero, examplesMax: 5, fleet: .ungrouped,
         profiles: [])
 }
 
-/// What a client profile is known to break. A named shipping profile breaks some invariants; `contract`, and any toggle
-/// over it, is excused nothing.
+/// The invariants that a client profile is known to violate. A named shipping profile violates some;
+/// `contract`, with or without toggles, must violate none.
 package struct ProfileExpectation: Hashable, Sendable {
     package var name: String
     package var breaks: [Invariant]

@@ -51,7 +51,7 @@ struct NumberRanges<Number: FixedWidthInteger & Sendable>: Hashable, Sendable {
         return true
     }
 
-    /// How many of the numbers from 0 up to, and without, `end` are in the set.
+    /// Returns the number of elements from 0 up to, but not including, `end`.
     func count(below end: Number) -> Int {
         var sum = 0
         for range in self.ranges where range.upperBound >= 0 && range.lowerBound < end {

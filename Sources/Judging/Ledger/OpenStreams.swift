@@ -2,23 +2,23 @@ import Observations
 import SimBase
 import Talaria
 
-/// The streams of one phone as the backend has them open, without those whose link is dead.
+/// The open streams of one phone at the backend, without those whose link is dead.
 ///
-/// A stream is counted from the backend's 200 to the end that the backend sees. One that the phone has given up counts no
-/// more once its goodbye has had time to arrive: until then it is on its way. One whose link died counts no more at all:
-/// the path went, the app was killed, or a fault cut it.
+/// A stream is counted from the backend's 200 to the end that the backend sees. If the phone has given it up,
+/// it counts until its close has had time to arrive. If its link died, it no longer counts: the path was
+/// lost, the app was killed, or a fault cut it.
 struct OpenStreams: Sendable {
     private struct Stream: Sendable {
         let scan: ScanNumber
         let attempt: UInt32
         var job: String?
         var isOpen = false
-        /// When the phone gave it up.
+        /// The moment at which the phone gave it up.
         var endedAt: Instant?
         var isDead = false
     }
 
-    /// How long a goodbye is under way at most: the time after which a phone gives up a connection that is not
+    /// The maximum duration of a goodbye: the time after which a phone gives up a connection that is not
     /// answered.
     static let goodbyeTime = Interval.seconds(10)
     /// More requests are never open at one phone.

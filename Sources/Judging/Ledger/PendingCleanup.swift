@@ -1,8 +1,9 @@
 import SimBase
 
-/// The DELETE that a phone owes for one job, and what has become of it so far (Docs/design.md section 11.4).
+/// The DELETE that a phone owes for one job, and its state (Docs/design.md section 11.4).
 ///
-/// An accident excuses the request that it hit, or the wait that it kept from ending; afterwards the DELETE is due again.
+/// An accident excuses the request that it hit, or the wait that it interrupted; afterwards, the DELETE is
+/// due again.
 struct PendingCleanup: Sendable {
     enum Reason: Hashable, Sendable {
         /// The scan's outcome is durable. Its record keeps the job until the DELETE is over, through a kill as well.
@@ -26,12 +27,12 @@ struct PendingCleanup: Sendable {
         var number: UInt32
         /// An accident befell it.
         var isHit: Bool
-        /// What it was answered.
+        /// The status of the response.
         var status: Int?
-        /// How long its answer asked to wait.
+        /// The wait that its response requested.
         var wait = Interval.zero
 
-        /// It was answered with a status after which no other try is of use.
+        /// Whether its response was final: no retry is of use.
         var isFinal: Bool {
             self.status.map { 400..<500 ~= $0 && ![404, 408, 410, 429].contains($0) } ?? false
         }
@@ -55,12 +56,12 @@ struct PendingCleanup: Sendable {
     static let failuresMax = 8
     /// Requests of one phone that may be under way at once.
     static let openMax = 10
-    /// What a phone is given beyond the moment at which it may act: for its disk, its timers and the jitter of a path that
-    /// returns.
+    /// The tolerance of a phone beyond the moment at which it may act: for its disk, its timers and the
+    /// jitter of a returning path.
     static let grace = Interval.seconds(2)
-    /// How long a DELETE may be without an answer.
+    /// The maximum time without a response to a DELETE.
     static let timeout = Interval.seconds(30)
-    /// How long an app that has left the screen goes on.
+    /// The time for which an app in the background continues.
     static let backgroundTime = Interval.seconds(5)
     private static let backoffBase = Interval.milliseconds(500)
     private static let backoffCap = Interval.seconds(30)
@@ -96,7 +97,7 @@ struct PendingCleanup: Sendable {
         if self.last?.number == attempt { self.last?.isHit = true }
     }
 
-    /// What is under way fails, or is told to come again.
+    /// Records that the open DELETE failed, or must be repeated.
     mutating func failed(at moment: Instant) {
         guard self.isOpen, let last = self.last else { return }
         let shift = Int64(min(self.failures, 10))
@@ -106,7 +107,7 @@ struct PendingCleanup: Sendable {
             due: moment + last.wait + .nanoseconds(ceiling) + Self.grace)
     }
 
-    /// What is under way goes with its path or its process, which is no failure.
+    /// Records that the open DELETE was lost with its path or its process, which is not a failure.
     mutating func interrupted(at moment: Instant) {
         guard self.isOpen else { return }
         self.last?.isHit = true
@@ -121,10 +122,10 @@ struct PendingCleanup: Sendable {
         self.state = .over(isExcused: !self.isOverdue)
     }
 
-    /// The job was still there when all was over: what is wrong with that, if anything.
+    /// Returns the complaint about a job that still existed at the end of the run; nil if there is none.
     ///
-    /// `isAble`: the phone's app runs on the screen and has a path. `isForeign`: what ails the server nobody knows; a phone that
-    /// would have tried again in time did what it could.
+    /// `isAble`: the phone's app is in the foreground and has a path. `isForeign`: the server's problems are
+    /// unknown; a phone that would have retried in time did enough.
     func complaint(isAble: Bool, isForeign: Bool) -> String? {
         if self.isOverdue {
             return self.last == nil ? "no DELETE was sent" : "its DELETE was not retried"

@@ -7,7 +7,8 @@ import Talaria
 extension PhoneAccount {
     // MARK: What a phone is able to do
 
-    /// Up to when the phone could have sent a DELETE, seen at `moment`; nil while it cannot send any.
+    /// Returns the moment up to which the phone could have sent a DELETE, seen at `moment`; nil if it cannot
+    /// send any.
     private func couldSend(_ reason: PendingCleanup.Reason, at moment: Instant) -> Instant? {
         guard self.isAlive, !self.isCutOff, self.faultsActive == 0 else { return nil }
         // A job is discarded only once a write says so durably.
@@ -16,7 +17,7 @@ extension PhoneAccount {
         return min(moment, self.suspendedAt + PendingCleanup.backgroundTime)
     }
 
-    /// Before something takes the phone's time away, or ends it.
+    /// Checks owed DELETEs before something interrupts or ends the phone's time.
     mutating func checkDebts(at moment: Instant) {
         for index in self.jobs.indices { self.checkDebt(ofJob: index, at: moment) }
     }
@@ -30,7 +31,7 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup?.passes(until)
     }
 
-    /// After it: the phone is given a moment to take up what it owes.
+    /// Renews owed DELETEs afterwards: the phone gets a moment for them.
     mutating func renewDebts(at moment: Instant) {
         let due = moment + PendingCleanup.grace
         for index in self.jobs.indices { self.jobs[index].pendingCleanup?.isDueAgain(by: due) }
@@ -104,7 +105,7 @@ extension PhoneAccount {
         }
     }
 
-    /// What the next process finds of a scan.
+    /// Records the state that the next process finds for a scan.
     mutating func recordKept(_ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool) {
         self.updateScan(scan) { $0.isKeptUndecided = !isDecided }
         guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan else { return }
@@ -330,7 +331,7 @@ extension PhoneAccount {
         }
     }
 
-    /// What a DELETE is answered when the job is not there any more.
+    /// Returns whether a DELETE gets this status if the job no longer exists.
     private static func isGone(_ status: Int) -> Bool {
         (200..<300).contains(status) || status == 404 || status == 410
     }
@@ -409,7 +410,7 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup?.state = .over(isExcused: isExcused)
     }
 
-    /// What is wrong with a job that nobody deleted; nil where nothing is.
+    /// Returns the complaint about a job that was not deleted; nil if there is none.
     func cleanupComplaint(job index: Int, rules: Rules) -> String? {
         let job = self.jobs[index]
         guard let pendingCleanup = job.pendingCleanup, !job.isInherited, !job.isForgotten, !job.isDeleted,

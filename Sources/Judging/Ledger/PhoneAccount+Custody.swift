@@ -128,7 +128,7 @@ extension PhoneAccount {
         self.dropIfDone(scan)
     }
 
-    /// It is durable that the scan is completed or refused.
+    /// Records that it is durable that the scan is completed or refused.
     private mutating func decide(_ scan: ScanNumber, at moment: Instant) {
         self.decided.removeAll { $0.scan == scan }
         if self.decided.count == Self.decidedMax { self.decided.removeFirst() }
@@ -142,7 +142,7 @@ extension PhoneAccount {
         !self.isStorageFull && max(learned, self.freedAt) + rules.settings.recordTime < moment
     }
 
-    /// What a kill leaves of a scan is at most one write behind what its process knew.
+    /// Checks that the record after a kill is at most one write behind the state of its process.
     mutating func judgeKept(
         _ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool, at moment: Instant,
         rules: Rules, into findings: inout Findings
@@ -204,8 +204,8 @@ extension PhoneAccount {
         self.dropIfDone(scan)
     }
 
-    /// What is wrong with the cause of a refusal: only the very answer or event that it names, seen for this scan and not
-    /// worth another try, is one.
+    /// Returns the complaint about the cause of a refusal: it must be the response or event that it names,
+    /// seen for this scan and without permission to retry.
     private func refusalComplaint(at index: Int, _ cause: RefusalCause?, rules: Rules) -> String? {
         let scan = self.scans[index]
         switch cause {

@@ -132,7 +132,7 @@ extension PhoneAccount {
         self.dropIfDone(scan)
     }
 
-    /// What can be said of a job once nothing more is to come.
+    /// Judges a job after its last observation.
     mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
         let job = self.jobs[index]
         if job.carriedBooks, !job.isCleanupFinished, !job.isForgotten {

@@ -86,7 +86,7 @@ extension PhoneAccount {
         if inline == Self.inlineBooks { self.jobs[index].hadInlineBooks = true }
     }
 
-    /// What `terminalApplied` says of a terminal event whose books can be used.
+    /// The value in `terminalApplied` for a terminal event with usable books.
     private static let inlineBooks = "books"
 
     /// The scan is complete with this job's books. Where the server could not replay, they must have come whole.

@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-/// All that the ledger knows of one phone. Settled scans are ranges of numbers; only what is open has a record.
+/// The ledger's state of one phone. Settled scans are ranges of numbers; only open ones have a record.
 struct PhoneAccount: Sendable {
     /// More restored scans than this are not believed.
     static let restoredMax = 1_000_000
@@ -11,12 +11,12 @@ struct PhoneAccount: Sendable {
     /// Its index in the findings' totals.
     let group: Int
 
-    /// By number.
+    /// The scans by number.
     var scans: [ScanAccount] = []
     private(set) var settled = NumberRanges<UInt32>()
-    /// In the order in which they were first heard of; usually it is a late one that is looked for.
+    /// The jobs in the order of their first observation; usually a late one is searched.
     var jobs: [JobAccount] = []
-    /// It was seen doing anything in this run.
+    /// Whether it did anything in this run.
     var tookPart = false
     private var hasLaunched = false
     private(set) var sawRelaunch = false
@@ -29,7 +29,7 @@ struct PhoneAccount: Sendable {
     var isCutOff = false
     var faultsActive = 0
     var isStorageFull = false
-    /// When it last had room again.
+    /// The moment at which the storage last had room again.
     var freedAt = Instant.zero
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
     var decided: [(scan: ScanNumber, at: Instant?)] = []
@@ -44,7 +44,7 @@ struct PhoneAccount: Sendable {
 
     // MARK: Scans
 
-    /// Where the scan's record is, if it has one.
+    /// Returns the index of the scan's record, if it has one.
     func index(of scan: ScanNumber) -> Int? {
         let index = self.insertionIndex(of: scan)
         return index < self.scans.count && self.scans[index].number == scan ? index : nil
@@ -185,7 +185,7 @@ struct PhoneAccount: Sendable {
         findings.count(in: self.group) { $0.scans.discard(cause) }
     }
 
-    /// What a process has in memory only.
+    /// Clears the state that a process keeps only in memory.
     private mutating func startOver() {
         self.isSuspended = false
         self.slots = 0

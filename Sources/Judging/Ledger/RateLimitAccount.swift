@@ -2,8 +2,8 @@ import Observations
 import SimBase
 import Talaria
 
-/// Until when a phone was told to leave a resource alone. Uploads all go to one resource; any other request has one of
-/// its own for each job. Gone with the process: its monotonic clock starts over.
+/// The moments until which a phone must not use a resource. Uploads share one resource; any other request has one
+/// for each job. Cleared with the process, whose monotonic clock starts again.
 ///
 /// Where the answer is seen at its sender, its wait counts as the sender means it, from the moment at which the phone has
 /// the answer. The phone's own word is taken only for an answer that nobody else has seen, or that names no wait.
@@ -102,7 +102,7 @@ struct RateLimitAccount: Sendable {
         }
     }
 
-    /// By the phone's own word.
+    /// Records a limit as the phone reported it.
     mutating func limited(_ operation: Operation, scan: ScanNumber, wait: Interval, at: Instant) {
         if let known = self.known, known == (operation, scan) { return }
         self.limits.removeAll { $0.until <= at }
@@ -130,7 +130,7 @@ struct RateLimitAccount: Sendable {
         return overflow ? .distantFuture : Instant(nanoseconds: sum)
     }
 
-    /// How much too early a request at this moment is; nil when it may go.
+    /// Returns by how much a request at this moment is too early; nil if it is allowed.
     mutating func early(
         _ operation: Operation, scan: ScanNumber, job: String?, at: Instant
     ) -> Interval? {

@@ -2,34 +2,36 @@ import Observations
 import SimBase
 import Talaria
 
-/// retry.budget: whether a phone that was limited uploads again as soon as the wait is over that the server asked for.
+/// retry.budget: checks whether a limited phone uploads again as soon as the wait that the server requested
+/// has ended.
 ///
-/// `retryAfterMs` of the body names it to the millisecond, and comes before the header, which is rounded up
-/// to whole seconds (Docs/design.md section 6). A contract phone adds nothing to it: its queue opens at that
-/// moment, for every scan that waits. Judged is the first upload after it, counted from the moment at which
+/// `retryAfterMs` of the body states the wait in milliseconds and takes precedence over the header, which is
+/// rounded up to whole seconds (Docs/design.md section 6). A contract phone adds nothing: its queue opens at
+/// that moment, for every waiting scan. The first upload after it is judged, counted from the moment at which
 /// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
-/// first. Whatever else befalls the phone in between, it is not judged.
+/// first. If anything else happens to the phone in between, it is not judged.
 struct RateLimitCheck: Sendable {
     private struct Phone: Sendable {
         let slotsMax: Int
         var slots = 0
-        /// What answers that are on their way ask for. `isRounded`: in whole seconds, for the body does not say it.
+        /// The waits that responses in flight request. `isRounded`: in whole seconds, since the body does not
+        /// contain the wait.
         var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
         /// The attempt of each upload that was answered with 429, until its phone has read that.
         var limited: [(scan: ScanNumber, attempt: UInt32)] = []
         /// The youngest scan that was turned down and has its photo, while the queue is shut.
         var youngest: ScanNumber?
-        /// When it opens, and nothing else holds the phone back.
+        /// The moment at which it opens and nothing else holds the phone back.
         var dueAt = Instant.zero
     }
 
-    /// For a write, and for what a millisecond cannot say.
+    /// The tolerance for a write, and for rounding to milliseconds.
     static let slack = Interval.milliseconds(10)
     private static let toldMax = 64
 
     private var phones: [Phone] = []
 
-    /// One more phone, in the next index.
+    /// Adds a phone with the next index.
     mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
 
     mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
@@ -48,7 +50,7 @@ struct RateLimitCheck: Sendable {
         self.phones[phoneIndex].told[index].isRounded = true
     }
 
-    /// What the answer asks for may not have arrived: its header did, perhaps.
+    /// Records a cut of a response: its wait may not have arrived, although its header may have.
     mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
         guard operation == .upload else { return }
         self.phones[phoneIndex].told.removeAll { $0.scan == scan && $0.attempt == attempt }
@@ -117,7 +119,7 @@ struct RateLimitCheck: Sendable {
 }
 
 extension Interval {
-    /// As the header `Retry-After` says it.
+    /// The wait as the header `Retry-After` states it, in whole seconds.
     fileprivate var roundedUpToSeconds: Interval {
         let second = Interval.seconds(1).nanoseconds
         return .nanoseconds((self.nanoseconds + second - 1) / second * second)

@@ -3,7 +3,7 @@ package import Talaria
 
 /// A request as it left a phone: what a server reads of it.
 package struct RequestForm: Hashable, Sendable {
-    /// What it shows of a token. Which one it is, only the backend knows.
+    /// The relation of a token to the request's job. Only the backend knows whose token it is.
     package enum Token: Hashable, Sendable {
         /// The bearer token of the job it asks for, or of a job that is gone: of that nobody can say.
         case own
@@ -25,7 +25,7 @@ package struct RequestForm: Hashable, Sendable {
     package var at: Instant
     package var method: String
     package var target: String
-    /// In their order, without those that show a token.
+    /// The headers in their order, without those that contain a token.
     package var headers: [HeaderLine]
     package var tokens: [Token]
     package var body: Body
@@ -58,7 +58,7 @@ struct RequestFormCheck: Sendable {
         let text: String
     }
 
-    /// What a phone has said of a request at this moment.
+    /// The phone's announcement of a request at this moment.
     private struct Word: Sendable {
         let at: Instant
         let scan: ScanNumber
@@ -74,16 +74,16 @@ struct RequestFormCheck: Sendable {
         var words: [Word] = []
         /// Digests of the ids of jobs that the backend has accepted.
         var jobs: [(scan: ScanNumber, job: UInt64)] = []
-        /// Of scans up to this one some are forgotten.
+        /// The highest scan number up to which scans may be forgotten.
         var forgotten = ScanNumber.none
     }
 
     private static let jobsMax = 64
 
     private var phones: [Phone] = []
-    /// Whose identities there are, or were.
+    /// The phone of every device id, past and present.
     private var owners: [String: Int] = [:]
-    /// In the order in which they were sent. Judged once everything of that moment was seen.
+    /// The forms in the order of sending. Judged at the end of their instant.
     private var pending: [RequestForm] = []
     private var judged = 0
 
@@ -91,7 +91,7 @@ struct RequestFormCheck: Sendable {
 
     var isPending: Bool { self.judged < self.pending.count }
 
-    /// What is wrong with the requests that were sent before a moment.
+    /// Returns the complaints about requests that were sent before a moment.
     ///
     /// - Parameter phone: The index of a phone, and the `format=` of its results.
     mutating func complaints(
@@ -156,7 +156,8 @@ struct RequestFormCheck: Sendable {
             + Self.headers(form, word) + Self.body(form)
     }
 
-    /// One for all requests of an installation, another after a reinstallation, and never that of another phone.
+    /// Checks the device id: one for all requests of an installation, another one after a reinstallation, and
+    /// never that of another phone.
     private mutating func identity(_ form: RequestForm, _ phoneIndex: Int) -> [String] {
         let values = form.values(of: HeaderName.deviceID)
         guard let identity = values.first, values.count == 1 else {
@@ -290,9 +291,9 @@ package struct RequestGivenUp: Hashable, Sendable {
     package var operation: Operation
     package var attempt: UInt32
     package var at: Instant
-    /// When the link let its first byte pass: when it was sent, on a connection that was there already.
+    /// The moment at which its first byte passed the link: on an existing connection, when it was sent.
     package var readyAt: Instant
-    /// When the last byte moved, in either direction.
+    /// The moment at which the last byte moved, in either direction.
     package var movedAt: Instant
 
     package init(

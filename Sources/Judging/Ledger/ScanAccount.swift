@@ -4,7 +4,7 @@ import Talaria
 /// One scan that is still followed: it is not settled, or a job of it is not.
 struct ScanAccount: Sendable {
     enum State: Hashable, Sendable {
-        /// In the phone's care. Leaves to any other.
+        /// Unsettled. Leaves to any other.
         case open
         /// The phone said that all its books are in the library, which may have been wrong. Final.
         case completed
@@ -14,7 +14,7 @@ struct ScanAccount: Sendable {
         case discarded
         /// A record on disk after the run. Final.
         case waiting
-        /// Nowhere after the run. Final.
+        /// Not found after the run. Final.
         case lost
     }
 
@@ -24,7 +24,7 @@ struct ScanAccount: Sendable {
     var state = State.open
     /// The phone's process was started again while the scan was open: it may find books of before in its library.
     var sawRelaunch = false
-    /// It was seen in the durable queue: from then on it may not be lost by a kill.
+    /// Whether it was seen in the durable queue: a kill must not lose it then.
     var isRecorded: Bool
     /// The process was killed before its record was known to be durable: the next one may have it or not.
     var isInDoubt = false
@@ -73,7 +73,7 @@ struct ScanAccount: Sendable {
 
     private static let firingsMax = 8
 
-    /// No process need have it: it was killed before the record was known to be durable.
+    /// Whether a process may not have it: it was killed before the record was known to be durable.
     var mayBeGone: Bool { self.isInDoubt && !self.isRecorded && !self.wasUploaded }
 
     mutating func faultFired(_ operation: Operation, attempt: UInt32, refuses: Bool) {
@@ -116,8 +116,8 @@ struct ScanAccount: Sendable {
         self.isRecorded = isInherited
     }
 
-    /// How many of the first `count` books the library is known to hold. What was there before this run, or before a
-    /// kill, shows only when it comes again.
+    /// Returns the number of the first `count` books that the library is known to hold. Books from before
+    /// this run or before a kill are only seen when they are received again.
     func held(of count: Int) -> Int {
         guard self.isInherited || self.sawRelaunch else { return self.added.count(below: count) }
         var both = self.added

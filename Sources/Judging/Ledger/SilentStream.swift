@@ -11,9 +11,9 @@ package struct SilentStream: Hashable, Sendable {
     package var to: Instant
     /// The phone closed the stream.
     package var isGivenUp: Bool
-    /// When the head of the stream came.
+    /// The moment at which the head of the stream arrived.
     package var openedAt: Instant
-    /// What came behind the head.
+    /// The number of bytes after the head.
     package var bytes: Int
 
     package init(
@@ -30,13 +30,14 @@ package struct SilentStream: Hashable, Sendable {
     }
 }
 
-/// stream.dead-detected: holds what the link saw of each stream against the idle timeout of the contract or of the scenario,
-/// whatever the phone says.
+/// stream.dead-detected: compares the link's view of each stream with the idle timeout of the contract or of
+/// the scenario, whatever the phone reports.
 ///
-/// A phone that is away or has no path cannot notice anything: that time does not count.
+/// A phone in the background or without a path cannot notice anything: that time does not count.
 ///
-/// A stream that its phone closes sooner needs another reason, at that moment: its terminal event, its DELETE, a path that
-/// is gone or another, an app that is not on the screen, or more bytes than an event may have. What an event says is none.
+/// A stream that its phone closes sooner needs another reason at that moment: its terminal event, its DELETE,
+/// a path that is lost or changed, an app in the background, or more bytes than an event may have. The
+/// content of an event is no reason.
 struct IdleTimeoutCheck: Sendable {
     struct Complaint: Sendable {
         let silence: SilentStream
@@ -47,14 +48,14 @@ struct IdleTimeoutCheck: Sendable {
         var isRunning = false
         var isOnScreen = true
         var hasPath = true
-        /// Since when it could notice a silence, and since when it cannot any more.
+        /// The start and the end of the period in which it could notice a silence.
         var presentSince = Instant.zero
         var absentSince: Instant? = .zero
         /// Streams that it has called silent at this moment.
         var calledSilent: [(scan: ScanNumber, at: Instant)] = []
         /// Streams that have had their terminal event: what comes after it is only their end.
         var over: [(scan: ScanNumber, at: Instant)] = []
-        /// When it last lost all that was under way: with its path, its screen or its process.
+        /// The moment at which it last lost its data in flight: with its path, its app or its process.
         var uprootedAt: Instant?
         /// Scans of which it has sent a DELETE, or found a stream's event too long, at this moment.
         var deleted: [(scan: ScanNumber, at: Instant)] = []
@@ -81,14 +82,15 @@ struct IdleTimeoutCheck: Sendable {
         }
     }
 
-    /// What a phone is allowed beyond the idle timeout.
+    /// The tolerance of a phone beyond the idle timeout.
     static let tick = Interval.milliseconds(1)
     private static let overMax = 64
-    /// What the contract lets an event carry (Docs/contract.md section 2.3): nobody calls less too long.
+    /// The maximum size of an event in the contract (Docs/contract.md section 2.3); a smaller event is never
+    /// too long.
     static let eventBytesMax = 131_072
 
     private var phones: [Phone] = []
-    /// In the order of their ends. Judged once everything of that moment was seen.
+    /// The silences in the order of their ends. Judged at the end of their instant.
     private var pending: [SilentStream] = []
     private var judged = 0
 
@@ -96,7 +98,7 @@ struct IdleTimeoutCheck: Sendable {
 
     var isPending: Bool { self.judged < self.pending.count }
 
-    /// What is wrong with the silences that ended before a moment.
+    /// Returns the complaints about silences that ended before a moment.
     ///
     /// - Parameter phone: The index of a phone, and how long its streams may be silent.
     mutating func complaints(

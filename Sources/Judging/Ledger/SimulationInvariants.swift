@@ -3,29 +3,29 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What the invariants must know of a run.
+/// The properties of a run that the invariants need.
 package struct SimulationInvariantSettings: Hashable, Sendable {
-    /// How long a stream may be silent by the contract.
+    /// The maximum silence of a stream in the contract.
     package var idleTimeout: Interval
-    /// By the groups of the fleet map: how long where the scenario has a timeout of its own. Without them the contract's.
+    /// The idle timeouts by the groups of the fleet map, for those of the scenario; empty for the contract's.
     package var idleTimeouts: [Interval]
     /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
     package var isSettled: Bool
-    /// In which the contract has phones spread what they try again when their path returns, whatever their profile does.
+    /// The time over which the contract spreads retries when the path returns, whatever the profile does.
     package var herdTime: Interval
-    /// By the groups of the fleet map: how many streams a phone has at once. Without them as many as the contract allows.
+    /// The maximum numbers of streams by the groups of the fleet map; empty for the contract's.
     package var streamsMax: [Int]
     /// The contract's backoff: full jitter below min(cap, base x 2^n).
     package var backoffBase: Interval
     package var backoffCap: Interval
     /// The `retry:` of the server's streams, which raises the base.
     package var retryField: Interval?
-    /// How long a request goes on without a byte that moves; by the groups of the fleet map where these have their own. A
-    /// stream is opened within the time that a connection may take.
+    /// The time without progress after which a request times out, by the groups of the fleet map if these
+    /// have their own. A stream must be opened within the connection timeout.
     package var requestTimeout = Interval.seconds(30)
     package var requestTimeouts: [Interval] = []
     package var connectTimeout = Interval.seconds(10)
-    /// By the groups of the fleet map: the `format=` of their results. Without them the contract's.
+    /// The `format=` of results by the groups of the fleet map; empty for the contract's.
     package var resultsFormats: [String] = []
     /// Faults, by their indexes in the scenario's list, that ask for a wait in the header alone, where it is rounded up to whole
     /// seconds.
@@ -47,7 +47,7 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     }
 }
 
-/// What is left in a world that has come to its end, for what observations alone do not tell.
+/// The state of a world at its end, beyond its observations.
 package struct FinalWorldState: Hashable, Sendable {
     /// Phones that had something under way when their time to settle was over.
     package var stuck: [DeviceNumber]
@@ -66,7 +66,7 @@ package struct FinalWorldState: Hashable, Sendable {
 /// Judges what can be judged only where both sides' times are exact and their order is known: in the virtual world. Like the
 /// ledger, it sees observations and nothing else, and cannot influence the run.
 package struct SimulationInvariants: Sendable {
-    /// One that is open: whose answer has not come.
+    /// An open request without a response.
     private struct OpenRequest: Hashable, Sendable {
         var operation: Operation
         var scan: ScanNumber
@@ -76,7 +76,7 @@ package struct SimulationInvariants: Sendable {
     private struct SentJob: Sendable {
         var id: String
         var scan: ScanNumber
-        /// When a 401 said that its token is over.
+        /// The moment at which a 401 reported that its token has expired.
         var refusedAt: Instant?
         var isDeleted = false
     }
@@ -88,8 +88,8 @@ package struct SimulationInvariants: Sendable {
 
     private struct Phone: Sendable {
         var requests: [OpenRequest] = []
-        /// Whose head has come, and whose body may still be lost; or that may have gone with the path or the screen, without
-        /// a word.
+        /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
+        /// the path or the app without an observation.
         var loose: [OpenRequest] = []
         /// Jobs that were deleted with effect, the last few.
         var cleaned: [UInt64] = []
@@ -105,9 +105,9 @@ package struct SimulationInvariants: Sendable {
         /// Its storage has no room, and when it had room again.
         var isFull = false
         var freedAt = Instant.zero
-        /// When it last was let go: its limit ended, its path returned, its app was opened.
+        /// The moment of its last release: its limit ended, its path returned, its app was opened.
         var releasedAt: Instant?
-        /// It has asked for nothing since its path returned.
+        /// Whether it has sent no request since its path returned.
         var isComingBack = false
         var cameBackAt = Instant.zero
         /// A capture without room for its record, that was not refused so far.
@@ -118,12 +118,12 @@ package struct SimulationInvariants: Sendable {
     package static let requestsPerSecondMax = 60
     /// More DELETEs of one scan are never open.
     private static let cleanupsOpenMax: UInt32 = 10
-    /// How long after it was let go a phone is watched.
+    /// The time for which a phone is watched after its release.
     static let releaseTime = Interval.seconds(1)
 
-    /// What a small request takes to leave on a slow link.
+    /// The time that a small request needs on a slow link.
     static let timeoutSlack = Interval.seconds(2)
-    /// In which a phone writes down what an answer said.
+    /// The time in which a phone records a response.
     static let recordTime = LedgerSettings.recordTime
 
     private let settings: SimulationInvariantSettings
@@ -131,7 +131,7 @@ package struct SimulationInvariants: Sendable {
     private let fleet: FleetMap
     private var phones = DeviceIndex()
     private var states: [Phone] = []
-    /// By their indexes.
+    /// The devices by index.
     private var devices: [DeviceNumber] = []
     private var now = Instant.zero
     private let slotsMax: Int
@@ -168,7 +168,7 @@ package struct SimulationInvariants: Sendable {
         self.findings = Findings(settings: ledger)
     }
 
-    /// In their order. What speaks of an end in peace is not judged where a run does not come to one.
+    /// The verdicts in their order. A run without a regular end is not judged by invariants about the end.
     package var verdicts: [Verdict] {
         let judged = Invariant.simulated.filter { self.settings.isSettled || !$0.needsSettling }
         return self.findings.verdicts(of: judged)
@@ -221,13 +221,13 @@ package struct SimulationInvariants: Sendable {
     /// The run was interrupted: what is found from this moment on counts for nothing.
     package mutating func interrupted(at moment: Instant) { self.findings.bounds.interruption = moment }
 
-    /// What the world's links saw of an open stream.
+    /// Records the link's view of an open stream.
     package mutating func record(_ silence: SilentStream) { self.silences.record(silence) }
 
     /// A request as it left its phone.
     package mutating func record(_ form: RequestForm) { self.forms.record(form) }
 
-    /// What the world's link saw of a request whose phone gave it up, before the phone says why.
+    /// Records the link's view of a request that the phone gave up, before the phone reports the reason.
     package mutating func record(_ request: RequestGivenUp) { self.givenUp.append(request) }
 
     private mutating func judgeForms(before moment: Instant) {
@@ -258,7 +258,7 @@ package struct SimulationInvariants: Sendable {
         }
     }
 
-    /// What the world found out about itself.
+    /// Records a finding of the world about itself.
     package mutating func record(_ finding: AuditFinding) {
         self.findings.violate(
             finding.invariant, device: finding.device, scan: finding.scan, at: finding.at, finding.text)

@@ -1,16 +1,17 @@
 import SimBase
 import Talaria
 
-/// How far a phone has come in the log of one job, and where the server's present connection stands.
+/// The progress of a phone in the log of one job, and the state of the server's present connection.
 struct StreamAccount: Sendable {
-    /// What an event did to the account.
+    /// The effect of an event on the account.
     enum Step: Hashable, Sendable {
         case forward
-        /// These positions were passed over, and the server had offered them or the phone had not asked properly.
+        /// These positions were skipped, although the server had sent them or the phone had not requested
+        /// them properly.
         case skipped(ClosedRange<Int>)
         /// The event is not after the last one.
         case backward(position: Int, last: Int)
-        /// It was applied before.
+        /// It was already applied.
         case again
         /// The backend never wrote an event of this id for the job.
         case unknown
@@ -21,7 +22,7 @@ struct StreamAccount: Sendable {
         var position: Int
     }
 
-    /// How far the phone had come, and when.
+    /// The progress of the phone at a moment.
     private struct Mark: Hashable, Sendable {
         var at: Instant
         var position: Int
@@ -32,12 +33,12 @@ struct StreamAccount: Sendable {
 
     /// The server's own log, in the order of writing. Ids are opaque: only this tells where an event stands.
     private var log: [Written] = []
-    /// Where in `log` the last event was found; the next one is nearly always behind it.
+    /// The index of the last found event in `log`; the next one is nearly always after it.
     private var found = 0
     /// Nil before the first event.
     private(set) var lastPosition: Int?
     private(set) var lastID: String?
-    /// Of a ping, or of an event that was ignored, after the last applied one: a reader by the standard remembers it as
+    /// The id of a ping or an ignored event after the last applied one: a standard client remembers it as
     /// well.
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
@@ -49,15 +50,15 @@ struct StreamAccount: Sendable {
     /// The server went on elsewhere than it was asked to: what it says again is not the phone's doing.
     private var mayRepeat = false
     private var opened: (attempt: UInt32, after: Int?)?
-    /// What the server wrote since it opened its present connection.
+    /// The positions that the server wrote on the present connection.
     private var offered = NumberRanges<Int>()
     /// Places in `log` of the events that the present process has applied since it took the job up.
     private var applied = NumberRanges<Int>()
     /// A fault has changed the data of some event: the same id need not be the same event.
     var isChanged = false
-    /// How far the process has come, for what it must have written down: a second of it, and more.
+    /// The progress of the process over the last second and more, for checking its records.
     private var marks: [Mark] = []
-    /// Of the terminal event that it has applied.
+    /// The id of the applied terminal event.
     private var terminalID: String?
     /// Events were passed over that the server did not offer: the job's books must come whole, inline or fetched.
     private(set) var owesResults = false
@@ -103,8 +104,8 @@ struct StreamAccount: Sendable {
     /// The phone keeps the job's record and nothing else: it does not know any more what it has applied.
     mutating func laidAside() { self.applied = NumberRanges<Int>() }
 
-    /// What is wrong with the position to resume from that the storage holds when the process is killed. `isWritten` says of a
-    /// moment whether what was learned then had to be durable.
+    /// Returns the complaint about the resume position in the storage when the process is killed. `isWritten`
+    /// returns whether data received at a moment had to be durable.
     func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
         let kept = lastID ?? ""
         if kept != "", kept == self.terminalID, self.log.count(where: { $0.id == kept }) == 1 {
@@ -148,7 +149,7 @@ struct StreamAccount: Sendable {
         return "\(asked); \(right)"
     }
 
-    /// After a relaunch: what was durable is not forgotten.
+    /// Checks a request after a relaunch: durable data must not be forgotten.
     private mutating func older(_ id: String?, than kept: String?) -> String? {
         guard let kept, kept != "", id != kept else { return nil }
         self.askedExactly = false
@@ -164,7 +165,7 @@ struct StreamAccount: Sendable {
 
     private func position(ofKnown id: String) -> Int? { self.log.last { $0.id == id }?.position }
 
-    /// After a relaunch an older id, or none, is as good as the last.
+    /// Moves back after a relaunch: an older id, or none, is as good as the last.
     private mutating func rewind(to id: String?) -> String? {
         self.askedExactly = true
         guard let id else {
@@ -262,7 +263,8 @@ struct StreamAccount: Sendable {
         return .skipped(skipped)
     }
 
-    /// Of several events with one id (the live backend does that) the next one is meant.
+    /// Returns the position of an id. If several events have the same id, which the live backend does, it is
+    /// that of the next one.
     private mutating func position(of id: String) -> Int? {
         let behind = self.log.indices.dropFirst(self.found)
         let after = self.lastPosition ?? -1

@@ -1,12 +1,12 @@
 import SimBase
 
-/// How phones come back together: whether those whose path returned ask for something no more densely than the contract's
-/// jitter lets them.
+/// Detects reconnect surges: whether phones whose path returned send requests more densely than the
+/// contract's jitter allows.
 ///
-/// A phone whose path returns tries everything again within the jitter's time: each of its jobs at a moment of its own and
-/// its queue at one for all, so that the first of its requests is in a window with a chance of at most (slots + 1) windows
-/// in that time. Phones draw for themselves: in a window there may be as many as that makes of all that may be coming
-/// back, six standard deviations more, and ten.
+/// A phone whose path returns retries everything within the jitter's time: each of its jobs at its own
+/// moment, and its queue at one moment. The first of its requests is therefore in a window with a probability
+/// of at most (slots + 1) divided by the windows in that time. Phones draw independently: a window may have
+/// as many as that makes of all phones that may be returning, plus six standard deviations, plus ten.
 struct ThunderingHerdDetector: Sendable {
     /// More in one window than jitter explains.
     struct Herd: Sendable {
@@ -17,13 +17,13 @@ struct ThunderingHerdDetector: Sendable {
 
     /// Windows in the time of the jitter.
     static let windows = 50
-    /// So few are no herd.
+    /// The maximum count that is never a surge.
     static let few = 10
 
     private let window: Int64
     private let draws: Int
     private var current: Int64 = 0
-    /// Of the present window and those before it, in a ring.
+    /// The counts of the present window and those before it, in a ring.
     private var returned = [Int](repeating: 0, count: Self.windows + 1)
     private var coming = 0
     private var released = 0
@@ -69,7 +69,7 @@ struct ThunderingHerdDetector: Sendable {
         return herd
     }
 
-    /// In whole numbers: what is expected times the number of windows.
+    /// The detected surge, computed in whole numbers: the expectation times the number of windows.
     private var herd: Herd? {
         let expected = self.coming * self.draws
         let excess = (self.released - Self.few) * Self.windows - expected

@@ -23,16 +23,16 @@ package struct ScanTotals: Hashable, Sendable {
     /// All books in the library. A book that is there twice does not make the scan lost: that is `books.duplicated`.
     package var completed = 0
     package var refused = 0
-    /// Those of the refused ones that no fired fault and no full storage explains.
+    /// The refused scans that no fired fault and no full storage explains.
     package var refusedUnexplained = 0
     package var waiting = 0
     package var lost = 0
     /// Gone by something that has a name, and that the user did or saw: not lost.
     package private(set) var discarded = 0
-    /// Not settled yet. 0 once the ledger is finished.
+    /// The unsettled scans: 0 once the ledger is finished.
     package var open = 0
     private var discardedByReinstall = 0
-    /// By the index of the cause in `WaitingCause.allCases`.
+    /// The waiting scans by the index of the cause in `WaitingCause.allCases`.
     private var waitingByCause = [Int](repeating: 0, count: WaitingCause.allCases.count)
 
     package init() {}
@@ -59,7 +59,7 @@ package struct ScanTotals: Hashable, Sendable {
         if cause == .reinstalled { self.discardedByReinstall += 1 }
     }
 
-    /// As a report told it.
+    /// Restores the totals of a report.
     package mutating func restore(
         waiting: [(cause: WaitingCause, count: Int)], discarded: [(cause: DiscardCause, count: Int)]
     ) {
@@ -102,9 +102,9 @@ package struct BookTotals: Hashable, Sendable {
     package var expected = 0
     /// Different books in the libraries, of those scans.
     package var received = 0
-    /// Not in the library yet, of scans that wait.
+    /// The books of waiting scans that are not in the library yet.
     package var pending = 0
-    /// Not in the library, of scans that were said to be completed and of lost ones.
+    /// The missing books of completed and lost scans.
     package var missing = 0
     /// Times that a book entered a library that had it already; in no other number.
     package var duplicated = 0
@@ -125,9 +125,9 @@ package struct BookTotals: Hashable, Sendable {
 
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
 package struct JobTotals: Equatable, Sendable {
-    /// By the backend where it is seen, else 202 answers that a phone decoded.
+    /// The accepted jobs: by the backend if it is observed, otherwise by decoded 202 responses.
     package var accepted = 0
-    /// By an effective DELETE where the backend is seen, else DELETEs answered as a success.
+    /// The deleted jobs: by effective DELETEs if the backend is observed, otherwise by successful responses.
     package var cleaned = 0
     package var abandoned = 0
     /// Accepted by the backend and never known to a phone: the 202 was lost. Known once the ledger is finished.
@@ -143,7 +143,7 @@ package struct JobTotals: Equatable, Sendable {
 
     package init() {}
 
-    /// Of a target whose backend is not seen: jobs that it does not say are gone, given up or not.
+    /// The jobs not known to be deleted, for a target whose backend is not observed.
     package var undeleted: Int { max(0, self.accepted - self.cleaned) }
 
     mutating func abandon(cause: String) {
@@ -165,7 +165,7 @@ package struct JobTotals: Equatable, Sendable {
     }
 }
 
-/// What the ledger counts, for the fleet or for one group.
+/// The counts of the ledger, for the fleet or for one group.
 package struct LedgerTotals: Equatable, Sendable {
     package var scans = ScanTotals()
     package var books = BookTotals()

@@ -2,12 +2,12 @@ import Observations
 import SimBase
 import Talaria
 
-/// scan.order: whether the scans that wait for an upload are uploaded oldest first, for whatever reason they wait.
+/// scan.order: checks whether waiting scans are uploaded oldest first, whatever they wait for.
 ///
-/// A scan that serves a backoff, or a wait that a server asked for, may be overtaken until its time is over; so may one that
-/// waits until its path returns or somebody opens the app. One that came back to the queue because its job is of no more use is
-/// as old as it was; one whose job is kept waits for a stream and no upload. Uploads that begin at one moment may begin in any
-/// order, as far as there are slots.
+/// A scan in a backoff, or in a wait that a server requested, may be overtaken until its time has passed; so
+/// may one that waits until its path returns or the app is opened. A scan that returned to the queue because
+/// its job is useless keeps its age; one whose job is kept waits for a stream, not for an upload. Uploads
+/// that begin at one moment may begin in any order, as far as there are slots.
 struct UploadOrderCheck: Sendable {
     struct OutOfOrderUpload: Sendable {
         let older: ScanNumber
@@ -17,15 +17,15 @@ struct UploadOrderCheck: Sendable {
 
     fileprivate struct Waiting: Sendable {
         let scan: ScanNumber
-        /// What a server asked for, or the pause after an error event: nothing shortens it.
+        /// The wait that a server requested, or the pause after an error event: nothing shortens it.
         var floor: Instant
-        /// When nothing but a slot can hold it back, at the latest; nil until something lets it go.
+        /// The latest moment from which only a slot can hold it back; nil until it is released.
         var readyAt: Instant?
-        /// Not even a path that returns lets it go, but only whoever opens the app.
+        /// Whether only opening the app releases it, not a returning path.
         var needsOpening = false
     }
 
-    /// What became of the scan's uploads so far.
+    /// The history of a scan's uploads.
     fileprivate struct Past: Sendable {
         let scan: ScanNumber
         /// The job that its record has.
@@ -39,7 +39,7 @@ struct UploadOrderCheck: Sendable {
 
     fileprivate struct Phone: Sendable {
         var waiting: [Waiting] = []
-        /// Of scans that are not settled and were uploaded.
+        /// The histories of unsettled scans that were uploaded.
         var pasts: [Past] = []
         /// Waits other than those of a 429 that a server has asked for.
         var floors: [(scan: ScanNumber, wait: Interval)] = []
@@ -47,7 +47,7 @@ struct UploadOrderCheck: Sendable {
         var backsOff: ScanNumber?
         var overtaken: [OutOfOrderUpload] = []
         var isOnScreen = true
-        /// What is queued at this moment waits for nothing but a slot.
+        /// The launch at this moment: scans queued then wait only for a slot.
         var launchedAt: Instant?
     }
 
@@ -62,7 +62,7 @@ struct UploadOrderCheck: Sendable {
         self.cap = cap
     }
 
-    /// How many entries it holds for all phones together: it must not grow with a run.
+    /// The number of entries for all phones together, for tests of its growth.
     var remembered: Int {
         self.phones.reduce(0) { $0 + $1.waiting.count + $1.pasts.count + $1.floors.count }
     }
@@ -76,7 +76,7 @@ struct UploadOrderCheck: Sendable {
         return self.phones[phoneIndex].overtaken
     }
 
-    /// At the end of the run.
+    /// Returns the uploads out of order at the end of the run.
     mutating func overtakings() -> [(phoneIndex: Int, OutOfOrderUpload)] {
         self.phones.indices.flatMap { phoneIndex in
             self.overtakings(of: phoneIndex, before: .distantFuture).map { (phoneIndex, $0) }
@@ -181,7 +181,7 @@ extension UploadOrderCheck.Phone {
         self.waiting.append(waiting)
     }
 
-    /// One more upload of the scan has failed: when its backoff is over, at the latest.
+    /// Records another failed upload: computes the latest end of its backoff.
     private mutating func backOff(
         _ scan: ScanNumber, _ floor: Instant, _ at: Instant, _ base: Interval, _ cap: Interval
     ) -> Instant {
@@ -217,7 +217,7 @@ extension UploadOrderCheck.Phone {
         self.floors.removeAll { $0.scan == scan }
     }
 
-    /// What waits is told anew, and has waited long enough.
+    /// Handles a launch: waiting scans are reported again and have waited long enough.
     fileprivate mutating func launched(at moment: Instant) {
         self.waiting = []
         self.floors = []

@@ -2,7 +2,7 @@ package import Metrics
 
 /// Whether a run's captures were made when they were due. A generator that cannot keep up measures itself.
 package struct ArrivalAccount: Hashable, Sendable {
-    /// What was due: the schedule of the open groups, and what the closed ones came to.
+    /// The number of due captures: the schedule of the open groups, and the captures of the closed ones.
     package var planned: Int
     package var achieved: Int
     /// Made more than a second after their moment.
@@ -14,7 +14,8 @@ package struct ArrivalAccount: Hashable, Sendable {
         self.late = late
     }
 
-    /// One late capture is a hiccup, also in a small run; beyond it, 1 % of what was due.
+    /// The maximum number of late captures: 1 %, and at least one, since one is tolerable also in a small
+    /// run.
     package var lateMax: Int { max(1, self.planned / 100) }
 
     /// Why the load was not the one that was asked for; nil when it was. What was left out because a run was stopped
@@ -31,7 +32,8 @@ package struct ArrivalAccount: Hashable, Sendable {
         set.add(Int64(self.late), to: .arrivalsLate)
     }
 
-    /// What the phones of a fleet left out. `deferred`: captures; `shutdownsTimedOut`: phones.
+    /// Returns warnings about captures and shutdowns that the fleet skipped. `deferred`: number of captures;
+    /// `shutdownsTimedOut`: number of phones.
     package func warnings(deferred: Int, shutdownsTimedOut: Int) -> [String] {
         let skipped = self.planned - self.achieved - deferred
         return [

@@ -23,8 +23,8 @@ extension CoverageGoal {
     }
 }
 
-/// What phones have come to so far, where a moment is made of several observations. Of each phone as much as of its scans that
-/// are not settled.
+/// The state of phones for coverage goals that consist of several observations. For each phone, its size
+/// depends on the unsettled scans.
 struct CoverageDetector: Sendable {
     private let slotsMax: Int
     private let raisesBase: Bool
@@ -67,7 +67,7 @@ extension CoverageDetector {
         var cleanups: Set<ScanNumber> = []
         /// The end of the wait that the last 429 to an upload asked for.
         var limitedUntil = Instant.zero
-        /// At least 200 ms before the next full second of that wait.
+        /// Whether it ends at least 200 ms before the next full second of that wait.
         var endsBelowSecond = false
         var lostPathInLimit = false
         var suspendedInCleanup = false
@@ -87,7 +87,7 @@ extension CoverageDetector {
         /// A stream of the job at hand has been opened.
         var wasOpened = false
         var isOpen = false
-        /// Of the open stream.
+        /// Whether the open stream had a ping.
         var hadPing = false
         var firstEventAt: Instant?
         var passedOver = false
@@ -101,7 +101,7 @@ extension CoverageDetector {
         var isWaitedFor = false
         var endedAt: Instant?
         var finishedAt: Instant?
-        /// At the backend: how many streams of the job at hand were opened, and what came again on one that started over.
+        /// The job for which streams and repeated events are counted at the backend.
         var job = ""
         var openings = 0
         var startsOver = false

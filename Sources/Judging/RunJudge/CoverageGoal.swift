@@ -2,8 +2,8 @@ package import Observations
 import SimBase
 import Talaria
 
-/// What must happen now and then, or nothing was tried: the rare moments that a run's faults are there for. The raw values are the
-/// ids in scenarios (`sometimes`).
+/// A situation that a run must reach; otherwise its faults tested nothing. The raw values are the ids in
+/// scenarios (`sometimes`).
 package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
     case resumed = "stream-resumed"
     case replayed = "event-replayed"
@@ -58,7 +58,7 @@ package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
     case limitBelowSeconds = "limit-below-seconds"
     case requeuedBeforeYounger = "requeued-before-younger"
 
-    /// For people.
+    /// The text for the user.
     package var text: String {
         switch self {
         case .resumed: "a stream that was resumed with Last-Event-ID"
@@ -125,7 +125,7 @@ package struct CoverageTable: Sendable {
     private var counts: [Int]
     private var slots: [DeviceNumber: Int] = [:]
     private let slotsMax: Int
-    /// Of moments that a single observation does not show; only where one of them is asked for.
+    /// The detector of goals that need several observations; nil if none of them is required.
     private var watch: CoverageDetector?
 
     /// `expected`: those that the scenario's faults and profiles lead to. `named`: those that the scenario says a run must come to.
@@ -234,15 +234,15 @@ package struct CoverageTable: Sendable {
         CoverageGoal.allCases.firstIndex(of: what).map { self.counts[$0] } ?? 0
     }
 
-    /// What the run should have come to, and did not.
+    /// The expected goals that were not reached.
     package var unmet: [CoverageGoal] { self.expected.filter { self.count(of: $0) == 0 } }
 
-    /// What the scenario says that it must come to, and it did not.
+    /// The goals named in the scenario that were not reached.
     package var unreached: [CoverageGoal] { self.named.filter { self.count(of: $0) == 0 } }
 
     package var met: [CoverageGoal] { self.expected.filter { self.count(of: $0) > 0 } }
 
-    /// One line for the reports; nil where nothing is expected.
+    /// The line in the reports; nil if nothing is expected.
     package var note: String? {
         let (met, unmet) = (self.met, self.unmet)
         guard !met.isEmpty || !unmet.isEmpty else { return nil }

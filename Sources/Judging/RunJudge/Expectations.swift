@@ -1,9 +1,9 @@
 package import Ledger
 package import Metrics
 
-/// What a scenario expects to break, held against what broke: exactly these must.
+/// The failures that a scenario expects, compared with the actual ones: exactly these must fail.
 package struct Expectations: Hashable, Sendable {
-    /// One of them, and whether it came true.
+    /// One expected failure, and whether it occurred.
     package struct Outcome: Hashable, Sendable {
         package var expected: ExpectedBreak
         package var isBroken: Bool
@@ -36,7 +36,7 @@ package struct Expectations: Hashable, Sendable {
         self.breaks.contains { $0.covers(result.slo.selector) }
     }
 
-    /// What is expected to break is no violation that counts.
+    /// Returns the verdicts without the expected violations.
     package func applied(to verdicts: [Verdict]) -> [Verdict] {
         verdicts.map { verdict in
             guard self.covers(verdict), verdict.standing == .broken else { return verdict }
@@ -47,7 +47,7 @@ package struct Expectations: Hashable, Sendable {
         }
     }
 
-    /// In the scenario's order. What the run cannot know has not broken.
+    /// Returns the outcomes in the scenario's order. A value that the run cannot know has not failed.
     package func outcomes(verdicts: [Verdict], slos: [SLOResult], totals: LedgerTotals) -> [Outcome] {
         self.breaks.map { expected in
             let isBroken =
@@ -70,6 +70,6 @@ extension ScanTotals {
     /// Captured by this run, or taken over from an earlier one.
     package var begun: Int { self.captured + self.restored }
 
-    /// There were scans, and none of them was completed.
+    /// Whether there were scans, but none was completed.
     package var isNothingCompleted: Bool { self.begun > 0 && self.completed == 0 }
 }

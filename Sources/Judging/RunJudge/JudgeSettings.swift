@@ -3,13 +3,13 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// What the judge of a run must know before the run starts.
+/// The properties of a run that its judge needs before the start.
 package struct JudgeSettings: Sendable {
     package var shelf: Shelf
     package var ledger: LedgerSettings
-    /// What the harness itself is judged by; nil where it is not.
+    /// The settings of the harness checks; nil if the harness is not checked.
     package var harness: HarnessSettings?
-    /// For a world that tells more than observations; nil elsewhere.
+    /// The settings of the simulation's invariants; nil in a live run.
     package var invariants: SimulationInvariantSettings?
     /// The ids of the faults in the order of the scenario.
     package var faults: [String] = []
@@ -17,11 +17,11 @@ package struct JudgeSettings: Sendable {
     /// Faults that have an end.
     package var faultEnds: [FaultEnd] = []
     package var expectations = Expectations.none
-    /// What the run must reach; nil where that is not asked.
+    /// The goals that the run must reach; nil if none are required.
     package var coverage: CoverageTable?
     /// Phones that the objectives, and nothing else, leave out.
     package var leftOut: Set<DeviceNumber> = []
-    /// After so many intervals they become twice as long; nil: never.
+    /// The number of intervals after which their length doubles; nil for never.
     package var intervalsOfALength: Int?
 
     package init(shelf: Shelf, ledger: LedgerSettings) {

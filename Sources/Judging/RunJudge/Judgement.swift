@@ -1,8 +1,7 @@
 package import Ledger
 package import Metrics
 
-/// What the process exits with (Docs/design.md section 4). The codes of usage and input errors are the
-/// command line's.
+/// The exit of a run (Docs/design.md section 4). Usage and input errors have codes of the command line.
 package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     case success = 0
     /// An error of our own, or the backend process died.
@@ -15,7 +14,7 @@ package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     case sloFailed = 99
     case interrupted = 105
 
-    /// What the process exits with instead if its results cannot be written.
+    /// The exit if the results cannot be written.
     package var withoutOutput: RunExit {
         switch self {
         case .internalError, .invariantBroken: self
@@ -29,13 +28,13 @@ package struct Judgement: Sendable {
     package var verdicts: [Verdict]
     package var totals: LedgerTotals
     package var slos: [SLOResult]
-    /// What broke on our side: a crash of the backend process, an observation pipe that failed.
+    /// Whether the program itself failed: a crash of the backend process, a failed observation pipe.
     package var hasInternalError: Bool
     package var hasOutputError: Bool
     /// The generator was saturated, arrivals came late, or a search reached nothing.
     package var isUntrusted: Bool
     package var isInterrupted: Bool
-    /// What the scenario says will break.
+    /// The failures that the scenario expects.
     package var expectations: Expectations
 
     package init(
@@ -79,8 +78,7 @@ package struct Judgement: Sendable {
         self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
     }
 
-    /// Where a scenario says what breaks, that must break, and nothing else may. Of a run that was cut short nothing of the
-    /// kind can be said.
+    /// Whether the failures differ from those that the scenario expects. An interrupted run is not judged.
     private var isOtherThanExpected: Bool {
         guard !self.expectations.isEmpty, !self.hasInternalError, !self.isInterrupted else { return false }
         let outcomes = self.expectations.outcomes(

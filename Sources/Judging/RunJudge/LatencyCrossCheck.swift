@@ -4,11 +4,11 @@ package import Observations
 import SimBase
 import Talaria
 
-/// The second source of every latency: takes the same times from the observations by itself, keeps the first of them as they
-/// are, and holds the histograms and their percentiles against them at the end.
+/// The second source of every latency: it computes the times from the observations independently, keeps the
+/// first of them, and compares the histograms and their percentiles with them at the end.
 ///
-/// Its memory is bounded: of a metric with more than `valuesMax` values only count, extremes and sum are compared, and of one
-/// group only the count.
+/// Its memory is bounded: of a metric with more than `valuesMax` values, only count, extremes and sum are
+/// compared, and of one group only the count.
 package struct LatencyCrossCheck: Sendable {
     package static let valuesMax = 1_000
 
@@ -48,7 +48,7 @@ package struct LatencyCrossCheck: Sendable {
     private var jobs: [JobCount]
     private var books: [BookCount]
 
-    /// Of one group, as both sides said it.
+    /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
         var accepted = 0
         var cleaned = 0
@@ -133,10 +133,11 @@ package struct LatencyCrossCheck: Sendable {
 
     // MARK: The end
 
-    /// Those that no single observation holds: a reconnect after a kill is made of several, and lateness is the driver's own.
+    /// The latencies that no single observation contains: a reconnect after a kill consists of several, and
+    /// lateness is the driver's own.
     static let unwitnessed: Set<LatencyMetric> = [.sseReconnectTime, .generatorLateness]
 
-    /// What a run's table says of a latency that the observations do not.
+    /// Returns the differences between a run's table of latencies and the observations.
     package func differences(from table: MetricTable) -> [String] {
         LatencyMetric.allCases.filter { !Self.unwitnessed.contains($0) }.flatMap { metric in
             guard case .measured(let histogram) = table.histogram(metric, of: .fleet) else {
@@ -157,7 +158,8 @@ package struct LatencyCrossCheck: Sendable {
         }
     }
 
-    /// What a ledger counts that the observations do not say. Where custody is broken it is the ledger that tells why.
+    /// Returns the differences between a ledger's counts and the observations. If custody is violated, the
+    /// ledger reports the reason.
     package func differences(from ledger: Ledger) -> [String] {
         if let lost = Self.difference(in: ledger.totals.scans) { return [lost] }
         let isBroken = ledger.verdicts.contains { $0.invariant == .scanCustody && $0.violations > 0 }

@@ -1,6 +1,6 @@
 /// The command that runs a scenario again, fit to be handed around: what may be a secret is left out.
 package enum RerunCommand {
-    /// Stands where something was left out.
+    /// A placeholder for omitted text.
     package static let leftOut = "(left-out)"
 
     /// The words of the command line without the values of headers and without passwords in addresses.

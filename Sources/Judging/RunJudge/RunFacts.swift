@@ -2,7 +2,7 @@ package import Ledger
 package import Metrics
 package import SimBase
 
-/// Why a run came to no good end, through no fault of what it tests.
+/// The reason why a run ended early, independent of what it tests.
 package struct RunFailure: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case internalError
@@ -10,7 +10,7 @@ package struct RunFailure: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// One sentence.
+    /// The text in one sentence.
     package var text: String
 
     package init(_ kind: Kind, _ text: String) {
@@ -19,7 +19,7 @@ package struct RunFailure: Hashable, Sendable {
     }
 }
 
-/// What only the driver of a run knows at its end.
+/// The facts that only the driver of a run knows at its end.
 package struct RunFacts: Sendable {
     package var endedAt: Instant
     /// The time from the start to the end of the last phone.
@@ -30,13 +30,13 @@ package struct RunFacts: Sendable {
     package var observationsMade: Int
     /// Nil where the fleet gave no account of its end.
     package var arrivals: ArrivalAccount?
-    /// How late the timers of the phones were; nil where that is not measured.
+    /// The timer lag of the phones; nil if it is not measured.
     package var lateness: HDRHistogram?
     package var failure: RunFailure?
-    /// What is left in a simulated world that came to rest; nil where nothing follows from it.
+    /// The state of a simulated world at rest; nil if it is not judged.
     package var remains: FinalWorldState?
     package var streamsOpen: GaugeSeries?
-    /// How long unfinished scans got once the arrivals were over.
+    /// The time that unfinished scans had after the last arrival.
     package var drain: Interval
     package var resources: Resources
     package var generator = GeneratorHealth(complaints: [])

@@ -1,6 +1,6 @@
 package import Metrics
 
-/// What is known of a run when it begins: `run.json`, from which a run that was killed still says what it was.
+/// The description of a run at its start: `run.json`, which also identifies a killed run.
 package struct RunHead: Equatable, Sendable {
     package struct Group: Equatable, Sendable {
         package var name: String
@@ -13,7 +13,7 @@ package struct RunHead: Equatable, Sendable {
     }
 
     package var tool: String
-    /// What a live run was measured on; nil for a virtual one, which is the same everywhere.
+    /// The machine of a live run; nil for a virtual run, which is the same everywhere.
     package var machine: String?
     package var scenario: ScenarioIdentity
     package var seed: UInt64

@@ -5,16 +5,16 @@ package import RunMetrics
 package import SimBase
 import Talaria
 
-/// Judges and measures a run by what both sides observed, in one order, and by nothing else. A live run, a simulated run and
-/// the report of a past run have the same judge.
+/// Judges and measures a run by the observations of both sides, in one order, and by nothing else. A live
+/// run, a simulated run and the report of a past run have the same judge.
 ///
-/// Observations of a run that goes on also go to its log. Once a second of the run's own time what was measured goes there,
-/// so that a kill loses no more than that. Of a simulated day that would be most of the work: there, intervals get longer as
-/// the run does.
+/// Observations of a running run are also logged. Once per second of the run's own time, its measurements are
+/// logged, so that a kill loses no more than that. In a simulated day that would be most of the work: there,
+/// intervals get longer with the run.
 package struct RunJudge: Sendable {
     private static let second: Int64 = 1_000_000_000
 
-    /// What the objectives are judged by where they leave phones out: what all the others did.
+    /// The measurements that the objectives use if they exclude phones: those of all others.
     private struct Judged {
         let leftOut: Set<DeviceNumber>
         var ledger: Ledger
@@ -29,7 +29,7 @@ package struct RunJudge: Sendable {
     /// Judges what the storage lost before the run began, and nothing else. A killed run is held to no other loss.
     var losses: Ledger
     var lost = LostRecords()
-    /// What happened when.
+    /// The run over time.
     package internal(set) var timeline: RunTimeline
     var collector: MetricsCollector
     package private(set) var objectives: SLOParts
@@ -37,7 +37,7 @@ package struct RunJudge: Sendable {
     private var judged: Judged?
     private var samples: LatencyCrossCheck
     private var sums = TotalsCrossCheck()
-    /// What the run must reach; nil where that is not asked.
+    /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
     /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
     package var invariants: SimulationInvariants?
@@ -129,7 +129,7 @@ package struct RunJudge: Sendable {
         self.ledger.record(consume observation)
     }
 
-    /// What was measured in one interval of a past run.
+    /// Receives the measurements of one interval of a past run.
     package mutating func receive(interval table: MetricTable, from moment: Instant) {
         self.timeline.counted(RunTimeline.counts(table), from: moment)
     }
@@ -168,10 +168,10 @@ package struct RunJudge: Sendable {
         return table
     }
 
-    /// What was measured before is in the files.
+    /// The end of the measurements that are already in the files.
     package var measuredUntil: Instant { self.from }
 
-    /// What the objectives have found so far. `table`: of the whole run.
+    /// Returns the results of the objectives so far. `table`: the table of the whole run.
     package func results(_ table: MetricTable) -> [SLOResult] {
         guard let judged = self.judged else { return self.objectives.results(whole: table) }
         var whole = judged.past

@@ -1,7 +1,7 @@
 import SimBase
 
-/// What tells a run from others of its scenario: the backend that it tested, and the tags that its user gave it. They stand
-/// in every report.
+/// The labels that distinguish a run from others of its scenario: the tested backend, and the user's tags.
+/// They are in every report.
 package struct RunLabels: Equatable, Sendable {
     /// The URL of `--target` without user, password and query; nil for the simulated backend.
     package let target: String?
@@ -15,12 +15,12 @@ package struct RunLabels: Equatable, Sendable {
 
     package var isEmpty: Bool { self.target == nil && self.tags.isEmpty }
 
-    /// One phrase each, the target first: `target http://127.0.0.1:8080`, `build=1432`.
+    /// The labels as phrases, the target first: `target http://127.0.0.1:8080`, `build=1432`.
     package var words: [String] {
         (self.target.map { ["target " + $0] } ?? []) + self.tags.map { "\($0.key)=\($0.value)" }
     }
 
-    /// What is the same in both.
+    /// Returns the labels that are equal in both.
     func agreed(with other: RunLabels) -> RunLabels {
         RunLabels(
             target: self.target == other.target ? self.target : nil,

@@ -4,11 +4,11 @@ package import RunMetrics
 import SimBase
 
 extension RunResult {
-    /// Returns what shards of one run, which share no phone, come to together: what one judge of all their phones finds. Each
-    /// has the timeline of its shard. Nil without shards.
+    /// Returns the combined result of shards of one run, which share no phone: the result of one judge of all
+    /// their phones. Each has the timeline of its shard. Nil without shards.
     ///
-    /// Of an objective for parts of a run, only the verdict of each shard is known. The merged one is the worst of them.
-    /// Operations that were open at the end are as old as they were when their own shard was heard of last.
+    /// For an objective for parts of a run, only the verdict of each shard is known; the merged one is the
+    /// worst. Operations that were open at the end have the age at the last observation of their own shard.
     package static func merged(
         _ shards: [(result: RunResult, timeline: RunTimeline)], objectives: [SLO]
     ) -> (result: RunResult, timeline: RunTimeline)? {

@@ -10,7 +10,7 @@ package struct RunResult: Sendable {
 
     /// Name and version of this program: `swiftwing-sim 1.0.0`.
     package var tool: String
-    /// What a live run was measured on; nil for a virtual one, and where it was not recorded.
+    /// The machine of a live run; nil for a virtual run, or if it was not recorded.
     package var machine: String?
     package var scenario: ScenarioIdentity
     package var seed: UInt64
@@ -26,11 +26,11 @@ package struct RunResult: Sendable {
     // MARK: How it ended
 
     package var isInterrupted = false
-    /// What cut the run short, in one sentence: the backend process died, the target went away.
+    /// The reason why the run ended early, in one sentence: the backend process died, the target went away.
     package var failure: String?
     /// Which objective ended the run before its time, in one sentence.
     package var endedEarly: String?
-    /// What the process exits with (Docs/design.md section 4).
+    /// The exit of the process (Docs/design.md section 4).
     package var exit: RunExit
 
     // MARK: What was found
@@ -42,27 +42,27 @@ package struct RunResult: Sendable {
     package var verdicts: [Verdict]
     package var slos: [SLOResult] = []
     package var disconnections: Disconnections
-    /// What the contract did not foresee in the server's answers and events.
+    /// The deviations from the contract in the server's responses and events.
     package var findings = FindingsTable()
     package var metrics: MetricTable
     package var resources = Resources(client: nil, backend: nil)
     package var generator = GeneratorHealth(complaints: [])
     /// Open event streams, by the simulated backend's own count; nil where nobody counted.
     package var streamsOpen: GaugeSeries?
-    /// What the scenario says will break.
+    /// The failures that the scenario expects.
     package var expectations = Expectations.none
     /// Moments that the scenario says a run must come to, and this one did not: it has not tried what it is there for.
     package var unreached: [String] = []
-    /// How long unfinished scans got once the arrivals were over; nil where they did not get it.
+    /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.
     package var impairments: [ErrorSummary.Row] = []
 
     // MARK: What else the reader must know
 
-    /// What this version does not do although the scenario may suggest it.
+    /// The features that the scenario suggests but this version does not have.
     package var notes: [String] = []
-    /// What went wrong beside the run: photos that could not be read, a log that was cut short.
+    /// The problems beside the run: unreadable photos, a truncated log.
     package var warnings: [String] = []
 
     // MARK: Where it is
@@ -112,7 +112,7 @@ package struct RunResult: Sendable {
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 
-    /// What decides about the exit code. `failures`: what went wrong on our side.
+    /// Returns the judgement that decides the exit code. `failures`: the failures of the program itself.
     func judgement(failures: Set<RunFailure.Kind>) -> Judgement {
         Judgement(
             verdicts: self.verdicts, totals: self.totals, slos: self.slos,
@@ -169,7 +169,7 @@ package struct GroupResult: Equatable, Sendable {
     }
 }
 
-/// What the processes used; nil where nobody could measure it.
+/// The resource usage of the processes; nil if it could not be measured.
 package struct Resources: Hashable, Sendable {
     package struct Usage: Hashable, Sendable {
         /// Whole milliseconds, as in `summary.json`: a report that is made from the files rounds the same value.

@@ -12,7 +12,7 @@ package struct RunTag: Hashable, Sendable {
     /// Tags of one run.
     package static let countMax = 20
 
-    /// What is wrong with a tag.
+    /// A defect of a tag.
     package enum Problem: Error, Equatable, CustomStringConvertible {
         case noPair(String)
         case badKey(String)

@@ -6,7 +6,7 @@ import Talaria
 
 /// Holds the measurements of a run against the sums of their parts: of the intervals that went to the files, and of the groups.
 package struct TotalsCrossCheck: Sendable {
-    /// Of all intervals, all groups together.
+    /// The counts of all intervals and groups together.
     private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
     private var failed = [Int64](repeating: 0, count: RateMetric.allCases.count)
     private var judged = [Int64](repeating: 0, count: RateMetric.allCases.count)
@@ -33,7 +33,8 @@ package struct TotalsCrossCheck: Sendable {
         }
     }
 
-    /// What the table of the whole run says that is not the sum of its parts. `whole`: without what was in no interval.
+    /// Returns the differences between the table of the whole run and the sum of its parts. `whole`: the
+    /// table without the values outside of intervals.
     package func differences(from whole: MetricTable) -> [String] {
         var groups = TotalsCrossCheck()
         groups.add(whole)
@@ -69,7 +70,7 @@ package struct TotalsCrossCheck: Sendable {
         (.sseReconnectFailed, .sseReconnectTime), (.resultsFailed, .resultsTime),
     ]
 
-    /// What rates and disconnections of a run say that its latencies do not.
+    /// Returns the differences between a run's rates and disconnections and its latencies.
     package static func differences(in whole: MetricTable, _ disconnections: Disconnections) -> [String] {
         var differences: [String] = []
         for (rate, latency) in Self.timed {

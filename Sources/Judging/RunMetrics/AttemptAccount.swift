@@ -2,11 +2,11 @@ import Metrics
 import Observations
 import Talaria
 
-/// The requests of one scan that are under way, and what became of each: an attempt fails by itself, however
-/// the operation that it belongs to ends (Docs/design.md section 11.8).
+/// The open requests of one scan, and their outcomes: an attempt fails by itself, however its operation ends
+/// (Docs/design.md section 11.8).
 ///
-/// It has failed when it ended in a transport failure, a 5xx, an answer that could not be read, or a 4xx other than 429. What
-/// was cut short by the phone itself, by a kill or by the end of the run, has neither failed nor succeeded.
+/// It fails if it ends in a transport failure, a 5xx, an unreadable response, or a 4xx other than 429. An
+/// attempt that the phone, a kill or the end of the run cuts short has neither failed nor succeeded.
 struct AttemptAccount: Sendable {
     private struct Attempt: Equatable, Sendable {
         var operation: Operation

@@ -3,7 +3,7 @@ package import Observations
 import SimBase
 import Talaria
 
-/// What became of the streams that were lost for one cause.
+/// The outcomes of the streams that were lost for one cause.
 package struct Disconnection: Equatable, Sendable {
     package var cause: LossCause
     /// Loss episodes, by the first cause of each: what fails while one lasts is an attempt, not another loss.
@@ -13,7 +13,7 @@ package struct Disconnection: Equatable, Sendable {
     /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
     package var restarted: Int64
     package var gaveUp: Int64
-    /// From the loss to the next 200 head of the same job.
+    /// The time from the loss to the next 200 head of the same job.
     package var reconnectTime: HDRHistogram
 
     package init(
@@ -28,7 +28,7 @@ package struct Disconnection: Equatable, Sendable {
         self.reconnectTime = reconnectTime
     }
 
-    /// Neither ended well nor given up: the run was over first.
+    /// The number that neither ended well nor was given up before the end of the run.
     package var unresolved: Int64 { self.count - self.resumed - self.restarted - self.gaveUp }
 }
 

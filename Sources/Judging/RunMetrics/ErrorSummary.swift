@@ -2,7 +2,7 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What kind of error, coarse enough to tell apart in a chart.
+/// The kind of an error, coarse enough for a chart.
 package enum ErrorFamily: String, CaseIterable, Hashable, Sendable {
     /// Below HTTP: refused, reset, timed out.
     case transport
@@ -14,7 +14,7 @@ package enum ErrorFamily: String, CaseIterable, Hashable, Sendable {
     case streamLost = "stream lost"
     case refused = "scan refused"
 
-    /// From 0, in the order of `allCases`.
+    /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
         switch self {
         case .transport: 0
@@ -28,7 +28,7 @@ package enum ErrorFamily: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// One error as a phone saw it; nil for what is none.
+/// One error as a phone saw it; nil if an observation is not an error.
 package struct RunError: Hashable, Sendable {
     package var family: ErrorFamily
     /// `upload: connect-refused`. Holds what a server wrote only where it sent a code, and that bounded.
@@ -77,7 +77,7 @@ package struct ErrorSummary: Equatable, Sendable {
         package var count: Int
         package var first: Instant
         package var last: Instant
-        /// Who had it first.
+        /// The phone that had it first.
         package var device: DeviceNumber
         package var scan: ScanNumber
 
@@ -98,7 +98,7 @@ package struct ErrorSummary: Equatable, Sendable {
     package static let namesMax = 48
 
     private var indexes: [RunError: Int] = [:]
-    /// In the order of their first time.
+    /// The rows in the order of their first occurrence.
     package private(set) var rows: [Row] = []
 
     package init() {}

@@ -1,11 +1,11 @@
 package import SimBase
 package import Talaria
 
-/// What the contract did not foresee in the answers and events of a run (Docs/design.md section 11.9): one
-/// row for each kind, with how often it was found and the first example. Bounded, whatever a server sends.
+/// The deviations from the contract in the responses and events of a run (Docs/design.md section 11.9): one
+/// row per kind, with its count and the first example. Its size is bounded, whatever a server sends.
 package struct FindingsTable: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
-        /// As it was found first; `count` is of all.
+        /// The first finding of this kind; `count` is the total.
         package var finding: ContractFinding
         package var first: Instant
         package var device: DeviceNumber
@@ -19,7 +19,7 @@ package struct FindingsTable: Equatable, Sendable {
         }
     }
 
-    /// What makes two findings one kind: everything but the example.
+    /// The properties that define the kind of a finding: everything except the example.
     private struct Kind: Hashable {
         let operation: Operation
         let part, path, expected, seen: String
@@ -39,7 +39,7 @@ package struct FindingsTable: Equatable, Sendable {
     package static let kindsMax = 64
 
     private var indexes: [Kind: Int] = [:]
-    /// In the order in which their kinds were met.
+    /// The rows in the order of their first occurrence.
     package private(set) var rows: [Row] = []
     /// Findings of the kinds beyond `kindsMax`.
     package private(set) var other = 0

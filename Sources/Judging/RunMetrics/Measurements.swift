@@ -1,6 +1,6 @@
 package import Metrics
 
-/// What was measured of a run or of a part of it: by one shard, in one second.
+/// The measurements of a run or of a part of it: of one shard, in one second.
 package struct Measurements: Equatable, Sendable {
     package var table: MetricTable
     package var disconnections = Disconnections()
@@ -10,7 +10,7 @@ package struct Measurements: Equatable, Sendable {
         self.table = table
     }
 
-    /// As if all of it had been measured here. The groups must be the same.
+    /// Adds other measurements, as if they had been made here. The groups must be the same.
     package mutating func add(_ other: Measurements) {
         self.table.add(other.table)
         self.disconnections.add(other.disconnections)

@@ -3,24 +3,24 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// Turns observations into metrics (Docs/design.md section 7). Scans, books and jobs are not counted here but
-/// by the ledger, which knows what became of them; `generator.lateness` is the driver's.
+/// Turns observations into metrics (Docs/design.md section 7). Scans, books and jobs are counted by the
+/// ledger, which knows their outcome; `generator.lateness` is the driver's.
 ///
-/// Failure rates are per operation: an operation begins with its first request and ends when what it was for has
-/// succeeded, or when the phone gives up on it. One that the end of the run cuts short has failed if its last attempt
-/// had; one that was under way, or told to wait by a 429, is in no rate.
+/// Failure rates are per operation: an operation begins with its first request and ends when its purpose is
+/// fulfilled, or when the phone gives up. If the end of the run cuts it short, it has failed if its last
+/// attempt had; if a request was open, or waited for a 429, it is in no rate.
 ///
-/// A value: each shard of the fleet has its own, and what they measured is added up. All observations of one phone must
-/// come to one collector.
+/// A value: each shard of the fleet has its own, and their measurements are added up. All observations of one
+/// phone must be in one collector.
 package struct MetricsCollector: Sendable {
     package let fleet: FleetMap
     private let faultIDs: [String]
-    /// Since the start, or since the last `drain`.
+    /// The measurements since the start, or since the last `drain`.
     package private(set) var measured: Measurements
     private var indexes = DeviceIndex()
-    /// In the order of their first operation.
+    /// The phones in the order of their first operation.
     private var phones: [(group: MetricGroup, operations: PhoneOperations)] = []
-    /// When a phone was last heard of: the end of the run as phones see it.
+    /// The moment of the last observation of a phone: the end of the run as phones see it.
     package private(set) var heardAt = Instant.zero
 
     /// `faultIDs`: of the scenario's list, in its order. Without the backend's view what needs it is not available.
@@ -85,7 +85,7 @@ package struct MetricsCollector: Sendable {
     /// Scans whose operations are still followed: what grows when something never settles.
     package var followed: Int { self.phones.reduce(0) { $0 + $1.operations.followed } }
 
-    /// Hands over what was measured since the last time. What is under way stays.
+    /// Returns and removes the measurements since the last call. Open operations stay.
     package mutating func drain() -> Measurements {
         let measured = self.measured
         self.measured.reset()

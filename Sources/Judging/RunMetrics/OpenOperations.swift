@@ -5,19 +5,19 @@ import Talaria
 
 // Operations that are open: what an upper limit must not pass over (Docs/design.md section 11.3).
 
-/// When those operations of a scan began that are more than one request's.
+/// The start of those operations of a scan that consist of several requests.
 struct ScanTimes: Sendable {
-    /// When the shutter was due, while the scan is neither completed nor refused. Nil of a scan that an earlier run
-    /// captured.
+    /// The scheduled time of the capture, until the scan is completed or refused. Nil for a scan that an
+    /// earlier run captured.
     var capturedAt: Instant?
-    /// When the upload was due that has had no 202.
+    /// The scheduled time of the upload, until its 202.
     var uploadDueAt: Instant?
-    /// When the stream was opened that has brought no event.
+    /// The moment at which the stream was opened, until its first event.
     var streamOpenedAt: Instant?
-    /// What was given up while the app was off the screen. If it does not come back, that was the end of the run, and they
-    /// count as open.
+    /// The operations that were given up while the app was in the background. If the app does not return
+    /// before the end of the run, they count as open.
     var cut: [(metric: LatencyMetric, since: Instant)] = []
-    /// It would outlive a kill.
+    /// Whether it would survive a kill.
     var isDurable = false
 
     var isBlank: Bool {
@@ -40,7 +40,7 @@ struct ScanTimes: Sendable {
 }
 
 extension ScanOperations {
-    /// To be called before the observation ends an operation.
+    /// Records the times. Called before the observation ends an operation.
     mutating func noteTimes(_ payload: PhoneObservation, at: Instant, isSuspended: Bool) {
         switch payload {
         case .captured(let scheduled):

@@ -26,7 +26,7 @@ extension PhoneObservation {
 struct OperationAccount: Sendable {
     /// Nil when none is under way; otherwise whether its last attempt failed.
     private(set) var lastFailed: Bool?
-    /// When its first request was sent; nil when none is under way.
+    /// The moment of its first request; nil if none is open.
     private(set) var beganAt: Instant?
 
     var isOpen: Bool { self.lastFailed != nil }
@@ -77,12 +77,12 @@ struct ScanOperations: Sendable {
     /// Its stream has been open.
     var wasOpened = false
     var isStreaming = false
-    /// Since when there is a loss that no 200 head has ended yet, as the phone reports it.
+    /// The moment of a loss without a later 200 head, as the phone reported it.
     var lostAt: Instant?
     /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
     var wasKilled = false
     var isSettled = false
-    /// What is open besides the requests' operations.
+    /// The open operations that are not requests.
     var times = ScanTimes()
 
     var isLost: Bool { self.lostAt != nil }
@@ -93,7 +93,8 @@ struct ScanOperations: Sendable {
         self.deletes.isEmpty && self.times.cut.isEmpty && (self.isSettled || self.isBlank)
     }
 
-    /// It says nothing that a new one would not. So is that of a DELETE behind the scan's end, once it is answered.
+    /// Whether it is equal to a new one. The account of a DELETE after the scan's end is, once it has its
+    /// response.
     private var isBlank: Bool {
         !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
             && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled && self.times.isBlank

@@ -2,14 +2,14 @@ import Observations
 package import SimBase
 import Talaria
 
-/// What one phone counts for in the gauges of a fleet.
+/// The contribution of one phone to the gauges of a fleet.
 package struct PhoneGauge: Equatable, Sendable {
     package var isConnected = false
     package var isReconnecting = false
     package var isOffline = false
 }
 
-/// How many phones are connected, on their way back and without a path.
+/// The number of phones that are connected, reconnecting and offline.
 struct FleetGauge: Equatable, Sendable {
     private(set) var connected = 0
     private(set) var reconnecting = 0
@@ -22,7 +22,7 @@ struct FleetGauge: Equatable, Sendable {
     }
 }
 
-/// How one phone fared, in a handful of numbers.
+/// The summary of one phone.
 package struct PhoneSummary: Equatable, Sendable {
     package let device: DeviceNumber
     package private(set) var captured = 0
@@ -53,7 +53,7 @@ package struct PhoneSummary: Equatable, Sendable {
     /// Scans that it did not bring home.
     package var unsettled: Int { max(0, self.captured - self.completed - self.refused - self.discarded) }
 
-    /// How much there is to say about it: the more, the sooner somebody should look at it.
+    /// The amount of problems: a phone with more is shown first.
     package var hardship: Int {
         self.refused * 40 + self.unsettled * 30 + self.gaveUp * 20 + self.kills * 6 + self.losses * 4
             + self.errors + Int(self.longestReconnect.nanoseconds / 1_000_000_000)

@@ -2,24 +2,24 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What happened when: the story of a run over time, for its report.
+/// The history of a run over time, for its report.
 ///
-/// Its memory is bounded however long the run is: there are at most `windowsMax` windows, and when a run outgrows them
-/// each two become one. A phone takes a fixed handful of numbers. It sees what the log of observations holds, so that a
-/// log read again tells the same story.
+/// Its memory is bounded however long the run is: there are at most `windowsMax` windows, and when a run
+/// exceeds them, each two become one. A phone takes a fixed amount. It uses the observations of the log, so
+/// that a log that is read again gives the same history.
 package struct RunTimeline: Sendable {
     package static let windowsMax = 600
-    /// Of the first windows.
+    /// The width of the first windows.
     package static let widthFirst = Interval.seconds(1)
 
-    /// How long a window is now.
+    /// The present width of a window.
     package private(set) var width = Self.widthFirst
     package private(set) var windows: [TimelineWindow] = []
     package private(set) var impairments = ErrorSummary()
-    /// By the index of the fault in the scenario.
+    /// The timelines by the index of the fault in the scenario.
     package private(set) var faults: [FaultTimeline]
     private var phoneIndexes = DeviceIndex()
-    /// In the order of their first observation.
+    /// The phones in the order of their first observation.
     package private(set) var phones: [PhoneSummary] = []
     /// The time of the last one.
     package private(set) var until = Instant.zero
@@ -42,7 +42,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// What is counted and not told one by one, of one interval.
+    /// Adds counts of an interval that are not individual observations.
     package mutating func counted(events: Int, pings: Int, from moment: Instant) {
         let windowIndex = self.windowIndex(moment)
         self.windows[windowIndex].events = self.windows[windowIndex].events.addingSaturating(events)
@@ -135,7 +135,7 @@ package struct RunTimeline: Sendable {
 
     // MARK: Reading
 
-    /// The phones that had the hardest time, the hardest first; none that had no trouble at all.
+    /// Returns the worst-affected phones, the worst first; none without problems.
     package func worstPhones(_ count: Int) -> [PhoneSummary] {
         let hard = self.phones.filter { $0.hardship > 0 }.sorted {
             ($0.hardship, $0.longestScan, $1.device) > ($1.hardship, $1.longestScan, $0.device)
@@ -143,7 +143,7 @@ package struct RunTimeline: Sendable {
         return Array(hard.prefix(count))
     }
 
-    /// For whoever shows the run while it goes on: without the phones, of which there may be very many.
+    /// The timeline without the phones, for showing a run that continues.
     package var withoutPhones: RunTimeline {
         var copy = self
         copy.phones = []
@@ -151,8 +151,8 @@ package struct RunTimeline: Sendable {
         return copy
     }
 
-    /// As it stood at a moment: only windows that were over by then, quiet ones at the end included, and no more of them
-    /// than asked for.
+    /// Returns the timeline at a moment: only windows that had ended, including quiet ones, and at most as
+    /// many as requested.
     package func shown(at moment: Instant, windowsMax: Int) -> RunTimeline {
         var copy = self
         if moment > .zero { _ = copy.windowIndex(moment) }
@@ -173,8 +173,8 @@ package struct RunTimeline: Sendable {
         while self.windows.count > windowsMax { self.halve() }
     }
 
-    /// As if the other run had gone on at the same time, with other phones. Device numbers of shards may be equal: their
-    /// phones stay apart.
+    /// Adds another run, as if it had run at the same time with other phones. Device numbers of shards may be
+    /// equal; their phones stay separate.
     package mutating func add(_ other: RunTimeline) {
         var other = other
         while self.width < other.width { self.halve() }
@@ -206,9 +206,9 @@ package struct TimelineWindow: Equatable, Sendable {
     package var connectedMost = 0
     package var reconnectingMost = 0
     package var offlineMost = 0
-    /// By `ErrorFamily.ordinal`.
+    /// The counts by `ErrorFamily.ordinal`.
     package var errors = [Int](repeating: 0, count: ErrorFamily.allCases.count)
-    /// By the index of the fault; empty while none fired.
+    /// The counts by the index of the fault; empty while none fired.
     package private(set) var faults: [Int] = []
 
     package init() {}
@@ -246,7 +246,7 @@ package struct TimelineWindow: Equatable, Sendable {
         self.offlineMost = max(self.offlineMost, next.offlineMost)
     }
 
-    /// What happened elsewhere in the same window.
+    /// Adds another part of the same window.
     mutating func join(_ other: TimelineWindow) {
         self.count(other)
         self.connectedMost += other.connectedMost
@@ -276,7 +276,7 @@ package struct TimelineWindow: Equatable, Sendable {
     }
 }
 
-/// When a fault was at work.
+/// The firings and windows of a fault.
 package struct FaultTimeline: Equatable, Sendable {
     /// Spans that are kept; later ones lengthen the last.
     package static let spansMax = 64

@@ -5,7 +5,7 @@ import Talaria
 // Queries of observers.
 
 extension Backend {
-    /// What it holds, with the limits that it must keep to.
+    /// Calls `look` with each of its collections and its limit.
     package func eachBound(_ look: (Bound) -> Void) {
         look(
             Bound(

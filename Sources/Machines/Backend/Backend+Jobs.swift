@@ -8,16 +8,17 @@ internal import Talaria
 extension Backend {
     enum Access {
         case job(Job.Facts)
-        /// It was cleaned up or has expired.
+        /// The job was removed, or has expired.
         case gone(JobKey)
         case refused(Refusal)
     }
 
-    /// Who may touch which job: a bearer token must be there (401), the job must be known (404) and not gone (410), the
-    /// token must be the job's (401) and not expired (401). The token of a job that is gone is gone with it, so any
-    /// will do to hear so.
+    /// Checks access to a job: a bearer token must be present (401), the job must be known (404) and not
+    /// removed (410), the token must belong to the job (401) and not be expired (401). The token of a removed
+    /// job no longer exists, so any token gets the 410.
     ///
-    /// Faults that answer in place of the server and wait for nothing act here: on a request that would have been served.
+    /// Faults that answer in place of the server and wait for nothing act here: on a request that would have
+    /// been served.
     mutating func access(
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
         into effects: inout [OriginEffect]
@@ -55,7 +56,8 @@ extension Backend {
 
     // MARK: Results
 
-    /// Both formats carry every field of a book (Docs/contract.md section 7, C6).
+    /// Answers a request for results. Both formats have every field of a book (Docs/contract.md section 7,
+    /// C6).
     mutating func resultsRequested(
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
         into effects: inout [OriginEffect]
@@ -90,7 +92,7 @@ extension Backend {
         }
     }
 
-    /// As the job found them: those that could not be looked up are degraded.
+    /// Returns the books of the job: those that could not be looked up are degraded.
     func books(_ facts: Job.Facts) -> [Book] {
         var books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
         for ordinal in self.jobs[facts.key]?.degradedBooks ?? [] { books[ordinal] = books[ordinal].degraded }

@@ -162,7 +162,7 @@ extension Backend {
         self.schedule(facts.key, at: end)
     }
 
-    /// Of the log of a job that is over only the terminal event stays, without its books.
+    /// Keeps only the terminal event of a finished job's log, without its books.
     mutating func keepTerminalOnly(_ facts: Job.Facts, _ status: JobStatus) {
         let data = status == .completed ? self.completedData(facts, stripped: .absent) : nil
         self.jobs.update(facts.key) { $0.log.settle(lastData: data) }
@@ -174,7 +174,7 @@ extension Backend {
             books: self.books(facts), stripped: stripped)
     }
 
-    /// Says something in the job's log and on all its streams.
+    /// Appends an event to the job's log and sends it on all its streams.
     mutating func emit(
         _ kind: EventKind, _ data: [UInt8], _ facts: Job.Facts, into effects: inout [OriginEffect]
     ) {

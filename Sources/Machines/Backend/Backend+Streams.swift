@@ -143,7 +143,7 @@ extension Backend {
         }
     }
 
-    /// With another id, where replays have one of their own.
+    /// Returns the entry with another id, if replays have their own.
     private mutating func readdressed(
         _ entry: EventLog.Entry, _ facts: Job.Facts, replayed: Bool
     ) -> EventLog.Entry {
@@ -168,7 +168,7 @@ extension Backend {
                         replayed: replayed))))
     }
 
-    /// Hands a piece over.
+    /// Sends a piece.
     mutating func send(
         _ bytes: [UInt8], _ mark: StreamPieceKind, to exchange: ExchangeID, into effects: inout [OriginEffect]
     ) {

@@ -14,7 +14,7 @@ struct PendingUpload: Sendable {
 }
 
 extension Backend {
-    /// What a multipart body may have beside its photos.
+    /// The maximum size of a multipart body beside its photos.
     private static let overheadBytesMax = 65_536
 
     mutating func uploadRequested(
@@ -101,7 +101,8 @@ extension Backend {
         return nil
     }
 
-    /// By the first bytes: JPEG starts with an SOI marker, PNG with its signature.
+    /// Returns whether it is an image, by its first bytes: JPEG starts with an SOI marker, PNG with its
+    /// signature.
     private static func isImage(_ prefix: [UInt8]) -> Bool {
         prefix.starts(with: [0xFF, 0xD8])
             || prefix.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])

@@ -4,16 +4,17 @@ package import OriginServer
 package import SimBase
 package import Talaria
 
-/// The simulated Talaria: a value that is told what happens and when, and answers with effects.
+/// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
 /// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6. A request
-/// is checked in this order: path (404), method (405), device id, rate limit, then what the endpoint asks
-/// for. Faults of the server that are armed for an exchange are done here; those of the link and of the phone
-/// are their drivers'.
+/// is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
+/// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
+/// phone act in their drivers.
 ///
-/// Everything is bounded: jobs and the uploads under way by `jobsMax`, gone jobs by `tombstonesMax`, a job's log by its
-/// script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the connections of the
-/// driver. Time never runs backwards here: an event that is older than the last one happens at the last one's moment.
+/// Everything is bounded: jobs and open uploads by `jobsMax`, removed jobs by `tombstonesMax`, a job's log by
+/// its script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the
+/// connections of the driver. Time never runs backwards: an event with an earlier time happens at the time of
+/// the last one.
 package struct Backend: Sendable {
     let configuration: BackendConfiguration
     let shelf: Shelf
@@ -150,7 +151,7 @@ package struct Backend: Sendable {
 
     // MARK: Queries
 
-    /// When the backend wants to be woken next; it does no harm to come at other times.
+    /// The moment of the next wake-up; other wake-ups do no harm.
     package var nextWake: Instant? { self.deadlines.nextAt }
 
     /// Jobs that are neither cleaned up nor expired.

@@ -3,19 +3,19 @@ internal import OriginServer
 package import SimBase
 internal import Talaria
 
-/// What the simulated backend is like: the values of a scenario's `server:` section. The books are not here; they
-/// are the `Shelf`'s.
+/// The configuration of the simulated backend: the values of a scenario's `server:` section. The books are in
+/// `Shelf`.
 package struct BackendConfiguration: Hashable, Sendable {
-    /// Whose wire is spoken (Docs/design.md section 6).
+    /// The dialect of the wire format (Docs/design.md section 6).
     package enum Dialect: String, CaseIterable, Hashable, Sendable {
-        /// That of S0 (Docs/contract.md section 1 and section 2).
+        /// The contract's dialect, S0 (Docs/contract.md section 1 and section 2).
         case contract
     }
 
-    /// How the 202 and the `completed` event write their links (Docs/contract.md section 7, C1).
+    /// The form of links in the 202 and the `completed` event (Docs/contract.md section 7, C1).
     package enum URLForm: Hashable, Sendable {
         case relative
-        /// With this in front, without a slash at its end: `https://api.oooefam.net`.
+        /// Links with this base, without a trailing slash: `https://api.oooefam.net`.
         case absolute(base: String)
     }
 
@@ -23,18 +23,18 @@ package struct BackendConfiguration: Hashable, Sendable {
     package enum ReplayIDs: String, CaseIterable, Hashable, Sendable {
         /// The one it always had.
         case kept
-        /// One by the time of the delivery: a new id on an old `timestamp`.
+        /// A new id by the time of delivery, with the old `timestamp`.
         case fresh
     }
 
-    /// What ends the lines of an event stream.
+    /// The line ending of an event stream.
     package enum LineEnds: String, CaseIterable, Hashable, Sendable {
         case lf, crlf, cr
-        /// One of the three for each stream, by a draw.
+        /// One of the three for each stream, drawn.
         case mixed
     }
 
-    /// What a DELETE of a job that is gone already gets; success to a client either way.
+    /// The response to a DELETE of a job that no longer exists; success for a client in any case.
     package enum RepeatedCleanup: Int, CaseIterable, Hashable, Sendable {
         case noContent = 204
         case notFound = 404
@@ -43,22 +43,23 @@ package struct BackendConfiguration: Hashable, Sendable {
     package static let intervalMax = OriginLimits.intervalMax
 
     package var dialect: Dialect
-    /// From the 202 to the `completed` event; drawn per scan, uniformly.
+    /// The time from the 202 to the `completed` event; drawn per scan, uniformly.
     package var jobTime: ClosedRange<Interval>
-    /// From the head of a stream to its first ping, and from ping to ping.
+    /// The time from the head of a stream to its first ping, and from ping to ping.
     package var ping: Interval
     /// Pings carry an `id:` line (C9).
     package var pingIDs: Bool
-    /// From the 202 until requests with its token get 401 `TOKEN_EXPIRED`. Streams that are open then stay open:
-    /// the token is looked at when a request comes.
+    /// The time from the 202 until requests with its token get 401 `TOKEN_EXPIRED`. Open streams stay open:
+    /// the token is checked for each request.
     package var tokenLifetime: Interval
-    /// How long an event can be replayed, from its first emission on (C14).
+    /// The time for which an event can be replayed, from its first emission (C14).
     package var eventBuffer: Interval
     package var replayIDs: ReplayIDs
     package var lineEnds: LineEnds
     /// Uploads per device id, in a sliding window; nil is no limit (Docs/contract.md section 1.8).
     package var rateLimit: Quota?
-    /// From the `completed` event until the job expires (C21); with the default token lifetime a client gets 401 first, then 410.
+    /// The time from the `completed` event until the job expires (C21); with the default token lifetime, a
+    /// client gets 401 first, then 410.
     package var resultsLifetime: Interval
     /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
     package var completedBytesMax: Int
@@ -72,7 +73,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var urlForm: URLForm
     /// The `retry:` field at the start of every stream; nil sends none. It raises a phone's backoff.
     package var retryField: Interval?
-    /// From the terminal event of a stream to the end of its connection, on which nothing comes any more.
+    /// The time from the terminal event of a stream to the end of its connection.
     package var streamLinger: Interval
     /// Photos in one upload.
     package var photosMax: Int

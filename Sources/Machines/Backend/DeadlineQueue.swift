@@ -1,8 +1,8 @@
 internal import OriginServer
 internal import SimBase
 
-/// What is due when. A deadline is never taken back: it goes stale when what it was for has ended or was given another
-/// moment, and stale ones are dropped when they come to the front or are more than the live ones.
+/// A queue of deadlines. A deadline is not removed: it becomes stale if its purpose has ended or its moment
+/// has changed. Stale deadlines are dropped when they reach the front or outnumber the others.
 struct DeadlineQueue: Sendable {
     enum Deadline: Hashable, Sendable {
         /// The next event of the job, or the next step of its end.

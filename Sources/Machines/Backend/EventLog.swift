@@ -2,13 +2,13 @@ internal import SimBase
 internal import Talaria
 internal import Wire
 
-/// What a job has said, in order, encoded once: the buffer from which streams are replayed.
+/// The events of a job, in order, encoded once: the buffer from which streams are replayed.
 ///
 /// Ids are `{epoch milliseconds}-{event}`, the milliseconds strictly increasing within the job, ping ids and the ids
 /// of fresh replays included.
 struct EventLog: Sendable {
     struct Entry: Hashable, Sendable {
-        /// From 0.
+        /// The position, from 0.
         let position: Int
         let kind: EventKind
         let milliseconds: Int64
@@ -50,7 +50,7 @@ struct EventLog: Sendable {
         }
     }
 
-    /// What a stream begins with.
+    /// The events at the beginning of a stream.
     struct Replay: Hashable, Sendable {
         /// The position that the client's id named; nil without an id, or with one that is not known (any more).
         let after: Int?
@@ -66,7 +66,7 @@ struct EventLog: Sendable {
         let given: Instant
     }
 
-    /// How long an entry can be replayed.
+    /// The time for which an entry can be replayed.
     private let buffer: Interval
     /// The last one is kept whatever its age: it is the job's current state.
     private var entries: [Entry] = []
@@ -151,7 +151,7 @@ struct EventLog: Sendable {
 
     // MARK: Reading
 
-    /// What a stream begins with that asks with this `Last-Event-ID`, or without one:
+    /// Returns the beginning of a stream with this `Last-Event-ID`, or without one:
     ///
     /// - a known id: everything after it; if nothing comes after it and the job is over, the terminal event once more,
     ///   so that no client is left without an end;
@@ -171,7 +171,7 @@ struct EventLog: Sendable {
             entries: rest.isEmpty && last.kind.isTerminal ? [last] : rest)
     }
 
-    /// What is left in the buffer, whatever the client has seen; if nothing is left, the current state.
+    /// Returns all buffered events, whatever the client has seen; if there are none, the current state.
     mutating func replayFromStart(at now: Instant) -> Replay {
         self.forget(at: now)
         let left = self.entries.filter { $0.emitted + self.buffer > now }

@@ -5,7 +5,7 @@ internal import Talaria
 
 /// One accepted upload and all that came of it.
 struct Job: Sendable {
-    /// What never changes: a class, so that to hand it on counts one reference.
+    /// The constant facts: a class, so that passing them on counts one reference.
     final class Facts: Sendable {
         let key: JobKey
         /// `jobId` on the wire.
@@ -33,7 +33,7 @@ struct Job: Sendable {
         case running
         /// The terminal event is in the log. Leaves to `settled` when the buffer is over.
         case finished(JobStatus, at: Instant)
-        /// Of the log only the terminal event is left, without books. Leaves by expiry.
+        /// Only the terminal event of the log is left, without books. Leaves by expiry.
         case settled(JobStatus, at: Instant)
     }
 
@@ -59,7 +59,7 @@ struct Job: Sendable {
     /// The job's one live deadline.
     var due: Instant
 
-    /// What the status endpoint says.
+    /// The status in the response of the status endpoint.
     var status: JobStatus {
         switch self.phase {
         case .running: self.step <= 1 ? .initialized : .processing
@@ -67,7 +67,7 @@ struct Job: Sendable {
         }
     }
 
-    /// When the next step is due.
+    /// The moment at which the next step is due.
     var nextStepDue: Instant {
         self.delays.reduce(self.facts.accepted + self.facts.script.offset(at: self.step)) {
             self.step < $1.from ? $0 : $0 + $1.by
@@ -75,7 +75,7 @@ struct Job: Sendable {
     }
 }
 
-/// How a job comes to its end.
+/// The way in which a job ends.
 enum JobEnding: Hashable, Sendable {
     case completed, canceled
     case failed(code: String, retryable: Bool)

@@ -2,7 +2,7 @@ internal import Faults
 internal import SimBase
 internal import Talaria
 
-/// What a job says and when: a pure function of how many photos and books it has and how long it takes.
+/// The events of a job with their times: a pure function of the numbers of photos and books and the duration.
 ///
 /// The messages are those of Docs/contract.md section 2.1, the shares those of B3's progress curve
 /// (section 2.6), the times those of the recorded job in section 2.4: most of the time passes before the
@@ -20,7 +20,7 @@ struct JobScript: Hashable, Sendable {
     let books: Int
     let time: Interval
 
-    /// How many events there are.
+    /// The number of events.
     var count: Int { self.books + 4 }
 
     func step(at position: Int) -> Step {
@@ -42,7 +42,7 @@ struct JobScript: Hashable, Sendable {
         }
     }
 
-    /// When the event at a position is due, since the job was accepted.
+    /// Returns the time of the event at a position, from the acceptance of the job.
     func offset(at position: Int) -> Interval {
         let thousandths: Int64
         switch self.step(at: position) {
@@ -56,7 +56,7 @@ struct JobScript: Hashable, Sendable {
         return Interval(nanoseconds: time / 1_000 * thousandths + time % 1_000 * thousandths / 1_000)
     }
 
-    /// How much is done once the event at a position was emitted.
+    /// Returns the progress after the event at a position.
     func thousandths(at position: Int) -> Int {
         switch self.step(at: position) {
         case .initialized: 0
@@ -67,7 +67,7 @@ struct JobScript: Hashable, Sendable {
         }
     }
 
-    /// What `processedCount` and `totalCount` say: photos until the books are identified, then books.
+    /// Returns `processedCount` and `totalCount`: photos until the books are identified, then books.
     func counts(at position: Int) -> (processed: Int, total: Int) {
         switch self.step(at: position) {
         case .initialized, .analyzing: (0, self.photos)

@@ -8,7 +8,7 @@ struct TokenSecret: Hashable, Sendable {
     /// `draw` is asked for the words 0 to 3.
     init(draw: (UInt64) -> UInt64) { self.words = (draw(0), draw(1), draw(2), draw(3)) }
 
-    /// Of its digits.
+    /// Creates a token from its digits.
     init?(text: ArraySlice<UInt8>) {
         guard text.count == 64 else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -50,7 +50,7 @@ struct TokenSecret: Hashable, Sendable {
     }
 }
 
-/// What an `Authorization` header presents.
+/// The content of an `Authorization` header.
 enum Bearer: Hashable, Sendable {
     /// No header, another scheme, or no token behind the scheme.
     case missing
@@ -86,7 +86,7 @@ struct Token: Hashable, Sendable {
     enum Verdict: Hashable, Sendable { case valid, expired, wrong }
 
     let secret: TokenSecret
-    /// From here on it is expired.
+    /// The moment of expiry.
     let expires: Instant
     private(set) var isRevoked = false
 

@@ -15,7 +15,7 @@ struct DegradedBooks {
     /// Which were degraded, in their order.
     let taken: [Taken]
 
-    /// Of a `completed` event; nil where there are no books.
+    /// Reads the books of a `completed` event; nil if there are none.
     init?(event data: [UInt8], by degradation: Degradation) {
         guard var object = JSONObjectText(data), let array = object.value(EventDistortion.booksKey),
             let (books, taken) = Self.degrade(array, by: degradation)
@@ -25,7 +25,7 @@ struct DegradedBooks {
         self.taken = taken
     }
 
-    /// Of the results endpoint.
+    /// Reads the books of a results response.
     init?(results data: [UInt8], by degradation: Degradation) {
         guard var object = JSONObjectText(data), let content = object.value("data"),
             var inner = JSONObjectText(Array(content)), let array = inner.value("results"),

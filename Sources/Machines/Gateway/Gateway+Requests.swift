@@ -81,7 +81,7 @@ extension Gateway {
 
     // MARK: The upstream's answer
 
-    /// Only now does the upstream owe an answer: how slowly a phone sends is not its fault.
+    /// Starts the upstream's response time: the phone's sending does not count.
     mutating func forwarded(_ id: ExchangeID) {
         let deadline = self.now + self.configuration.replyTime
         let isAsked = self.relays.update(id) { relay in
@@ -128,7 +128,7 @@ extension Gateway {
         return nil
     }
 
-    /// What an answer says of its job.
+    /// Tracks the job that a response names.
     private mutating func follow(
         _ context: RequestContext, _ jobID: String?, _ status: Int, into effects: inout [OriginEffect]
     ) {
@@ -308,6 +308,6 @@ extension Gateway {
 }
 
 extension UpstreamFailure {
-    /// How an answer that had begun ends towards the phone.
+    /// The end of a started response towards the phone.
     var ending: CutEnding { self == .connectionReset ? .reset : .close }
 }

@@ -8,7 +8,7 @@ internal import Wire
 
 /// One open event stream of a foreign backend.
 struct ProxiedStream: Sendable {
-    /// What waits for its time, because a stage is slow or a ping is late.
+    /// A piece that is held until its time, because a stage is slow or a ping is late.
     struct HeldPiece: Sendable {
         var due: Instant
         var bytes: [UInt8]
@@ -25,7 +25,7 @@ struct ProxiedStream: Sendable {
     var lastID: String?
     var hasEvents = false
     var isOver = false
-    /// From the first event of this stage on everything is later.
+    /// The stage from whose first event on everything is delayed.
     var slowness: (stage: ScanPhase, by: Interval)?
     var delay = Interval.zero
     var held: [HeldPiece] = []
@@ -38,7 +38,7 @@ struct ProxiedStream: Sendable {
 extension Gateway {
     // MARK: Opening
 
-    /// Where the upstream is to go on, as far as faults have a say in it.
+    /// Returns the resume position for the upstream, as far as faults change it.
     mutating func resumePoint(
         _ context: RequestContext, _ request: OriginRequest, _ jobID: String?,
         into effects: inout [OriginEffect]
@@ -206,7 +206,7 @@ extension Gateway {
 
     // MARK: Sending
 
-    /// In its turn: behind what is held, and as late as its stage is slow.
+    /// Sends a piece in its turn: after held pieces, and as late as its stage is slow.
     mutating func send(
         _ bytes: [UInt8], _ mark: StreamPieceKind, _ id: ExchangeID,
         into effects: inout [OriginEffect]
@@ -263,7 +263,8 @@ extension Gateway {
         }
     }
 
-    /// What had passed the upstream when it died reaches the phone, and then the same end; no clean one is made up.
+    /// Forwards the data that arrived before the upstream failed, and then the same kind of end; the gateway
+    /// never invents a clean end.
     mutating func streamFailed(
         _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {

@@ -4,11 +4,11 @@ package import OriginServer
 package import SimBase
 internal import Talaria
 
-/// What the fault gateway is like.
+/// The configuration of the fault gateway.
 package struct GatewayConfiguration: Hashable, Sendable {
     /// The path under which the upstream has the contract's paths, without a slash at its end.
     package var basePath: String
-    /// From the last byte of a request to the head of the upstream's answer.
+    /// The maximum time from the last byte of a request to the head of the upstream's response.
     package var replyTime: Interval
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64
@@ -20,11 +20,11 @@ package struct GatewayConfiguration: Hashable, Sendable {
     }
 }
 
-/// The fault gateway: stands in front of a foreign backend and does to what passes what the simulated backend does to
-/// its own. A value that is told what happens and when, and answers with effects.
+/// The fault gateway in front of a foreign backend: it applies faults to forwarded data as the simulated
+/// backend does to its own. A value that receives events with their time and returns effects.
 ///
-/// What is not touched by a fault passes byte for byte, as it comes. Held are only what must be read whole to be
-/// rewritten: one event, the answer to an upload, and results whose books a fault has degraded.
+/// Data that no fault affects passes byte for byte, as it arrives. Only data that must be read completely to
+/// be rewritten is held: one event, the response to an upload, and results whose books a fault has degraded.
 package struct Gateway: Sendable {
     /// An answer that must be rewritten may have so many bytes.
     static let heldBytesMax = 8 << 20
@@ -111,7 +111,7 @@ package struct Gateway: Sendable {
     }
 }
 
-/// One request that is not an open stream (any more, or yet), and how its answer is getting on.
+/// One request that is not an open stream, and the state of its response.
 struct Relay: Sendable {
     enum Phase: Hashable, Sendable {
         /// The upstream has not answered.
@@ -124,7 +124,7 @@ struct Relay: Sendable {
         case holding(UpstreamHead, Rewriting)
     }
 
-    /// What is made of an answer that is read whole.
+    /// The change of a response that is read completely.
     enum Rewriting: Hashable, Sendable {
         case accepted
         case truncated(draw: UInt64)
@@ -137,6 +137,7 @@ struct Relay: Sendable {
     let authority: String?
     var phase = Phase.asked
     var deadline: Instant?
-    /// Of an answer that is read whole. Beside the phase, so that it is changed where it stands.
+    /// The bytes of a response that is read completely. Stored beside the phase, so that they are changed in
+    /// place.
     var held: [UInt8] = []
 }

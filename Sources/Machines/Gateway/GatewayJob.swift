@@ -11,11 +11,11 @@ struct ProxiedJob: Sendable {
         case finished
         /// A DELETE of it was answered with success.
         case cleaned
-        /// For the phones its token has expired.
+        /// The token is revoked for the phones.
         case revoked
-        /// For the phones it has vanished with this status.
+        /// The job is removed for the phones, with this status.
         case gone(Int)
-        /// For the phones it has failed with this event.
+        /// The job has failed for the phones, with this event.
         case failed(id: String, data: [UInt8])
     }
 
@@ -31,7 +31,7 @@ struct ProxiedJob: Sendable {
     /// The buffer of its events is lost to whoever comes again.
     var isForgetful = false
     var degradation: Degradation?
-    /// On which of its streams an event has passed first.
+    /// The stream on which each event passed first.
     private var passed: [String: UInt32] = [:]
     /// Ids that the gateway made up, each with the upstream's behind which a stream goes on; nil is the start.
     private var aliases: [(id: String, upstream: String?)] = []
@@ -61,7 +61,7 @@ struct ProxiedJob: Sendable {
         return alias.upstream.map { .replaced($0) } ?? .removed
     }
 
-    /// Only what became of it is still worth knowing.
+    /// Forgets the events: only the outcome of the job is still needed.
     mutating func forgetEvents() {
         self.passed = [:]
         self.aliases = []
@@ -73,7 +73,7 @@ struct RelayedJobs: Sendable {
     static let jobsMax = 50_000
 
     private var jobs = SlotMap<String, ProxiedJob>()
-    /// In the order of their coming, from `oldest` on. May name jobs that were seen again since.
+    /// The jobs in the order of their arrival, from `oldest` on. May contain jobs that were seen again since.
     private var order: [String] = []
     private var oldest = 0
 

@@ -3,7 +3,7 @@ internal import OriginServer
 internal import SimBase
 internal import Talaria
 
-/// Why a file is no recording that can be played.
+/// The reason why a file is not a recording that can be replayed.
 package struct RecordingError: Error, Hashable, Sendable {
     /// From 1.
     package var line: Int
@@ -15,7 +15,7 @@ package struct RecordingError: Error, Hashable, Sendable {
     }
 }
 
-/// What a server answered to its clients, and when: read from a file, to be played again.
+/// A server's responses to its clients, with their times: read from a file, to be replayed.
 package struct Recording: Sendable {
     /// One answer. Its times count from the moment at which the request was complete.
     struct Answer: Hashable, Sendable {
@@ -29,16 +29,16 @@ package struct Recording: Sendable {
             var what: What
         }
         var steps: [Step] = []
-        /// Of an upload that was accepted: the id of its job.
+        /// The job id of an accepted upload.
         var jobID: String?
     }
 
-    /// Of the uploads, in the order in which they were complete.
+    /// The responses to uploads, in the order of their completion.
     private(set) var uploads: [Answer] = []
-    /// Of everything else, by what was asked, in the same order.
+    /// All other responses by request, in the same order.
     private(set) var others: [Question: [Answer]] = [:]
 
-    /// What is asked of a job.
+    /// A request about a job.
     struct Question: Hashable, Sendable {
         var operation: Operation
         var jobID: String

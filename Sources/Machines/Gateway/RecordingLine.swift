@@ -3,15 +3,15 @@ import JSON
 package import SimBase
 package import Talaria
 
-/// How an answer of a recording ended.
+/// The end of a recorded response.
 package enum RecordedEnd: String, Hashable, Sendable {
-    /// As HTTP says it is complete.
+    /// Complete according to HTTP.
     case complete
     /// The server closed the connection inside it (FIN).
     case close
     /// The server reset it.
     case reset
-    /// It went silent: half-open.
+    /// Silent: half open.
     case silence
     /// The client left first; what would have followed is not known.
     case left
@@ -27,7 +27,7 @@ package enum RecordedEnd: String, Hashable, Sendable {
             }
     }
 
-    /// How the server has to end it; nil where nothing is known to follow.
+    /// The way in which the server must end it; nil if the end is unknown.
     var cut: CutEnding? {
         switch self {
         case .close: .close
@@ -43,7 +43,7 @@ package struct RecordingLine: Hashable, Sendable {
     package enum What: Hashable, Sendable {
         /// A request is complete, or its answer begins before it is.
         case request(method: String, path: String, deviceID: String?, lastEventID: String?)
-        /// Without the fields that are of one connection only. `length`: what `Content-Length` says.
+        /// The head without the hop-by-hop fields. `length`: the value of `Content-Length`.
         case head(status: Int, headers: [HeaderLine], length: Int?)
         /// A piece of the answer's body, as it was handed to the client.
         case body([UInt8])
@@ -77,8 +77,8 @@ extension RecordingLine {
         } + [UInt8(ascii: "\n")]
     }
 
-    /// One line of JSON with its line feed. Times are nanoseconds from the start of the server. Like every object of this
-    /// program, it has its members in the order of their keys.
+    /// The JSON line with its line feed. Times are nanoseconds from the start of the server. Members are in
+    /// the order of their keys, as everywhere in this program.
     package var text: [UInt8] {
         JSON.object { writer in
             if case .body(let bytes) = self.what, let text = String(validating: bytes, as: UTF8.self) {
@@ -113,7 +113,7 @@ extension RecordingLine {
 
     /// A moment beyond is in no recording: ten years from its begin.
     private static let moments = 0...Interval.hours(24 * 365 * 10).nanoseconds
-    /// No answer is longer, whatever an upstream said that was recorded.
+    /// The maximum recorded length of a response.
     private static let lengthMax = 1 << 40
 
     /// Nil for a text that is no such line.

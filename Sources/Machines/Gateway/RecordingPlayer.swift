@@ -3,13 +3,13 @@ package import OriginServer
 package import SimBase
 internal import Talaria
 
-/// Plays a recording to whoever calls: the n-th upload gets the n-th recorded answer, and what is then asked of its job
-/// gets, one after the other, what was answered to the same question. Nothing is judged: no token, no limit, no
-/// `Last-Event-ID`. Behind the last upload the recording begins again, with other job ids.
+/// Replays a recording: the n-th upload gets the n-th recorded response, and each later request for its job
+/// gets the recorded responses to the same request, one after the other. Nothing is checked: no token, no
+/// limit, no `Last-Event-ID`. After the last upload, the recording starts again with other job ids.
 package struct RecordingPlayer: Sendable {
     private struct Playing: Sendable {
         let answer: Recording.Answer
-        /// What stands in the recording, and what stands in its place.
+        /// The recorded text and its replacement.
         let renaming: (recorded: [UInt8], played: [UInt8])?
         let began: Instant
         var next = 0
@@ -33,7 +33,7 @@ package struct RecordingPlayer: Sendable {
         let recorded: String
         let owner: Caller
         let accepted: Instant
-        /// How often each question was asked.
+        /// The number of requests by operation.
         var asked: [Operation: Int] = [:]
     }
 
@@ -111,7 +111,8 @@ package struct RecordingPlayer: Sendable {
         }
     }
 
-    /// What is answered to the same question once more. A stream has been told; the others may be asked again.
+    /// Returns the response to a repeated request. A stream is replayed once; other responses can be
+    /// repeated.
     private static func again(_ operation: Operation, _ answers: [Recording.Answer]) -> Recording.Answer? {
         operation == .stream ? nil : answers.last
     }

@@ -1,12 +1,11 @@
 /// Links in a foreign backend's bodies: a phone that followed them would go past the gateway, and its faults.
 struct UpstreamLinks {
-    /// Under which keys links stand (Docs/contract.md sections 1.2 and 2.1, with the names of other
-    /// dialects).
+    /// The keys of links (Docs/contract.md sections 1.2 and 2.1, with the names of other dialects).
     static let keys = ["sseUrl", "streamUrl", "statusUrl", "resultsUrl", "href"]
 
     /// The path under which the upstream has the contract's paths.
     let basePath: String
-    /// By which name the phone calls the gateway.
+    /// The name that the phone uses for the gateway.
     let authority: String?
 
     /// Whatever host a link names, it is the upstream's. One that was absolute stays so, since its client may be able to

@@ -5,8 +5,9 @@ import SimBase
 import Talaria
 import Wire
 
-/// Tells who calls: from `traceparent` where the caller is one of our phones, otherwise by a hash of the device id and
-/// a count of its uploads, so that faults and books of a foreign client are still functions of who it is.
+/// The identification of callers: by `traceparent` if the caller is one of our phones, otherwise by a hash of
+/// the device id and the number of its uploads, so that faults and books of a foreign client are functions of
+/// its identity.
 struct ClientDirectory: Sendable {
     /// Foreign clients that are remembered; beyond it their counts start over.
     private static let foreignersMax = 10_000
@@ -17,7 +18,7 @@ struct ClientDirectory: Sendable {
     }
 
     private var foreigners: [UInt64: ExternalClient] = [:]
-    /// Whose job it is, for requests that name a job and no caller.
+    /// The owner of each job, for requests that name a job but no caller.
     private var owners: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
     /// Jobs that were cleaned up or canceled, in a ring: somebody may still ask for them.
     private var gone: [String] = []

@@ -1,20 +1,21 @@
 import Faults
 import SimBase
 
-/// The phone's link as one connection has it, both ways, with what faults do to the bytes of the present exchange.
+/// The phone's link for one connection in both directions, with the effect of faults on the bytes of the
+/// present exchange.
 ///
-/// Until the first request tells whose link it is, bytes are only counted: they are charged with the first that come
-/// after.
+/// Until the first request identifies the phone, bytes are only counted: they are charged with the first ones
+/// that follow.
 struct ConnectionLink: Sendable {
     private let acceptedAt: Instant
     private(set) var isKnown = false
     private var up = LinkQueue(LinkProfile.perfect.up, readyAt: .zero)
     private var down = LinkQueue(LinkProfile.perfect.down, readyAt: .zero)
     private var itinerary = FleetLinks.perfect
-    /// When the link changes next.
+    /// The moment of the link's next change.
     private var changesAt = Instant.distantFuture
     private(set) var roundTrip = Interval.zero
-    /// From when on it lets bytes pass.
+    /// The moment from which it delivers bytes.
     private(set) var readyAt: Instant?
     private var bytesBefore = 0
     /// The last arrival in each direction: faults come and go, and nothing may overtake.
@@ -23,7 +24,7 @@ struct ConnectionLink: Sendable {
 
     init(acceptedAt: Instant) { self.acceptedAt = acceptedAt }
 
-    /// Whose link it is. `random` is the connection's own.
+    /// Sets the link of the caller. `random` is the randomness of the connection.
     mutating func identify(_ itinerary: Itinerary, random: KeyedRandom) {
         let profile = itinerary.profile(at: self.acceptedAt)
         (self.up, self.down) = profile.connection(acceptedAt: self.acceptedAt, random: random)
@@ -44,7 +45,7 @@ struct ConnectionLink: Sendable {
         self.roundTrip = profile.roundTrip
     }
 
-    /// When bytes that the phone has sent reach the backend.
+    /// Returns the moment at which bytes of the phone reach the backend.
     mutating func arrivalUp(
         of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
@@ -60,7 +61,7 @@ struct ConnectionLink: Sendable {
         return self.lastUp
     }
 
-    /// The same where no fault acts.
+    /// Returns the arrival time without faults.
     mutating func arrivalUp(of bytes: Int, at now: Instant) -> Instant {
         guard self.isKnown else {
             self.bytesBefore += bytes
@@ -73,14 +74,14 @@ struct ConnectionLink: Sendable {
         return self.lastUp
     }
 
-    /// The same where no fault acts.
+    /// Returns the arrival time without faults.
     mutating func arrivalDown(of bytes: Int, at now: Instant) -> Instant {
         self.follow(at: now)
         self.lastDown = max(self.lastDown, self.down.admit(bytes: bytes, at: now))
         return self.lastDown
     }
 
-    /// When bytes that the backend has sent reach the phone.
+    /// Returns the moment at which bytes of the backend reach the phone.
     mutating func arrivalDown(
         of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
@@ -90,11 +91,11 @@ struct ConnectionLink: Sendable {
         return self.lastDown
     }
 
-    /// Nothing more arrives at the phone before.
+    /// Delays all data to the phone until a moment.
     mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
 
-    /// When the phone may send on, while its link is too far behind; nil when it is not. Mutating, so that the link is asked
-    /// where it stands and not copied first; so is what asks it.
+    /// Returns the moment at which the phone may continue to send if its link is too far behind; nil if it is
+    /// not. Mutating, to avoid a copy of the link.
     mutating func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
         guard self.isKnown else { return nil }
         let idle = max(self.up.idleAt, impairments?.idleAt ?? .zero)

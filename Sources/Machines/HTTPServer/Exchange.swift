@@ -5,14 +5,14 @@ import Wire
 
 /// One request on a connection and what has become of it.
 struct Exchange: Sendable {
-    /// How the multipart body is getting on; it is read as it comes, whatever the link still delays.
+    /// The progress of the multipart body; it is read as it arrives, whatever the link still delays.
     enum Upload: Sendable {
         case none
         case reading(MultipartReader)
         case failed(UploadFault)
     }
 
-    /// What has been answered. `pending` leaves to any other, and these to `answered`.
+    /// The state of the response. `pending` leaves to any other state, and these leave to `answered`.
     enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
@@ -36,12 +36,12 @@ struct Exchange: Sendable {
     var answer = Answer.pending
     /// The line end of an event stream.
     var lineEnd = SSELineEnd.lf
-    /// When the head of the answer went to the link.
+    /// The moment at which the head of the response went to the link.
     var answeredAt: Instant?
     /// Bytes of an answer that is no stream so far, its head included.
     var replyBytes = 0
 
-    /// What faults may do to it, in the order of the scenario's list.
+    /// The faults that may affect it, in the order of the scenario's list.
     private(set) var faults: [ArmedFault] = []
     var cutters: [StreamCutter] = []
     var requestCut: MessageCut?
@@ -108,7 +108,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// What the body turned out to be.
+    /// Returns the parts of the body, or its defect.
     mutating func finishUpload() -> Result<[UploadPart], UploadFailure> {
         switch self.upload {
         case .none: return .failure(UploadFailure(fault: .malformed("the body is not multipart/form-data")))

@@ -23,17 +23,17 @@ package struct HTTPServerConfiguration: Sendable {
     package var links: FleetLinks
     /// The monotonic clock of the machine at `Instant.zero`, nanoseconds: the stamps of events are written by it.
     package var clockZero: Int64
-    /// What `GET /_sim/nonce` answers, so that a caller can know that it speaks to the server it started; nil where nobody
-    /// has to ask.
+    /// The response of `GET /_sim/nonce`, with which a caller verifies that it reached the server that it
+    /// started; nil if no caller checks it.
     package var nonce: String?
     /// Every request is told when it is over.
     package var tellsRequests = false
-    /// `GET /_sim` says what the server is doing.
+    /// Whether `GET /_sim` shows the state of the server.
     package var showsStatus = false
-    /// What keeps pages of other sites out; nil where nobody but phones of this program can come.
+    /// The guard against pages of other sites; nil if only phones of this program can connect.
     package var crossSite: CrossSiteGuard?
-    /// For pages in a browser: `?token=` where `Authorization` cannot be sent (Docs/contract.md section 7,
-    /// C13), and answers that a page of another origin may read.
+    /// Whether pages in a browser are supported: `?token=` if `Authorization` cannot be sent
+    /// (Docs/contract.md section 7, C13), and responses that pages of other origins can read.
     package var isForBrowsers = false
 
     package init(

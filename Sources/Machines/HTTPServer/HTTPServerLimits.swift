@@ -1,7 +1,7 @@
 package import SimBase
 import Wire
 
-/// The numbers that bound what a caller can make the server hold or wait for.
+/// The limits of what a caller can make the server hold or wait for.
 package enum HTTPServerLimits {
     /// A connection is not read while its link is this far behind.
     package static let linkBacklogMax = Interval.milliseconds(50)
@@ -11,13 +11,14 @@ package enum HTTPServerLimits {
     package static let downloadWaitingMax = 256 * 1_024
     /// Bytes of the simulated backend that are under way to one phone: twice the longest answer that a phone reads.
     package static let underwayMax = 8 << 20
-    /// From the first byte of a request to its last head byte.
+    /// The maximum time from the first byte of a request to the end of its head.
     package static let headTime = Interval.seconds(20)
-    /// From the head to the end of the body: a deadline, not an idle time, so that a byte a second does not help.
+    /// The maximum time from the head to the end of the body: a deadline, not an idle time, so that a byte
+    /// per second does not help.
     package static let bodyTime = Interval.seconds(120)
     /// A connection without a request.
     package static let keepAliveTime = Interval.seconds(180)
-    /// What is under way to a peer that has said its last word still goes out for this long.
+    /// The time in which data in flight is still sent to a peer that has closed its side.
     package static let shutdownTime = Interval.seconds(2)
     /// A refused body is read to its end if it is no longer than this.
     package static let drainBytesMax = 12 << 20

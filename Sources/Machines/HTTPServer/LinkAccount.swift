@@ -1,4 +1,4 @@
-/// What became of the bytes that one side sent into a direction of a connection.
+/// The bytes that one side sent in one direction of a connection, by outcome.
 package struct LinkFlow: Hashable, Sendable {
     package var sent = 0
     package var delivered = 0
@@ -21,7 +21,7 @@ package enum LossOfBytes: Int, CaseIterable, Hashable, Sendable {
     case silence
     /// The peer has said its last word, or is dead.
     case peerGone
-    /// Behind a request after which nothing is read.
+    /// The bytes after a request after which nothing is read.
     case unread
     /// The phone closed the connection: it gave up, or its app left the screen.
     case phoneClosed
@@ -51,11 +51,11 @@ package struct LostBytes: Hashable, Sendable {
 /// The bytes of one connection, as the server's end of the phone's link has them.
 package struct LinkAccount: Hashable, Sendable {
     package var serial: UInt64
-    /// From the phone. What the link carries up is read where it enters; only what it means comes out later.
+    /// The bytes from the phone. They are read when they enter the link; only their meaning is delayed.
     package var up = LinkFlow()
     /// Read, and not looked at.
     package var upWaiting = 0
-    /// From the server.
+    /// The bytes from the server.
     package var down = LinkFlow()
     /// Counted apart from what came and went.
     package var downWaiting = 0

@@ -3,7 +3,8 @@ import Gateway
 import OriginServer
 import SimBase
 
-/// The origin server behind an HTTP server. All three take the same events and answer with the same effects.
+/// The origin server behind an HTTP server. All three kinds receive the same events and return the same
+/// effects.
 enum Origin: Sendable {
     case simulated(Backend)
     /// The way to a foreign backend.

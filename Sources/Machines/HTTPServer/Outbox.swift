@@ -1,7 +1,7 @@
 import OriginServer
 import SimBase
 
-/// What is under way to the peer of one connection.
+/// The data in flight to the peer of one connection.
 struct Outbox: Sendable {
     enum Item: Sendable {
         case bytes([UInt8])
@@ -15,15 +15,15 @@ struct Outbox: Sendable {
     }
 
     private var underway = EventHeap<Item>()
-    /// Of the bytes among them.
+    /// The number of payload bytes among them.
     private(set) var bytes = 0
     /// The most that they ever were.
     private(set) var bytesMost = 0
-    /// Nothing leaves the link before, so that a receiver sees the piece that has just gone for itself.
+    /// The earliest moment for the next byte, so that the receiver sees the last piece separately.
     private var gate = Instant.zero
 
     var isEmpty: Bool { self.underway.isEmpty }
-    /// When there is something to do.
+    /// The moment of the next action.
     var nextAt: Instant? { self.underway.nextAt.map { max($0, self.gate) } }
 
     mutating func insert(_ item: Item, at arrival: Instant) {
@@ -41,7 +41,7 @@ struct Outbox: Sendable {
 
     mutating func closeGate(until moment: Instant) { self.gate = moment }
 
-    /// What is under way will not arrive.
+    /// Drops all data in flight.
     mutating func drop() {
         self.underway = EventHeap()
         self.bytes = 0

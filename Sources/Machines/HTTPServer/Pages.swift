@@ -15,7 +15,7 @@ extension ServerContext {
 }
 
 extension OriginReply {
-    /// What a browser asks before it sends headers of a page's own.
+    /// The response to a browser's preflight request.
     static let preflight = OriginReply(
         status: 204,
         headers: [

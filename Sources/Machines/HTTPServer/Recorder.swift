@@ -3,8 +3,8 @@ package import SimBase
 import Talaria
 import Wire
 
-/// Follows what passes on a server's connections and tells it as a recording, which `RecordingPlayer` can play again: every
-/// answer as it was handed to its client, with its times. Tokens are replaced by digits that tell nothing.
+/// Records the responses on a server's connections, as they were sent to the clients, with their times, for
+/// `RecordingPlayer`. Tokens are replaced by digits.
 package struct Recorder: Sendable {
     private struct Track: Sendable {
         var requests = RequestReader(limits: .standard)
@@ -108,20 +108,21 @@ package struct Recorder: Sendable {
 
 /// The numbers that bound what a recording keeps in memory.
 package enum RecorderLimits {
-    /// Of one answer: the longest that a phone reads. The body of a longer one is left out, which is told.
+    /// The maximum size of one response: the longest that a phone reads. The body of a longer one is omitted,
+    /// which the recording reports.
     package static let answerBytesMax = 4 << 20
-    /// Of the answers of all connections together.
+    /// The maximum size of the held responses of all connections together.
     package static let heldBytesMax = 32 << 20
-    /// Of one line of the recording, before it is made text.
+    /// The maximum size of one line of the recording, before it is encoded.
     package static let pieceBytesMax = 64 * 1_024
 }
 
 /// One request and its answer on their way into a recording.
 private struct RecordedExchange: Sendable {
     private enum Body: Sendable {
-        /// Told piece by piece, without the stamps of the server's own clock.
+        /// Recorded piece by piece, without the timestamps of the server's own clock.
         case stream(StampFilter)
-        /// Told when it is whole: a token is known only then.
+        /// Recorded when it is complete: its token is known only then.
         case whole([UInt8])
         /// Too long to be kept, which has been told. Nothing of it is told: nobody knows which of it are tokens.
         case leftOut
@@ -138,7 +139,7 @@ private struct RecordedExchange: Sendable {
         self.head = head
     }
 
-    /// What waits to be told.
+    /// The size of the data that is not recorded yet.
     var heldBytes: Int {
         if case .whole(let bytes) = self.body { bytes.count } else { 0 }
     }
@@ -170,7 +171,7 @@ private struct RecordedExchange: Sendable {
             at: now, into: &lines)
     }
 
-    /// What the server that plays it writes for itself.
+    /// The headers that the replaying server writes itself.
     private static let ofConnection: Set = [
         "connection", "keep-alive", "transfer-encoding", "content-length", "date",
     ]

@@ -42,8 +42,8 @@ extension ServedConnection {
         if !keepsAlive { self.finish(at: now, &context) }
     }
 
-    /// Says what becomes of the connection where the client would not assume it: HTTP/1.1 keeps connections, HTTP/1.0 does
-    /// not (RFC 9112 section 9.3).
+    /// Sets the connection header if the client would not assume it: HTTP/1.1 keeps connections, HTTP/1.0
+    /// does not (RFC 9112 section 9.3).
     private func setConnectionHeader(_ keepsAlive: Bool, in headers: inout HeaderFields) {
         if !keepsAlive {
             headers.append("Connection", "close")
@@ -271,7 +271,7 @@ extension ServedConnection {
         self.send(bytes, at: now, &context)
     }
 
-    /// When a cut that waits for a time is due.
+    /// The moment of the next cut with a time trigger.
     var nextCutterDue: Instant? {
         guard let answeredAt = self.exchange?.answeredAt, self.exchange?.cutters.isEmpty == false else {
             return nil

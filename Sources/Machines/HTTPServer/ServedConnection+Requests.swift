@@ -11,7 +11,7 @@ extension ServedConnection {
     /// A request waits for its answer with another one behind it.
     var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
 
-    /// Also while the link is behind, so that the sender feels how slow it is.
+    /// Returns whether reading is paused, also while the link is behind, so that the sender notices its rate.
     mutating func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isCut || self.isReaderFull
             || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
@@ -131,7 +131,7 @@ extension ServedConnection {
         return true
     }
 
-    /// When bytes that were read now reach the backend.
+    /// Returns the moment at which bytes that were read now reach the backend.
     private mutating func arrival(of count: Int, at now: Instant, _ context: inout ServerContext) -> Instant {
         guard self.isArmed else { return self.link.arrivalUp(of: count, at: now) }
         var acted: [Int] = []
@@ -259,7 +259,7 @@ extension ServedConnection {
         self.goOn(at: now, &context)
     }
 
-    /// Tells a phone that waits for it to send the body.
+    /// Sends 100 Continue to a phone that waits for it.
     private mutating func goOn(at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.head.expectsContinue == true, self.exchange?.isComplete == false else { return }
         var bytes: [UInt8] = []

@@ -75,7 +75,7 @@ extension ServedConnection {
         self.sendDue(at: now, &context)
     }
 
-    /// What has come through the link goes out.
+    /// Sends the data that has passed the link.
     mutating func sendDue(at now: Instant, _ context: inout ServerContext) {
         switch self.state {
         case .open, .closing: break
@@ -120,7 +120,7 @@ extension ServedConnection {
 
     // MARK: Cuts
 
-    /// From here on no other exchange of the scan meets this firing; it is given back if the peer goes first.
+    /// Consumes the firing for the scan; it is returned if the peer closes first.
     private mutating func consume(_ order: CutOrder, _ context: inout ServerContext) {
         guard let (fault, key) = order.cause else { return }
         context.faultConsumed(fault, key)

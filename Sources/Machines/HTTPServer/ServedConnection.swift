@@ -11,7 +11,7 @@ import Wire
 /// Reading and requests are in `ServedConnection+Requests`, answers in `ServedConnection+Answers`, what goes out and how it
 /// ends in `ServedConnection+Sending`.
 struct ServedConnection: Sendable {
-    /// What reaches the backend when the link lets it.
+    /// Data that reaches the backend when the link delivers it.
     enum Inbound: Sendable {
         case head(ExchangeID)
         /// Bytes of a body that is passed on.
@@ -24,7 +24,7 @@ struct ServedConnection: Sendable {
         case ended
     }
 
-    /// Where the connection stands.
+    /// The state of the connection.
     enum State: Sendable {
         /// Leaves to any other.
         case open
@@ -50,11 +50,11 @@ struct ServedConnection: Sendable {
     var isArmed = false
     /// Bytes of the present request so far, its head included.
     var requestBytes = 0
-    /// What came behind a request that is not answered yet.
+    /// The bytes after a request that is not answered yet.
     var early: [UInt8] = []
     /// The last exchange that got its answer.
     var answered: ExchangeID?
-    /// When the peer must have done its next thing.
+    /// The moment by which the peer must act.
     var deadline: Instant
     var isPeerDone = false
     /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
@@ -67,10 +67,10 @@ struct ServedConnection: Sendable {
     var backlog = 0
     /// The upstream is held up, because what it sends is not taken.
     var isUpstreamPaused = false
-    /// What became of the bytes that came, and of those that went.
+    /// The bytes of both directions by outcome.
     var up = LinkFlow()
     var down = LinkFlow()
-    /// What the driver was told last.
+    /// The last value that the driver was given.
     private var isRead = true
     private var hasCaller = false
 
@@ -100,8 +100,8 @@ struct ServedConnection: Sendable {
         self.updateReading(at: now, &context)
     }
 
-    /// When it wants to be woken. For the same moment as `updateReading`: a link that catches up between two readings
-    /// of the clock would leave the connection unread by the first and without a wake-up by the second, for good.
+    /// Returns the moment of the next wake-up. `now` must be that of `updateReading`: a link that catches up between
+    /// two readings of the clock would otherwise leave the connection unread and without a wake-up for good.
     mutating func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
         switch self.state {
@@ -167,7 +167,7 @@ struct ServedConnection: Sendable {
 
     // MARK: Bytes
 
-    /// What is under way to the peer will not arrive.
+    /// Discards the data in flight to the peer.
     mutating func loseUnderway(to cause: LossOfBytes, _ context: inout ServerContext) {
         guard !self.outbox.isEmpty else { return }
         self.down.destroyed += self.outbox.bytes
@@ -180,7 +180,7 @@ struct ServedConnection: Sendable {
         context.lost.add(bytes, cause)
     }
 
-    /// What came behind a request is not looked at any more.
+    /// Discards the bytes after a request.
     mutating func loseEarly(_ context: inout ServerContext) {
         guard !self.early.isEmpty else { return }
         self.loseUp(self.early.count, to: .unread, &context)
@@ -210,7 +210,7 @@ struct ServedConnection: Sendable {
         case until(Instant?)
     }
 
-    /// What becomes of it until the next turn. Mutating, so that it is asked where it stands and not copied first.
+    /// Returns its state until the next turn. Mutating, to avoid a copy.
     mutating func rest(at now: Instant) -> Rest {
         if case .over = self.state { .over } else { .until(self.nextWake(at: now)) }
     }

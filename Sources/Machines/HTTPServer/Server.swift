@@ -17,19 +17,19 @@ package struct Server: Sendable {
 
     private(set) var context: ServerContext
     private(set) var origin: Origin
-    /// By the slot; of those that are nobody's there is nothing left.
+    /// The connections by slot; a free slot holds no state.
     private(set) var connections: [ServedConnection] = []
-    /// Whose each slot is, by its serial; 0 is nobody's. Beside the connections, which are large.
+    /// The serial of the connection in each slot; 0 for none. Stored beside the connections, which are large.
     private var serials: [UInt64] = []
-    /// By the slot, what the last connection there came to.
+    /// The byte counts of the last connection in each slot.
     private var accounts: [LinkAccount] = []
     private var freeSlots: [UInt32] = []
     private var connectionsMade: UInt64 = 0
-    /// When each connection wants to be woken, by its slot.
+    /// The moment of each connection's next wake-up, by slot.
     private var wakes = WakeQueue(keys: 0)
     /// Connections that something was done to and that have not been looked after yet.
     private var touched: [ConnectionID] = []
-    /// When the origin wants to be woken, as it answered last.
+    /// The origin's next wake-up, as it last reported.
     private var originWake: Instant?
     private var originEffects: [OriginEffect] = []
 
@@ -97,7 +97,7 @@ package struct Server: Sendable {
         swap(&effects, &self.context.effects)
     }
 
-    /// Where a connection that is not over stands.
+    /// Returns the slot of a connection that has not ended.
     private func slot(of id: ConnectionID) -> Int? {
         let slot = Int(id.slot)
         return self.serials[slot] == id.serial ? slot : nil
@@ -172,7 +172,7 @@ package struct Server: Sendable {
 
     // MARK: The origin
 
-    /// Hands the origin its events and carries out its effects. Events that arise meanwhile wait their turn.
+    /// Passes events to the origin and runs its effects. New events wait their turn.
     private mutating func pump(at now: Instant) {
         if !self.context.statusRequests.isEmpty { self.answerStatusRequests(at: now) }
         guard !self.context.events.isEmpty else { return }
@@ -270,7 +270,7 @@ package struct Server: Sendable {
 
     // MARK: Queries
 
-    /// When the server wants to be woken next; it may be too early, which does no harm.
+    /// The moment of the server's next wake-up; it may be too early, which does no harm.
     package var nextWake: Instant? {
         // Mutating, so that the server is asked where it stands.
         mutating get {
@@ -279,18 +279,18 @@ package struct Server: Sendable {
         }
     }
 
-    /// How many event streams were open since this was last asked.
+    /// Returns the number of open event streams since the last call.
     package mutating func takeStreamsOpen() -> StreamsOpen { self.context.takeStreamsOpen() }
 
-    /// What became of the bytes of a connection, until another one takes its slot.
+    /// Returns the byte counts of a connection, until another one takes its slot.
     package mutating func account(of id: ConnectionID) -> LinkAccount? {
         if let slot = self.slot(of: id) { return self.connections[slot].account() }
         let account = self.accounts[Int(id.slot)]
         return account.serial == id.serial ? account : nil
     }
 
-    /// From when on the link of a connection lets bytes pass: behind the lookup of the name and the handshake. Nil before the
-    /// first request has told whose link it is.
+    /// Returns the moment from which the link of a connection delivers bytes: after the name lookup and the
+    /// handshake. Nil before the first request has identified the link.
     package mutating func linkReady(of id: ConnectionID) -> Instant? {
         guard let slot = self.slot(of: id) else { return nil }
         return self.connections[slot].link.readyAt
@@ -299,7 +299,7 @@ package struct Server: Sendable {
     /// Bytes that did not arrive, by what this side knows of it.
     package var lostBytes: LostBytes { self.context.lost }
 
-    /// What the backend holds, with the limits that it must keep to.
+    /// Calls `look` with each of the backend's collections and its limit.
     package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it asks for.

@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 import Wire
 
-/// What the connections of a server share: who calls, which faults they meet, and what is to be done for them.
+/// The shared state of a server's connections: the callers, their faults, and the pending effects.
 struct ServerContext: Sendable {
     private struct Entry: Sendable {
         let connection: ConnectionID
@@ -33,20 +33,20 @@ struct ServerContext: Sendable {
     let isForBrowsers: Bool
     private let crossSite: CrossSiteGuard?
     private let tellsRequests: Bool
-    /// Somebody may look at `/_sim`.
+    /// Whether `/_sim` is available.
     let showsStatus: Bool
-    /// Those who look at it now, with what they accept.
+    /// The open status requests, with their Accept headers.
     var statusRequests: [(id: ExchangeID, accept: String?)] = []
     let faults: [FaultSpec]
-    /// Of each fault of the list.
+    /// The firings of each fault of the list.
     private(set) var firings: [(count: Int, last: Instant?)]
-    /// What callers call themselves. Only where somebody may look.
+    /// The names of the callers; only if `/_sim` is available.
     private var names: [DeviceNumber: String] = [:]
-    /// Of the requests that are told.
+    /// The open exchanges by their keys.
     private var ofKey: [ExchangeKey: ExchangeID] = [:]
     /// Bytes that did not arrive.
     var lost = LostBytes()
-    /// Of the event that is handled.
+    /// The time of the present event.
     var now = Instant.zero
     var effects: [ServerEffect] = []
 
@@ -106,7 +106,7 @@ struct ServerContext: Sendable {
         self.names[device] = String(name.prefix(64))
     }
 
-    /// What a caller calls itself, as far as that is known.
+    /// Returns the name of a caller, if it is known.
     func name(of device: DeviceNumber) -> String { self.names[device] ?? "phone \(device.raw)" }
 
     mutating func answered(_ id: ExchangeID?, _ status: Int) {
@@ -124,7 +124,7 @@ struct ServerContext: Sendable {
         self.countStreams(1)
     }
 
-    /// Nothing more is to be heard of an exchange that was answered in full.
+    /// Forgets an exchange whose response is complete.
     mutating func forget(_ id: ExchangeID) { self.remove(id) }
 
     /// An exchange ended without its answer.
@@ -157,8 +157,8 @@ struct ServerContext: Sendable {
 
     // MARK: Faults
 
-    /// What a request is to meet. Decided when its head is read, before its link has carried it: some of it happens
-    /// to its bytes on their way.
+    /// Returns the faults that affect a request. Decided when its head is read, before its link has delivered
+    /// it, since some faults affect its bytes on their way.
     mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
         var decisions: [Observation] = []
         let group = self.links.group(of: key.device).name
@@ -167,7 +167,7 @@ struct ServerContext: Sendable {
         return armed.untilFirstEnd
     }
 
-    /// What decides which segments a phone's next connection loses.
+    /// Returns the randomness of the packet loss on a phone's next connection.
     mutating func nextLinkRandom(of device: DeviceNumber?) -> KeyedRandom {
         guard let device, self.links.group(of: device).name != "" else {
             return KeyedRandom(seed: self.random.seed)  // A perfect link loses nothing.
@@ -193,7 +193,7 @@ struct ServerContext: Sendable {
 
     func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.has(.endsExchange) ?? false }
 
-    /// From now on nothing is armed any more, and links are as their phones' ways begin.
+    /// Ends all faults and resets the links to the first link of each phone.
     mutating func heal() {
         self.planner = nil
         self.links = self.links.healed

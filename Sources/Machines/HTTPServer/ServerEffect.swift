@@ -7,7 +7,7 @@ package import Wire
 
 /// An effect of an HTTP server.
 package enum ServerEffect: Sendable {
-    /// These bytes have come through the link: the peer gets them.
+    /// Sends bytes that have passed the link to the peer.
     case send(ConnectionID, [UInt8])
     /// Like `send`, in a TCP segment of their own.
     case sendApart(ConnectionID, [UInt8])
@@ -24,7 +24,7 @@ package enum ServerEffect: Sendable {
     /// A request is over. Only where somebody looks on (`HTTPServerConfiguration.tellsRequests`).
     indirect case served(ServedRequest)
 
-    /// What stands where an effect was taken from.
+    /// A placeholder for an effect that was taken out.
     package static var nothing: ServerEffect { .read(ConnectionID(serial: 0, slot: 0), true) }
 }
 
@@ -33,14 +33,14 @@ package struct ServedRequest: Sendable {
     package var began: Instant
     package var took = Interval.zero
     package var method: String
-    /// Without its query, which may hold a token.
+    /// The path without its query, which may contain a token.
     package var path: String
     /// Nil: it never got an answer.
     package var status: Int?
     /// The `X-Device-ID` that it came with.
     package var deviceID: String?
     package var scan: ScanNumber
-    /// What it met, by their indexes in the scenario's list.
+    /// The faults that affected it, by index in the scenario's list.
     package var faults: [Int] = []
 }
 
@@ -51,9 +51,9 @@ package enum UpstreamEffect: Sendable {
     case feed(ExchangeID, [UInt8])
     /// The request is complete.
     case endBody(ExchangeID)
-    /// Nothing more of the answer is taken for now, or it is again.
+    /// Pauses or resumes the response.
     case setPaused(ExchangeID, Bool)
-    /// Nothing more is wanted of it.
+    /// Releases the exchange.
     case release(ExchangeID)
     /// A phone's connection is over, and so are those that were made to the upstream for it.
     case hangUp(slot: UInt32)

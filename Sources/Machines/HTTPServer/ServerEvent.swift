@@ -28,7 +28,7 @@ package enum ServerEvent: Sendable {
     case cutDone(ConnectionID)
     /// The number of bytes that the peer has not taken yet. Sent only where a slow peer holds up somebody else.
     case backlog(ConnectionID, bytes: Int)
-    /// What comes from the foreign backend behind a gateway.
+    /// An event of the foreign backend behind a gateway.
     case upstream(UpstreamEvent)
     /// The moment that `nextWake` asked for has come, or another.
     case woke

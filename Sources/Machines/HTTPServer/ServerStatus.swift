@@ -4,14 +4,14 @@ import OriginServer
 import SimBase
 import Talaria
 
-/// What a server is doing, for people who look at `/_sim` while they work. No token is in it.
+/// The state of a server, shown at `/_sim`. No token is in it.
 struct ServerStatus: Hashable, Sendable {
     struct Job: Hashable, Sendable {
         var id: String
         var device: String
         var scan: UInt32?
         var state: String
-        /// Since the upload was accepted.
+        /// The time since the upload was accepted.
         var tokenAgeMs: Int64
         /// Nil where only a foreign backend knows; 0 when it has expired.
         var tokenLeftMs: Int64?

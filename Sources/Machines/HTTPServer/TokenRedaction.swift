@@ -5,7 +5,7 @@ import Wire
 /// Replaces tokens by digits of the same shape: every letter and digit of them becomes a digit, and together they are the
 /// token's ordinal. So lengths stay true, and equal tokens stay equal.
 struct TokenRedaction: Sendable {
-    /// Under which keys a token stands (Docs/contract.md section 1.2, with the names of other dialects).
+    /// The keys of a token (Docs/contract.md section 1.2, with the names of other dialects).
     private static let keys = ["authToken", "token", "accessToken", "oldToken", "sseToken"]
     private static let parameters = ["token", "access_token"]
     /// Tokens that are remembered; the oldest goes first.
@@ -89,7 +89,7 @@ struct TokenRedaction: Sendable {
         return true
     }
 
-    /// Where texts stand that could be tokens, so that each is looked up once.
+    /// Returns the ranges of texts that may be tokens, so that each is looked up once.
     private static func runs(in bytes: ArraySlice<UInt8>, of isMember: (UInt8) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start: Int?

@@ -142,12 +142,12 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// When the last bytes of the open stream came.
+    /// The moment of the last bytes of the open stream.
     var lastByteAt: Instant? {
         if case .streaming(_, let connection) = self { connection.lastByteAt } else { nil }
     }
 
-    /// How many events of the stream are known again.
+    /// The number of events of the stream that are remembered.
     var rememberedCount: Int {
         switch self {
         case .opening(let stream, _), .streaming(let stream, _), .disconnected(let stream, _, _):
@@ -164,7 +164,7 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// What keeps it from going on, while it waits out a backoff; nil for what is nobody's failure.
+    /// The cause that blocks it while it waits for a backoff; nil if it is not a failure.
     var trouble: WaitingCause? {
         switch self {
         case .unfetched(let fetch, _): fetch.failures > 0 ? .resultsUnavailable : nil

@@ -6,7 +6,8 @@ import Talaria
 struct ActiveScan: Sendable {
     var scan: Scan
     var stage: Stage
-    /// From the upload until the outcome is durable and the stream over; given back early when the phone is suspended.
+    /// Whether it holds a slot: from the upload until the outcome is durable and the stream has ended;
+    /// released early when the phone is suspended.
     var holdsSlot: Bool
 
     init(scan: Scan, stage: Stage, holdsSlot: Bool = true) {
@@ -17,8 +18,9 @@ struct ActiveScan: Sendable {
 
     var number: ScanNumber { self.scan.number }
 
-    /// What is going on, with all that is valid meanwhile. The functions in `ActiveScan+Transitions.swift` lead from one
-    /// stage to the next; the table of them is in Docs/machines/scan.md.
+    /// The stage of a scan, with the data that is valid in it. The functions in
+    /// `ActiveScan+Transitions.swift` lead from one stage to the next; the table of them is in
+    /// Docs/machines/scan.md.
     enum Stage: Sendable {
         /// The photo is on its way. Leaves to `recording` or `filing`, or back to the queue.
         case uploading
@@ -40,7 +42,7 @@ struct ActiveScan: Sendable {
         case cleaning
     }
 
-    /// What a phone keeps over all connections to the stream of one job.
+    /// The state that a phone keeps over all connections to the stream of one job.
     struct JobStream: Sendable {
         var remembered = SeenEvents()
         var backoff = Backoff()
@@ -51,7 +53,7 @@ struct ActiveScan: Sendable {
     /// The results of a completed job, as long as they have not come.
     struct ResultsFetch: Sendable {
         let target: String
-        /// How many books the `completed` event says there are.
+        /// The number of books in the `completed` event.
         let booksDetected: Int?
         var failures = 0
         var badAnswers = 0
@@ -72,7 +74,7 @@ struct ActiveScan: Sendable {
     }
 
     enum Outcome: Sendable {
-        /// With the books that are written but perhaps not durable yet.
+        /// The scan is completed, with the books whose writes may not be durable yet.
         case completed([UnobservedBook])
         case refused(code: String, RefusalCause)
     }
@@ -108,7 +110,7 @@ struct ActiveScan: Sendable {
     }
 }
 
-/// From the first loss of a stream that was noticed to the next 200 head, however many attempts that takes.
+/// The time from the first noticed loss of a stream to the next 200 head, however many attempts it takes.
 struct LossEpisode: Hashable, Sendable {
     let cause: LossCause
     let noticedAt: Instant

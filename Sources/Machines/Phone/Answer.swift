@@ -9,11 +9,11 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// The body was above its limit and is not here.
     var isTooLarge: Bool
-    /// By the phone's wall clock, nanoseconds since 1970: a `Retry-After` may be a date.
+    /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
-    /// What the body of a 4xx or 5xx says of the problem; with every field absent when it is not such a body.
+    /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none.
     let problem: ProblemReading
-    /// What the contract does not foresee in it, as far as it has been read.
+    /// The deviations from the contract, as far as the response has been read.
     var notes = ContractNotes()
 
     /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
@@ -35,7 +35,7 @@ struct Answer: Sendable {
         if !isCut { self.notes = notes }
     }
 
-    /// What a reader makes of the body; nil, with the reason noted, where it can make nothing of it.
+    /// Reads the body; nil if it cannot be used, with the reason noted.
     mutating func read<Reading>(
         _ read: ([UInt8], inout ContractNotes) -> Reading?, bytesMax: Int
     ) -> Reading? {
@@ -87,9 +87,8 @@ struct Answer: Sendable {
         return self.isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
     }
 
-    /// How long the server asks to wait: `retryAfterMs` of the body, then the header in seconds or as a date. Zero is an
-    /// answer: at once, as far as the server is concerned. A wait that is negative, unreadable or past is none, and the
-    /// next source is asked.
+    /// The wait that the server requests: `retryAfterMs` of the body, then the header in seconds or as a date. Zero
+    /// means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
     var serverWait: Interval? {
         let asked = self.problem.retryAfterMs.map { min($0, AppLimits.serverWaitMax.wholeMilliseconds) }
         if let asked, asked >= 0 { return .milliseconds(asked) }

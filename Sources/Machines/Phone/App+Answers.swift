@@ -173,7 +173,7 @@ extension App {
         }
     }
 
-    /// Gives up every request whose time is over, and every stream that has been silent for too long.
+    /// Gives up every request that has timed out, and every stream that has been silent for too long.
     mutating func passDeadlines(at now: Instant, into effects: inout [PhoneEffect]) {
         let late = self.exchanges.indices.filter { self.exchanges[$0].deadline.map { $0 <= now } ?? false }
         for id in late.map({ self.exchanges[$0].id }) {
@@ -191,14 +191,14 @@ extension App {
         }
     }
 
-    /// By the phone's own wall clock.
+    /// Returns the phone's own wall clock.
     private func wallNanoseconds(at now: Instant) -> Int64 {
         // Wrapping: a clock may be set to any time, and nothing but a wait is made of it.
         self.wallClockAtZero &* 1_000_000 &+ now.nanoseconds &+ self.wallClockAhead.nanoseconds
     }
 
-    /// What the death of an open stream counts as. A body that breaks off without its end was closed by the peer as
-    /// much as one that ends in good order: neither is the reset of a connection.
+    /// Returns the cause of the loss of an open stream. A truncated body was closed by the peer, like a
+    /// complete one: neither is a reset of the connection.
     private static func lossCause(_ failure: TransportFailure) -> LossCause {
         switch failure {
         case .closedEarly: .endWithoutTerminal

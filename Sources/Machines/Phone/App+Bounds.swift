@@ -1,7 +1,7 @@
 package import SimBase
 
 extension App {
-    /// What the app holds, with the limits that it must keep to.
+    /// Calls `look` with each of the app's collections and its limit.
     package func eachBound(_ look: (Bound) -> Void) {
         look(Bound("AppLimits.unsettledMax", self.unsettledCount, max: AppLimits.unsettledMax))
         look(Bound("ClientProfile.streamsMax", self.slotsTaken, max: self.profile.streamsMax))

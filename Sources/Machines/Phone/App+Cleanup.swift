@@ -11,8 +11,8 @@ extension App {
         self.clean(self.active.count - 1, attempt: nil, at: now, into: &effects)
     }
 
-    /// What is left of a scan whose outcome is durable: its job, if it has one, then its settlement. `attempt`: the number
-    /// of the DELETE, where it is reserved already.
+    /// Cleans up after a scan whose outcome is durable: deletes its job, if it has one, then settles it.
+    /// `attempt`: the number of the DELETE, if it is already reserved.
     mutating func clean(
         _ index: Int, attempt: UInt32?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -159,7 +159,7 @@ extension App {
         self.note(.put(self.active[index].scan.record), into: &effects)
     }
 
-    /// Gives up every DELETE of a scan, the one under way included.
+    /// Gives up every DELETE of a scan, including the open one.
     mutating func abandonCleanups(
         of scan: ScanNumber, cause: String, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -172,7 +172,7 @@ extension App {
         }
     }
 
-    /// Gives up every DELETE of a job, the one under way included.
+    /// Gives up every DELETE of a job, including the open one.
     mutating func abandonCleanups(
         ofJob id: String, cause: String, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -51,7 +51,7 @@ extension App {
 
     // MARK: Requests
 
-    /// What a request is about, as far as the kinds differ.
+    /// The purpose of a request, as far as the kinds differ.
     struct RequestPlan {
         var purpose: Exchange.Purpose
         var scan: ScanNumber

@@ -138,8 +138,8 @@ extension App {
         self.note(.lastEventID(scan, id), into: &effects)
     }
 
-    /// What was too long is dropped, and the stream itself is good; unless it was the terminal event: then the job is
-    /// over, and to ask for the event again would bring it again.
+    /// Drops an event that was too long; the stream itself continues. After a dropped terminal event, the job
+    /// is over, since requesting the event again would repeat it.
     ///
     /// - Returns: Whether it was the terminal event.
     private mutating func overflowed(

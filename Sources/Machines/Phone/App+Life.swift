@@ -5,8 +5,8 @@ import Talaria
 // The app leaves the screen, and comes back.
 
 extension App {
-    /// What runs is cleaned up, what is not done goes back to the durable queue, nothing is started. Scans whose outcome
-    /// is decided still finish, as far as the time allows.
+    /// Suspends the app: running jobs are deleted, unfinished scans return to the durable queue, nothing is
+    /// started. Scans whose outcome is decided still finish if the time allows.
     mutating func suspended(at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.phase.isAway else { return }
         self.phase = .suspended(until: now + AppLimits.backgroundTime)

@@ -5,7 +5,8 @@ import Talaria
 // The path of the network.
 
 extension App {
-    /// Without a path nothing is tried. Every request is given up; its connection is left without a close.
+    /// Handles the loss of the path: every request is given up, its connection is left without a close, and
+    /// none is sent.
     mutating func pathLost(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.pathAvailable else { return }
         self.pathAvailable = false
@@ -33,7 +34,7 @@ extension App {
         }
     }
 
-    /// Nothing is heard any more of what was asked: its connections are left without a close.
+    /// Gives up all requests: their connections are left without a close.
     private mutating func giveUpRequests(
         _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -121,8 +121,8 @@ extension App {
 
     // MARK: Filing
 
-    /// Puts every book into the library that is not there yet. A book is known by its ordinal in the scan's results,
-    /// whichever way they came.
+    /// Adds every book that is not in the library yet. A book is identified by its ordinal in the scan's
+    /// results, in the event or the response.
     private mutating func file(
         _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {

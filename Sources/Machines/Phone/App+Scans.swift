@@ -121,7 +121,7 @@ extension App {
 
     // MARK: Slots
 
-    /// Gives free slots to the scans whose turn it is. Those of which only the DELETE is left need none.
+    /// Gives free slots to the next scans. Scans with only a DELETE left need none.
     mutating func startWaiting(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.phase == .running else { return }
         while let index = self.queue.nextDecided(self.conditions(at: now)) {
@@ -141,7 +141,7 @@ extension App {
         }
     }
 
-    /// Gives back the slots of decided scans whose stream is over: a DELETE needs none.
+    /// Releases the slots of decided scans whose stream has ended: a DELETE needs none.
     mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.active.indices
         where self.active[index].holdsSlot && self.active[index].stage.isCleaning {
@@ -195,7 +195,7 @@ extension App {
         return false
     }
 
-    /// Puts a scan back into the durable queue and gives up its slot.
+    /// Returns a scan to the durable queue and releases its slot.
     mutating func requeue(
         _ number: ScanNumber, _ cause: WaitingCause, _ hold: WaitingScan.Hold, floor: Instant,
         at now: Instant,
@@ -232,7 +232,7 @@ extension App {
         }
     }
 
-    /// Nothing holds the scan in the queue any more but what a server asked for.
+    /// Releases a waiting scan from everything except a wait that a server requested.
     mutating func release(waiting index: Int, at moment: Instant) {
         var scan = self.queue.scans[index].scan
         self.uploadIsDue(&scan, at: moment)

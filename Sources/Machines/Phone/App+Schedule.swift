@@ -4,14 +4,14 @@ import SimBase
 // background nor a relaunch makes a late scan look early.
 
 extension App {
-    /// When the capture was due.
+    /// Returns the scheduled time of the capture.
     func scheduled(_ record: DurableScan) -> Instant {
         if let scheduled = record.scheduledUnixNs { return self.instant(ofUnixNanoseconds: scheduled) }
         let (nanoseconds, overflow) = record.capturedUnixMs.multipliedReportingOverflow(by: 1_000_000)
         return overflow ? .zero : self.instant(ofUnixNanoseconds: nanoseconds)
     }
 
-    /// When the upload that is under way was due.
+    /// Returns the scheduled time of the open upload.
     func uploadDue(_ record: DurableScan) -> Instant? {
         record.uploadDueUnixNs.map { self.instant(ofUnixNanoseconds: $0) }
     }

@@ -118,7 +118,8 @@ extension App {
         if cause == .foreignURL { self.park(exchange.scan, .foreignURL, at: now, into: &effects) }
     }
 
-    /// What an upload was answered is known to be wrong only by whoever knows the target.
+    /// Reports a foreign URL in the response to an upload. Only the driver that knows the target can detect
+    /// it.
     private mutating func observeForeignURL(
         _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {

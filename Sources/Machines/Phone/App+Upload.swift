@@ -112,7 +112,7 @@ extension App {
             into: &effects)
     }
 
-    /// One more upload of the scan has failed.
+    /// Returns the wait after another failed upload of the scan.
     private mutating func uploadBackoff(_ exchange: Exchange, at now: Instant) -> WaitingScan.Hold {
         guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")

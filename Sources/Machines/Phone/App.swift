@@ -18,13 +18,13 @@ package struct App: Sendable {
     let run: UInt64
     let clockZero: Int64
     let wallClockAtZero: Int64
-    /// How far the phone's own wall clock is ahead of the true time.
+    /// The offset of the phone's wall clock from the true time.
     var wallClockAhead = Interval.zero
 
     var phase = Phase.off
     var pathAvailable = true
     var pathReturns: UInt64 = 0
-    /// Nothing leaves the queue before: the path has only just returned.
+    /// The earliest moment for leaving the queue: the path has only just returned.
     var queueOpensAt = Instant.zero
     var gate = RateGate(opensAt: .zero)
     var queue = ScanQueue()
@@ -40,7 +40,7 @@ package struct App: Sendable {
     var durable = WriteID(0)
     var lastWriteID: UInt64 = 0
     var lastRequest: UInt64 = 0
-    /// What the user sees of the photo that was segmented last: one for the whole phone, however many jobs send one.
+    /// The preview of the last segmented photo: one for the whole phone, however many jobs send one.
     var preview: Preview?
     var recentJobs = RecentJobIDs()
     /// Reused, so that an event of a stream costs no buffer.
@@ -58,7 +58,7 @@ package struct App: Sendable {
         case off
         /// Leaves to `suspended`.
         case running
-        /// Only what is left to clean up goes on, until that time is over. Leaves to `frozen`, or back to `running`.
+        /// Only cleanup continues, until this moment. Leaves to `frozen`, or back to `running`.
         case suspended(until: Instant)
         /// Nothing is sent any more. Leaves to `running`.
         case frozen

@@ -2,14 +2,14 @@ package import Observations
 package import SimBase
 package import Talaria
 
-/// What the app wants done.
+/// An effect that the app requests.
 package enum AppEffect: Hashable, Sendable {
     case preparePhoto(ScanNumber, PhotoReference)
     /// The prepared photo is not needed any more.
     case releasePhoto(ScanNumber)
     case send(AppRequest)
-    /// Gives up a request: nothing more is to be heard of it. Its connection is closed, or, without a path, left
-    /// without a close.
+    /// Gives up a request without a further event. Its connection is closed or, without a path, left without
+    /// a close.
     case abort(RequestID)
     /// An append to the phone's journal. The phone answers the ticket with `.stored` once the change and everything before
     /// it is durable; the driver has no use for it.
@@ -61,7 +61,7 @@ package struct WriteID: Hashable, Comparable, Sendable {
 /// One durable write. The driver appends it to the phone's journal, in order. What is large is kept aside: most writes only
 /// move an id, and each is handed on many times.
 package enum StoreChange: Hashable, Sendable {
-    /// Puts or replaces the record of a scan.
+    /// Stores or replaces the record of a scan.
     indirect case put(DurableScan)
     /// Moves the last event id of a scan's job, without waiting for the disk.
     case lastEventID(ScanNumber, String)
@@ -71,7 +71,7 @@ package enum StoreChange: Hashable, Sendable {
     case settled(ScanNumber, SettledOutcome)
 }
 
-/// How a scan left the phone's care.
+/// The way in which a scan was settled.
 package enum SettledOutcome: Hashable, Sendable {
     case completed
     case refused(code: String)

@@ -13,8 +13,8 @@ package struct PhotoReference: Hashable, Sendable {
     package init(_ raw: Int) { self.raw = raw }
 }
 
-/// What happens to an app (Docs/style.md rule 2). The phone around it sends the events of its life; the driver sends what
-/// a request, a photo or a wake-up led to, as `PhoneEvent.app`.
+/// An event for an app (Docs/style.md rule 2). The phone sends the events of the app's lifecycle; the driver
+/// sends the outcome of a request, a photo or a wake-up, as `PhoneEvent.app`.
 package enum AppEvent: Sendable {
     /// The app's process started, for the first time or again: with everything that its durable store holds.
     case launched(restored: [DurableScan], pathAvailable: Bool)
@@ -49,8 +49,8 @@ package enum AppEvent: Sendable {
     /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
     /// seen there.
     case stored(WriteID)
-    /// There is no room for this write. The driver keeps it, and all that follow, and writes them when there is; what
-    /// was written before and is not durable yet becomes so.
+    /// There is no room for this write. The driver keeps it and all that follow, and writes them when there
+    /// is room; earlier writes become durable.
     case storeFailed(WriteID)
 }
 
@@ -70,7 +70,8 @@ package struct ReplyHead: Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// From header fields as they were sent: `Content-Type` with its parameters, `Content-Encoding`.
+    /// Creates a head from header fields as they were sent: `Content-Type` with its parameters,
+    /// `Content-Encoding`.
     package init(status: Int, contentType: String?, contentEncoding: String?, retryAfter: String?) {
         self.init(
             status: status, contentType: contentType.map { Self.type(of: $0) } ?? "", retryAfter: retryAfter)

@@ -1,14 +1,14 @@
 package import SimBase
 
-/// What a phone holds and how long it bears with something, whatever a server sends or a schedule asks.
+/// The limits of a phone in numbers and time, whatever a server sends or a schedule requests.
 package enum AppLimits {
     /// Unsettled scans of one phone. A capture beyond it is refused with `queueFullCode`, never dropped in silence.
     package static let unsettledMax = 1_000
     package static let queueFullCode = "QUEUE_FULL"
     /// Shown when the phone has no room for the record of a capture.
     package static let storageFullCode = "STORAGE_FULL"
-    /// What the system leaves an app that has left the screen and asked for no more ("approximately five seconds",
-    /// Apple's `applicationDidEnterBackground`); then it is frozen.
+    /// The time that the system gives an app that moves to the background without a request for more
+    /// ("approximately five seconds", Apple's `applicationDidEnterBackground`); then it is frozen.
     package static let backgroundTime = Interval.seconds(5)
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
@@ -55,7 +55,7 @@ package enum AppLimits {
 
     /// A longer wait that a server asks for is shortened to this, so that adding it to a clock is always safe.
     package static let serverWaitMax = Interval.hours(24 * 365)
-    /// How long a stream may take to end after its terminal event, before it is closed from this side.
+    /// The time for which a stream may continue after its terminal event, before the phone closes it.
     package static let drainGrace = Interval.milliseconds(250)
     /// The slowest link worth waiting for: an upload's deadline is `requestTimeout` plus its bytes at this rate.
     package static let uploadBytesPerSecondMin: Int64 = 8_000

@@ -17,7 +17,7 @@ struct Backoff: Hashable, Sendable {
         self.raisedBase = base
     }
 
-    /// How long to wait after one more failure: uniform from 0 to min(cap, base x 2^failures), both included.
+    /// Returns the wait after another failure: uniform from 0 to min(cap, base x 2^failures), both included.
     mutating func failed(_ policy: BackoffPolicy, draw: UInt64) -> Interval {
         let ceiling = self.ceiling(policy)
         self.failures = min(self.failures + 1, 62)

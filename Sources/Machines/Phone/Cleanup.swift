@@ -19,7 +19,7 @@ struct Cleanup: Sendable {
     }
 
     enum State: Hashable, Sendable {
-        /// What makes the job dispensable is not durable yet. Leaves to `waiting`.
+        /// The write that makes the job dispensable is not durable yet. Leaves to `waiting`.
         case blocked(WriteID)
         /// Waiting out a backoff, or for a path. `attempt` is set where the number is reserved already. Leaves to `sent`.
         case waiting(until: Instant, floor: Instant, attempt: UInt32?)
@@ -64,7 +64,7 @@ struct Cleanup: Sendable {
         return attempt
     }
 
-    /// What follows when the server did not do it this time.
+    /// The action after a failed attempt.
     enum FailedAction: Hashable, Sendable {
         case wait
         /// The limit of requests is reached.

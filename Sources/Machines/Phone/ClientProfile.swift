@@ -11,17 +11,17 @@ package struct ClientProfile: Hashable, Sendable {
     /// `format=` of the results request.
     package var resultsFormat: String
     package var streamsMax: Int
-    /// How long a stream may be silent.
+    /// The maximum silence of a stream.
     package var idleTimeout: Interval
     package var connectTimeout: Interval
-    /// Without an answer for this long, an upload, results or cleanup request is given up.
+    /// The time without a response after which an upload, results or cleanup request is given up.
     package var requestTimeout: Interval
     package var backoff: BackoffPolicy
-    /// When the path returns, everything tries again within this time, jittered.
+    /// The time over which retries are jittered when the path returns.
     package var pathReturnJitter: Interval
     /// A 429 that names no time.
     package var rateLimitDefault: Interval
-    /// Before the one automatic retry of a retryable stream error.
+    /// The delay before the one automatic retry of a retryable stream error.
     package var retryableErrorDelay: Interval
     /// Uploads of one scan that a 401 or a vanished job may cause.
     package var tokenExpiriesMax: Int
@@ -50,8 +50,8 @@ package struct ClientProfile: Hashable, Sendable {
         self.userAgent = userAgent
     }
 
-    /// What the design documents ask for. `idleTimeout` is that for a foreign target; with the embedded backend the
-    /// plan sets it to 2.5 pings.
+    /// The behavior in the design documents. `idleTimeout` is the value for a foreign target; with the
+    /// embedded backend, the plan sets it to 2.5 pings.
     package static let contract = ClientProfile(
         name: "contract", resume: true, cleanup: true, inlineBooks: true, resultsFormat: "lite",
         streamsMax: 5,

@@ -1,7 +1,6 @@
 package import SimBase
 
-/// What a phone calls itself in `X-Device-ID`: the text of a UUID, version 4 (RFC 9562 section 5.4), uppercase as the
-/// app writes it.
+/// The value of a phone's `X-Device-ID`: a UUID, version 4 (RFC 9562 section 5.4), uppercase as in the app.
 package struct DeviceIdentity: Hashable, Sendable {
     package let text: String
 

@@ -5,13 +5,14 @@ import Talaria
 package struct DurableScan: Hashable, Sendable {
     package var scan: UInt32
     package var photo: Int
-    /// When it was captured, by the run's wall clock, milliseconds since 1970: the order of the queue. Not by the phone's
-    /// own clock, which may be wrong and jump.
+    /// The time of the capture by the run's wall clock, milliseconds since 1970: the order of the queue. The
+    /// phone's own clock may be wrong and jump.
     package var capturedUnixMs: Int64
-    /// When its capture was due, by the same clock, nanoseconds since 1970: what its completion is measured from. Nil in
-    /// a record of an older version: then it was captured when it was due.
+    /// The scheduled time of the capture by the same clock, nanoseconds since 1970: its completion is
+    /// measured from it. Nil in a record of an older version: then the capture was on time.
     package var scheduledUnixNs: Int64?
-    /// When its next upload is due, in the same way. Nil: when the app is opened, or the path returns.
+    /// The scheduled time of the next upload by the same clock. Nil: when the app is opened, or the path
+    /// returns.
     package var uploadDueUnixNs: Int64?
     /// The running job, if any, with what is needed to return to its stream.
     package var job: DurableJob?

@@ -1,8 +1,8 @@
 package import SimBase
 package import Talaria
 
-/// What a phone's durable store holds after a sequence of writes: the meaning of `StoreChange`, which every store of a
-/// driver has to share.
+/// The content of a phone's durable store after a sequence of writes: the meaning of `StoreChange`, which
+/// every driver's store must follow.
 package struct DurableState: Sendable {
     /// Unsettled scans, by their number.
     private var records = SlotMap<ScanNumber, DurableScan>()
@@ -18,7 +18,7 @@ package struct DurableState: Sendable {
 
     package init(keepsHistory: Bool = true) { self.keepsHistory = keepsHistory }
 
-    /// What `.launched` hands to a fresh phone, in no particular order.
+    /// The records that `.launched` gives to a fresh phone, in no particular order.
     package var scans: [DurableScan] { self.records.values }
 
     /// Whether a scan is unsettled, and its outcome is known: only its DELETE is left to do.

@@ -12,7 +12,7 @@ struct Exchange: Sendable {
     /// `Last-Event-ID` as it was sent.
     let lastEventID: String?
     var purpose: Purpose
-    /// When it is given up. A stream that is open has its idle timeout instead.
+    /// The moment at which it is given up. An open stream has its idle timeout instead.
     var deadline: Instant?
     var head: ReplyHead?
     var body: [UInt8] = []

@@ -1,7 +1,7 @@
 package import SimBase
 
 extension Phone {
-    /// What the phone holds, with the limits that it must keep to.
+    /// Calls `look` with each of the phone's collections and its limit.
     package func eachBound(_ look: (Bound) -> Void) {
         self.app.eachBound(look)
         look(Bound("PhoneLimits.heldWritesMax", self.held.count, max: PhoneLimits.heldWritesMax))

@@ -107,7 +107,7 @@ extension Phone {
 
     // MARK: The path
 
-    /// Without a word to the peer: the connections stay open and unread, as a phone's do in a tunnel.
+    /// Loses the path without a close: the connections stay open and unread, as those of a phone in a tunnel.
     private mutating func losePath(at now: Instant, into effects: inout [PhoneEffect]) {
         self.lossesOfPath += 1
         guard self.lossesOfPath == 1 else { return }
@@ -217,7 +217,7 @@ extension Phone {
         self.unacknowledged = writeID
     }
 
-    /// Hands over what was written since the last flush.
+    /// Passes on the writes since the last flush.
     private mutating func write(into effects: inout [PhoneEffect]) {
         // Without a storage of its own it handed everything over as it came.
         self.records += self.storage?.unflushed.count ?? 0
@@ -232,7 +232,7 @@ extension Phone {
         self.write(into: &effects)
     }
 
-    /// From now on there is no room. Of the writes under way the storage takes none, some or all, in their order.
+    /// Fills the storage. It keeps none, some or all of the pending writes, in their order.
     private mutating func fillStorage(kept: Int?, at now: Instant, into effects: inout [PhoneEffect]) {
         self.observe(.phone(.storageFilled), at: now, into: &effects)
         guard let written = self.storage?.unflushed, !written.isEmpty else { return }

@@ -6,14 +6,14 @@ import Talaria
 // Where in a sequence of writes the storage is torn: by a draw, or where a fault waits for a record or for a step of a scan.
 
 extension Phone {
-    /// What a draw is for; raw values are part of what a seed means.
+    /// The purpose of a draw; raw values are part of the meaning of a seed.
     enum Tear: UInt64 {
         case kill = 0
         case storageFull = 1
         case betweenBooks = 2
     }
 
-    /// How many of the writes under way the storage takes: none, some or all.
+    /// Returns the number of pending writes that the storage keeps: none, some or all.
     func drawKept(_ tear: Tear) -> Int { self.draw(upTo: self.storage?.unflushed.count ?? 0, tear) }
 
     private func draw(upTo most: Int, _ tear: Tear) -> Int {

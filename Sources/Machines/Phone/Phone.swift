@@ -12,7 +12,7 @@ package struct Phone: Sendable {
     let context: RunContext
     package internal(set) var app: App
     package internal(set) var identity: DeviceIdentity
-    /// How many times the app was installed before.
+    /// The number of earlier installations of the app.
     var installation: UInt64
     /// The last number that was given to a scan.
     package internal(set) var lastScan: ScanNumber
@@ -24,14 +24,15 @@ package struct Phone: Sendable {
     /// Which process of the phone it is, from 1: what an earlier one asked for is not this one's.
     package internal(set) var process: UInt32 = 0
     var isRunEnded = false
-    /// How many windows hold its path down, its app off the screen, its process dead, its storage full.
+    /// The number of windows that hold its path down, its app in the background, its process dead, its
+    /// storage full.
     var lossesOfPath = 0
     var timesAway = 0
     var timesDead = 0
     var timesFull = 0
     /// The number of windows without an end that hold the app off the screen or dead.
     var timesForGood = 0
-    /// How far the wall clock is ahead of the true time.
+    /// The offset of the wall clock from the true time.
     var clockAhead = Interval.zero
     /// Nil where no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
     var storage: Storage?
@@ -50,7 +51,7 @@ package struct Phone: Sendable {
     var awaited: ScanNumber?
     /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
     var left = (records: 0, unsettled: 0)
-    /// When the app has something to do by itself.
+    /// The moment of the app's next own action.
     package private(set) var nextWake: Instant?
     /// Whether nothing more happens without a new event from outside.
     package private(set) var isQuiescent = true
@@ -109,7 +110,7 @@ package struct Phone: Sendable {
         }
     }
 
-    /// Hands an event to the app, if it runs, and does the phone's part of what the app wants.
+    /// Passes an event to the app, if it runs, and does the phone's part of its effects.
     mutating func handle(app event: AppEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.isAlive else { return }
         let first = effects.count
@@ -145,7 +146,8 @@ package struct Phone: Sendable {
 
     // MARK: The user
 
-    /// There is a shutter only while the app is on the screen: a capture that is due before is made then.
+    /// Makes a capture. Captures need the app in the foreground: one that is due before is made when the app
+    /// returns.
     private mutating func capture(
         _ arrival: Arrival, _ photo: PhotoReference, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -232,7 +234,7 @@ package struct Phone: Sendable {
     /// Whether its storage takes what is written, and nothing waits for it to do so.
     package var hasRoom: Bool { self.timesFull == 0 && self.held.isEmpty }
 
-    /// What its storage would give a fresh process; nil for a phone that does not remember.
+    /// The records that its storage would give to a fresh process; nil for a phone without a memory.
     package var stored: [DurableScan]? { self.storage?.scans }
 }
 

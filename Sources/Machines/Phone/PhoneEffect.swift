@@ -2,10 +2,10 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What a phone wants done.
+/// An effect that a phone requests.
 package enum PhoneEffect: Sendable {
-    /// What its app wants done. A request that is aborted has its connection closed. Of the writes the driver gets each
-    /// once, in order, and appends it to the phone's journal.
+    /// An effect that its app requests. If a request is aborted, its connection is closed. The driver gets
+    /// each write once, in order, and appends it to the phone's journal.
     case app(AppEffect)
     case observe(Observation)
     /// The number is used from now on, whatever becomes of the scan.
@@ -18,7 +18,7 @@ package enum PhoneEffect: Sendable {
     case wiped(DeviceIdentity)
     /// Its requests are given up without a word to their peers: every connection stays open and unread.
     case park
-    /// What was parked is closed with RST.
+    /// Closes the parked connections with RST.
     case hangUp
     /// Whatever the process had in the driver's hands is gone: prepared photos.
     case forgetProcess

@@ -5,9 +5,8 @@ package enum PhoneLimits {
     /// Writes that wait for room in a full storage. A phone that has as many unsettled scans as it may, each with eight
     /// writes, has no more.
     package static let heldWritesMax = 8 * AppLimits.unsettledMax
-    /// How long the connections of a network that a phone has left stay open and unread: what a server sends meanwhile
-    /// goes nowhere.
+    /// The time for which the connections of an old network stay open and unread: the server's data is lost.
     package static let oldPathTime = Interval.seconds(30)
-    /// What phones get at the end of a run to finish their cleanup requests and close their connections.
+    /// The time that phones have at the end of a run for their DELETEs and for closing their connections.
     package static let shutdownTime = Interval.seconds(3)
 }

@@ -3,10 +3,10 @@ import Talaria
 
 /// One unsettled scan, whoever has it in custody: the queue or a slot.
 struct Scan: Sendable {
-    /// What the durable store holds of it, or is about to.
+    /// The record in the durable store, including pending writes.
     var record: DurableScan
     var photo: PhotoState
-    /// When its capture was due: completion is measured from there.
+    /// The scheduled time of the capture: completion is measured from it.
     let scheduled: Instant
     /// Failed uploads in a row.
     var uploadBackoff: Backoff
@@ -20,7 +20,7 @@ struct Scan: Sendable {
 
     var number: ScanNumber { ScanNumber(self.record.scan) }
 
-    /// What is left to do for it, once it has a slot.
+    /// The remaining work, once it has a slot.
     var work: ScanWork {
         if self.record.completed || self.record.refusal != nil { return .finish }
         // Compared with nil, the job would be copied.
@@ -47,7 +47,7 @@ struct Scan: Sendable {
     }
 }
 
-/// What is left to do for a scan.
+/// The remaining work of a scan.
 enum ScanWork: Hashable, Sendable {
     case upload
     /// A job is running: to its stream.
@@ -58,7 +58,7 @@ enum ScanWork: Hashable, Sendable {
 
 /// Whether the driver holds the prepared photo of a scan.
 enum PhotoState: Hashable, Sendable {
-    /// Not asked for. Leaves to `preparing`.
+    /// Not requested. Leaves to `preparing`.
     case absent
     /// Leaves to `prepared`, or the scan is refused.
     case preparing

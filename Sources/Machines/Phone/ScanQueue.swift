@@ -7,14 +7,14 @@ struct WaitingScan: Sendable {
     var scan: Scan
     var cause: WaitingCause
     var hold: Hold
-    /// What a server asked to wait; nothing shortens it.
+    /// The wait that a server requested; nothing shortens it.
     var floor: Instant
     /// The write that must be durable before anything is sent for this scan.
     var writeID: WriteID
     /// Whether it was observed as queued; a new capture is once its first record is durable.
     var isAnnounced: Bool
 
-    /// What keeps a waiting scan from its turn.
+    /// The reason why a waiting scan cannot start.
     enum Hold: Hashable, Sendable {
         case none
         /// A backoff. A path that returns ends it.
@@ -24,7 +24,7 @@ struct WaitingScan: Sendable {
         /// Until the app is opened: by a fresh process, or from the background.
         case nextLaunch
 
-        /// Nothing but the outside world ends it.
+        /// Whether only an event from outside ends it.
         var isParked: Bool {
             switch self {
             case .none, .until: false
@@ -79,13 +79,13 @@ struct ScanQueue: Sendable {
         change(&self.scans[index])
     }
 
-    /// What the queue may go by when it looks for the next scan.
+    /// The conditions by which the queue selects the next scan.
     struct Conditions {
         var now: Instant
         var durable: WriteID
-        /// Before all uploads.
+        /// The gate of all uploads.
         var gate: RateGate
-        /// Before everything: the path has only just returned.
+        /// The earliest moment for all scans: the path has only just returned.
         var opensAt: Instant
     }
 
@@ -122,7 +122,7 @@ struct ScanQueue: Sendable {
         return nil
     }
 
-    /// How many scans hold a prepared photo that they cannot use yet.
+    /// Returns the number of scans that hold a prepared photo that they cannot use yet.
     func photosHeldBack(at now: Instant) -> Int {
         var count = 0
         for index in self.scans.indices
@@ -132,7 +132,7 @@ struct ScanQueue: Sendable {
         return count
     }
 
-    /// When the next scan becomes ready by the clock alone, after now.
+    /// Returns the moment after now at which the next scan becomes ready by the clock alone.
     func nextReady(_ conditions: Conditions, hasSlot: Bool) -> Instant? {
         guard hasSlot || self.decidedCount > 0 else { return nil }
         var earliest: Instant?

@@ -1,12 +1,12 @@
 import SimBase
 import Talaria
 
-/// What a phone has stored, and what it has written that is not known to be durable.
+/// The stored data of a phone, and its writes that are not known to be durable.
 ///
 /// A flush is a sequence of records: each is durable or not, in the order in which they were written.
 struct Storage: Sendable {
     private var durable = DurableState(keepsHistory: false)
-    /// In order.
+    /// The writes in order.
     private(set) var unflushed: [PendingWrite] = []
 
     /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.

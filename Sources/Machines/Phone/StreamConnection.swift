@@ -6,7 +6,7 @@ import Wire
 struct StreamConnection: Sendable {
     private var reader: SSEReader
     let openedAt: Instant
-    /// When anything came last, the head included.
+    /// The moment of the last data, including the head.
     private(set) var lastByteAt: Instant
     private var lastPingAt: Instant?
     private var stamp: Stamp?
@@ -14,13 +14,14 @@ struct StreamConnection: Sendable {
     /// a resumed one owes nothing until something happens.
     private var awaitsFirstEvent: Bool
 
-    /// When the backend handed the next event to the link: our backend's comment line, absent elsewhere.
+    /// The moment at which the backend passed the next event to the link: from our backend's comment line,
+    /// absent elsewhere.
     struct Stamp: Hashable, Sendable {
         var at: Instant
         var isReplayed: Bool
     }
 
-    /// How long an event was under way, where that is known, and whether the server had sent it before.
+    /// The time that an event traveled, if it is known, and whether the server had sent it before.
     struct Transit: Hashable, Sendable {
         var latency: Interval?
         var isReplayed: Bool
@@ -46,7 +47,7 @@ struct StreamConnection: Sendable {
         if let stamp = Stamp(comment: bytes, clockZero: clockZero) { self.stamp = stamp }
     }
 
-    /// What the stamp says of the event that is dispatched now. Uses up the stamp.
+    /// Returns the timestamp of the event that is being dispatched, and removes it.
     mutating func takeTransit(at now: Instant) -> Transit {
         guard let stamp = self.stamp else { return Transit(latency: nil, isReplayed: false) }
         self.stamp = nil
@@ -57,14 +58,14 @@ struct StreamConnection: Sendable {
         return Transit(latency: .nanoseconds(max(0, nanoseconds)), isReplayed: stamp.isReplayed)
     }
 
-    /// Since the head, for the first event only.
+    /// Returns the time since the head, for the first event only.
     mutating func takeFirstEvent(at now: Instant) -> Interval? {
         guard self.awaitsFirstEvent else { return nil }
         self.awaitsFirstEvent = false
         return now - self.openedAt
     }
 
-    /// Since the ping before, on this connection.
+    /// Returns the time since the previous ping on this connection.
     mutating func pinged(at now: Instant) -> Interval? {
         let gap = self.lastPingAt.map { now - $0 }
         self.lastPingAt = now

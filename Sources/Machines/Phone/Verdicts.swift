@@ -4,12 +4,12 @@ import Talaria
 
 // What an answer means for the request it answers. Pure judgements: the phone acts on them.
 
-/// What the answer to an upload means for its scan.
+/// The meaning of the response to an upload for its scan.
 enum UploadVerdict: Hashable, Sendable {
     case accepted(DurableJob)
     /// 429: every upload of this phone waits; nil when the server named no time.
     case limited(Interval?)
-    /// Not the scan's fault: back to the queue, then backoff, at least as long as the server asked.
+    /// The scan is not at fault: back to the queue, then backoff, at least as long as the server requested.
     case again(WaitingCause, after: Interval?, BadAnswer?)
     /// The server will not have this photo, however often it is sent.
     case refused(code: String)
@@ -82,9 +82,10 @@ enum JobEnd: Hashable, Sendable {
         }
     }
 
-    /// What a status says of the job when its stream or its results are asked for: nil when it says nothing of it. Any
-    /// 401 means that the token does not open the job any more; 404 and 410 mean that the job is gone. Another 4xx says
-    /// something of the request, and a new job would be asked for in the same way.
+    /// Creates the meaning of a status for the job of a stream or results request; nil if it says nothing
+    /// about the job. Any 401 means that the token is no longer valid for the job; 404 and 410 mean that the
+    /// job no longer exists. Another 4xx is about the request itself, and a new job would be requested in the
+    /// same way.
     init?(status: Int) {
         switch status {
         case 401: self = .tokenExpired
@@ -94,7 +95,7 @@ enum JobEnd: Hashable, Sendable {
     }
 }
 
-/// What an answer other than a stream means for the stream that was asked for.
+/// The meaning of a response other than a stream for the requested stream.
 enum StreamVerdict: Hashable, Sendable {
     case jobEnded(JobEnd)
     case lost(LossCause, after: Interval?, BadAnswer?)
@@ -122,13 +123,13 @@ enum StreamVerdict: Hashable, Sendable {
     }
 }
 
-/// What the answer to a results request means.
+/// The meaning of the response to a results request.
 enum ResultsVerdict: Hashable, Sendable {
     case books([Book])
     case jobEnded(JobEnd)
     /// The server cannot just now.
     case again(after: Interval?)
-    /// It answered, but not with results: tried again a named number of times.
+    /// A response without results: retried a limited number of times.
     case bad(BadAnswer)
 
     static func judge(_ answer: inout Answer, jobId: String) -> ResultsVerdict {
@@ -175,12 +176,12 @@ extension BadAnswer {
     }
 }
 
-/// What the answer to a DELETE means.
+/// The meaning of the response to a DELETE.
 enum CleanupVerdict: Hashable, Sendable {
     /// The job is gone from the server, by this request or before it.
     case done
     case again(after: Interval?)
-    /// It will never be ours to delete.
+    /// The phone can never delete it.
     case abandoned(cause: String)
 
     static func judge(_ answer: inout Answer) -> CleanupVerdict {

@@ -36,7 +36,7 @@ package struct DashboardAddress: Equatable, Sendable {
         self.init(host: host, port: number)
     }
 
-    /// As a browser wants it.
+    /// Returns the URL for a browser.
     func url(port: UInt16) -> String {
         "http://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(port)/"
     }

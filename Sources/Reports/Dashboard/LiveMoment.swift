@@ -11,7 +11,7 @@ package struct LiveMoment: Sendable {
     package var at: Instant
     /// All intervals that begin before this are in the files.
     package var measured: Instant
-    /// As far as it goes. Its metrics are those that the files do not hold, and it has no objectives.
+    /// The result so far. Its metrics are those that are not in the files yet, and it has no objectives.
     package var result: RunResult
     /// The timeline of the run, without the phones.
     package var timeline: RunTimeline
@@ -19,7 +19,7 @@ package struct LiveMoment: Sendable {
     package var scansPlanned: Int?
     package var lastArrival: Instant
     package var phonesOffline: Int
-    /// How late any timer of the phones ran.
+    /// The maximum timer lag of the phones.
     package var latenessMost: Interval?
 
     package init(
@@ -37,7 +37,7 @@ package struct LiveMoment: Sendable {
     }
 }
 
-/// What a page shows at one moment: its title, and its parts by their ids, as HTML.
+/// The content of a page at one moment: its title, and its parts by id, as HTML.
 package struct LiveFrame: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package let id: String

@@ -65,7 +65,7 @@ struct LiveSeries {
         }
     }
 
-    /// What the objectives have found so far. `table`: of the whole run.
+    /// Returns the results of the objectives so far. `table`: the table of the whole run.
     func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
 
     /// The latencies over time, up to the last window that is over.

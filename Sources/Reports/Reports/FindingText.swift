@@ -42,7 +42,7 @@ struct FindingText {
 
     var use: String { self.isDecisive ? "rejected" : "accepted" }
 
-    /// What a report shows; the rest is counted.
+    /// The maximum number of rows in a report; the others are counted.
     static let rowsMax = 20
 }
 

@@ -81,7 +81,7 @@ extension RunResult {
 
     // MARK: Why nothing was completed
 
-    /// What kept most of the scans from being completed.
+    /// The most frequent cause of scans that were not completed.
     private var commonestCause: String? {
         let scans = self.totals.scans
         let waiting = WaitingCause.allCases.map { ($0, scans.waiting($0)) }.max { $0.1 < $1.1 }

@@ -197,13 +197,13 @@ package struct Page {
 
     // MARK: Ink
 
-    /// As the terminal can show it.
+    /// Returns a piece as the terminal can show it.
     private func shown(_ piece: Piece) -> Piece {
         let line = Printable.line(piece.text, bytesMax: Self.pieceBytesMax)
         return Piece(self.style.isASCII ? Printable.ascii(line) : line, piece.ink)
     }
 
-    /// No piece of a report is longer; what a server sent is bounded much tighter.
+    /// The maximum length of a piece; foreign text is bounded much tighter.
     private static let pieceBytesMax = 16 * 1_024
 
     private mutating func add(_ pieces: [Piece]) {

@@ -33,7 +33,7 @@ extension RunResult {
         case .cannotWrite: "output could not be written"
         case .invariantBroken:
             self.expectations.isEmpty || !self.brokenInvariants.isEmpty
-                ? "an invariant was violated: data was lost, duplicated or reordered"
+                ? "an invariant is broken: data was lost, duplicated or reordered"
                 : "something that `expect-broken` lists did not fail"
         case .untrusted: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed"
@@ -101,7 +101,7 @@ extension RunResult {
     /// Causes with losses, and whether there were any.
     package var losses: [Disconnection] { self.disconnections.rows.filter { $0.count > 0 } }
 
-    /// Faults in the order of the scenario; nil where nobody saw whether they fired.
+    /// Faults in the order of the scenario; nil if nobody saw whether they fired.
     package var faults: [(id: String, count: Int64?)] {
         self.metrics.everything(of: .fleet).faults.names.map { id in
             switch self.metrics.count(fault: id, of: .fleet) {
@@ -121,7 +121,7 @@ extension RunResult {
         LatencyMetric.allCases.filter { !self.metrics.isAvailable(.latency($0)) }
     }
 
-    /// What went with an operation's latency: whether it failed.
+    /// Returns the failure rate that belongs to an operation's latency.
     static func rate(beside metric: LatencyMetric) -> RateMetric? {
         switch metric {
         case .preprocessTime: .preprocessFailed
@@ -168,14 +168,14 @@ extension RunResult {
     }
 }
 
-/// One latency of a report; no summary where every operation failed.
+/// The row of one latency in a report; no summary if every operation failed.
 struct LatencyRow {
     let metric: LatencyMetric
     let summary: LatencySummary?
     let failures: FailureRate?
     let unfinished: Unfinished
 
-    /// How many had not ended, for people.
+    /// The number of unfinished operations as text.
     var unfinishedText: String {
         self.unfinished.isEmpty
             ? ""

@@ -2,7 +2,7 @@ import RunArchive
 
 /// The capabilities of a terminal.
 package struct TerminalStyle: Hashable, Sendable {
-    /// No line is wider.
+    /// The maximum width of a line.
     package var columns: Int
     /// ANSI colors.
     package var isColored: Bool

@@ -7,7 +7,7 @@ import SimBase
 extension SummaryWriter {
     private static let findingsMax = 8
 
-    /// What the server said that its contract does not.
+    /// Prints the server's deviations from its contract.
     mutating func findings() {
         let findings = self.result.findings
         guard !findings.isEmpty else { return }

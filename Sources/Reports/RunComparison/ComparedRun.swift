@@ -5,15 +5,15 @@ package import RunArchive
 package import RunJudge
 package import SimBase
 
-/// One side of a comparison: what a run found, and how it went on.
+/// One side of a comparison: a run's results and its course.
 package struct ComparedRun: Sendable {
-    /// As the user named it.
+    /// The folder as the user named it.
     package var folder: String
     package var head: RunHead
     package var result: RunResult
     /// Whether it was killed: nobody judged it.
     package var wasCutOff: Bool
-    /// How its latencies wandered, for the fleet and for each group.
+    /// The variation of its latencies, for the fleet and for each group.
     package var windows: [LatencyScope: LatencyWindows]
     /// Its latencies over time, of the fleet.
     package var tracks: [LatencyTrack]
@@ -95,6 +95,6 @@ package struct LatencyScope: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// As an objective names it.
+    /// The name in objectives.
     var name: String { MetricSelector(metric: .latency(self.metric), scope: self.scope).description }
 }

@@ -27,7 +27,7 @@ private struct ComparisonWriter {
     /// Lines of the scenarios that are shown.
     static let changesMax = 8
     private static let labelColumns = 6
-    /// So that a metric's name can be read.
+    /// The width of a metric's name.
     private static let nameColumns = 24
 
     let comparison: RunComparison
@@ -118,7 +118,7 @@ private struct ComparisonWriter {
         }
     }
 
-    /// What the signs stand for, of those that were used.
+    /// Prints the meanings of the used signs.
     mutating func key() {
         let words = Change.allCases.filter { self.used.contains($0) }.map {
             Printable.tied("\(self.sign($0)) \($0.rawValue)")
@@ -229,7 +229,7 @@ private struct ComparisonWriter {
         self.page.table(table)
     }
 
-    /// Only what one run has and the other has not: the pages hold all of them.
+    /// Prints the counts that only one run has; the pages contain all of them.
     mutating func counts() {
         let rows = self.comparison.counts.filter { $0.change != .shown }
         guard !rows.isEmpty else { return }

@@ -26,7 +26,7 @@ extension RunComparison {
         return "\(worse) got worse" + (better.map { ", " + $0 } ?? "")
     }
 
-    /// What a regression of a latency is, with this run's limits.
+    /// The definition of a latency regression, with this run's limits.
     var rule: String {
         "worse: higher by more than \(self.toleranceText) and 2 ms, and outside the spread of both runs"
     }
@@ -75,14 +75,14 @@ extension RunComparison {
         RunLabels.differences(base: self.base.head.labels, new: self.new.head.labels)
     }
 
-    /// How the run itself ended.
+    /// Returns the end of a run.
     static func end(_ run: ComparedRun) -> String {
         run.wasCutOff
             ? "killed, not judged"
             : "\(run.result.headline.lowercased()) (exit code \(run.result.exit.rawValue))"
     }
 
-    /// What became of the run where it broke off.
+    /// The state in which each run ended.
     var endSentence: String { "the run itself: \(Self.end(self.base)) to \(Self.end(self.new))" }
 
     // MARK: What the reader must know first

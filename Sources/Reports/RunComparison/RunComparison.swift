@@ -19,7 +19,7 @@ package struct RunComparison: Sendable {
 
     package struct Share: Sendable {
         package var name: String
-        /// What it is a part of: `operations`, `settled scans`.
+        /// The whole that it is a part of: `operations`, `settled scans`.
         package var of: String
         package var kind: PartJudge.Kind
         package var better: Better
@@ -59,7 +59,7 @@ package struct RunComparison: Sendable {
     package let new: ComparedRun
     /// `--max-regression`, in parts per million.
     package let tolerance: Int64
-    /// How long a window of the runs' tracks is.
+    /// The width of a window of the runs' tracks.
     package let width: Interval
     /// Whether they are one and the same, to the bit.
     package let isIdentical: Bool
@@ -117,7 +117,8 @@ package struct RunComparison: Sendable {
         self.new.brokeOff && !self.base.brokeOff
     }
 
-    /// How many invariants, objectives and metrics changed so, as a phrase; nil where none did.
+    /// Returns the number of invariants, objectives and metrics with this change as a phrase; nil if there
+    /// are none.
     func count(of change: Change) -> String? {
         let invariants = self.invariants.count { $0.change == change && $0.decides }
         let objectives = self.objectives.count { $0.change == change && $0.decides }
@@ -259,7 +260,7 @@ package struct RunComparison: Sendable {
 
     // MARK: Losses
 
-    /// None of these is ever right: one more is worse, however many scans there were.
+    /// Compares losses: every additional loss is worse, however many scans there were.
     private mutating func compareLosses() {
         let losses: [(String, @Sendable (RunResult) -> Int?)] = [
             (CountMetric.scansLost.rawValue, { $0.totals.scans.lost }),

@@ -6,7 +6,7 @@ import SimBase
 /// The embedded backend as the run sees it: a child process that is started, told the run's zero, listened to, and
 /// ended.
 final class BackendChild {
-    /// What a child gets to start, and to end.
+    /// The time that a child has to start, and to exit.
     static let patience = Interval.seconds(10)
 
     private let loop: Loop
@@ -25,10 +25,10 @@ final class BackendChild {
     /// The child's story is told to its end.
     private(set) var isToldOut = false
     private var hasBegun = false
-    /// What came of its account is not what it sent, or not all of it.
+    /// The sequence error in the child's report, if it is incomplete or out of order.
     private(set) var disorder: BackendReportReader.SequenceError?
 
-    /// How the process ended, if it did.
+    /// The end of the process as text, if it has ended.
     var endText: String? {
         guard let cause = self.exit?.cause else { return nil }
         if let text = self.disorderText {
@@ -47,7 +47,7 @@ final class BackendChild {
         return disorder.text
     }
 
-    /// It ended as it should, and so did its account.
+    /// Whether the process and its reports ended properly.
     var hasEndedWell: Bool { self.exit?.cause == .exited(code: 0) && self.disorder == nil }
 
     /// Starts this very program with these words, `serve` or `proxy` with `--embedded`. `receive` gets what the child tells.
@@ -95,7 +95,7 @@ final class BackendChild {
         return path
     }
 
-    /// Tells the child which moment is the run's zero; it then listens and says so.
+    /// Sends the start of the run to the child, which then listens and reports it.
     func begin(clock: LoopClock, wallClockAtZero: Int64) {
         guard let number = self.zeroPipe?.number else { return }
         self.hasBegun = true
@@ -103,7 +103,7 @@ final class BackendChild {
         self.zeroPipe = nil
     }
 
-    /// Lets the child end by itself, as it would if this process ended.
+    /// Lets the child exit by itself, as it would if this process ended.
     func letGo() {
         // Without a zero it does not wait for its lifeline yet.
         self.zeroPipe = nil
@@ -151,7 +151,7 @@ final class BackendChild {
         if !reports.isEmpty { self.receive(reports) }
     }
 
-    /// Nothing is believed of what comes behind this.
+    /// Stops reading: later reports are ignored.
     private func stopListening() {
         self.watches[1].interest = []
         self.isToldOut = true

@@ -25,13 +25,14 @@ package final class Console {
         self.columnsAsked = environment["COLUMNS"].flatMap(Int.init).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// How wide text on standard output may be. Asked of the terminal each time: it may have changed.
+    /// The width of text on standard output. Queried each time, since the terminal may have changed.
     var columns: Int { self.columns(of: .output) ?? Self.columnsWithoutTerminal }
 
-    /// How wide rows of a table may be; nil where nobody looks at them, and a row is to stay one line for other programs.
+    /// The width of table rows; nil if the output is not a terminal: then a row is one line, for other
+    /// programs.
     package var tableColumns: Int? { self.columns(of: .output) }
 
-    /// How wide messages on standard error may be; nil where they go to a log.
+    /// The width of messages on standard error; nil for a log.
     package var errorColumns: Int? { self.columns(of: .error) }
 
     private func columns(of stream: StandardStream) -> Int? {
@@ -44,14 +45,14 @@ package final class Console {
     /// Used where the terminal does not know its width, as on a serial line.
     private static let columnsUnknown = 80
 
-    /// What the summary may use.
+    /// The style of the summary.
     package var style: TerminalStyle {
         TerminalStyle(columns: self.columns, isColored: self.colors, isASCII: self.isASCII)
     }
 
     package func withoutColors() { self.colors = false }
 
-    /// What cannot be written is found out at the end: see `codeAtEnd`.
+    /// Writes to standard output. A write error is reported at the end: see `codeAtEnd`.
     package func out(_ text: String) { StandardStream.output.write(text + "\n") }
 
     /// Sentences and what else may be broken between words.
@@ -107,7 +108,8 @@ package final class Console {
     /// Erase in line (ECMA-48): what a longer line left behind.
     private static let eraseToEnd = "\u{1B}[K"
 
-    /// As many of the parts, which stand two blanks apart, as the line has room for; at least the beginning of the first.
+    /// Returns as many parts, separated by two spaces, as fit into the line; at least the beginning of the
+    /// first.
     static func fitted(_ text: String, columns: Int) -> String {
         var line = text[...]
         while Printable.width(String(line)) > columns, let gap = line.range(of: "  ", options: .backwards) {

@@ -7,7 +7,7 @@ import SimBase
 import Talaria
 
 extension HarnessSettings {
-    /// What the harness of a run is judged by; nil where nothing but the phones reports anything.
+    /// Creates the settings of the harness checks of a run; nil if only the phones report observations.
     init?(_ plan: RunPlan, hasBackendView: Bool, hasGateway: Bool) {
         guard hasBackendView || hasGateway else { return nil }
         let backend = plan.scenario.server.backend

@@ -9,7 +9,7 @@ import SimBase
 import VirtualWorld
 
 extension JudgeSettings {
-    /// What the judge of any run of this plan must know. Runs that are not over add what else they are judged by.
+    /// Creates the settings of the judge for any run of this plan. Completed runs have additional settings.
     package init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
         self.init(
             shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
@@ -23,7 +23,7 @@ extension JudgeSettings {
 }
 
 extension LedgerSettings {
-    /// What the ledger of a run must know.
+    /// Creates the settings of the ledger of a run.
     fileprivate init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
         let standard = LedgerSettings.embedded
         let faults = plan.scenario.faults

@@ -57,7 +57,7 @@ extension LiveRun {
         }
     }
 
-    /// Lets the backend end by itself and hears its story to the end.
+    /// Lets the backend exit by itself and reads its reports to the end.
     func endChild() {
         guard let child = self.child, !self.feed.judge.hasLostBackend else { return }
         child.letGo()

@@ -36,7 +36,7 @@ extension LiveRun {
         self.dashboard = nil
     }
 
-    /// As far as it is known without any work: what was measured is read from the files by whoever shows it.
+    /// Returns the moment from data that is already known: measurements are read from the files by the page.
     func moment(at now: Instant) -> LiveMoment {
         let dueByNow = self.due.count(upTo: now)
         let judge = self.feed.judge
@@ -65,7 +65,7 @@ extension LiveRun {
     }
 }
 
-/// How many captures are due by a moment: against those that were made, it shows a generator that falls behind.
+/// The number of due captures by a moment: compared with actual ones, it shows a generator that falls behind.
 struct DueArrivals {
     private var schedule: ArrivalSchedule
     private var next: Arrival?

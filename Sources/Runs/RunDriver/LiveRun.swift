@@ -11,8 +11,9 @@ import RunArchive
 import RunJudge
 import SimBase
 
-/// One live run from its plan to its report, on the main thread: it starts the backend and the fleet, listens to both,
-/// and has them judged and reported. It decides nothing that a phone or the backend decides.
+/// One live run from its plan to its report, on the main thread: it starts the backend and the fleet,
+/// receives the reports of both, and passes them to the judge and the report. It decides nothing that a phone
+/// or the backend decides.
 package final class LiveRun {
     /// Between telling the backend the run's zero and that zero: what connecting and the preflight take.
     static let headStart = Interval.milliseconds(250)
@@ -35,7 +36,7 @@ package final class LiveRun {
     private(set) var failure: RunFailure?
     private var watchman: LoopTimer?
     private var progress: ProgressLine
-    /// What shows the run to those who look on.
+    /// The dashboard, if there is one.
     var dashboard: Dashboard?
     private(set) var head: RunHead
     var toldAt: Instant?
@@ -108,7 +109,7 @@ package final class LiveRun {
         return try self.judge(waiting: self.preparation.state.waiting(self.plan))
     }
 
-    /// What is known of the run before its first observation goes to the files.
+    /// Writes the description of the run before its first observation.
     private func begin() {
         self.head.started = self.startedWall
         self.directory.begin(self.head)
@@ -208,8 +209,8 @@ package final class LiveRun {
 
     // MARK: Watching
 
-    /// From when the run is told to end: phones clean up and put their scans back, and what that leaves undone is
-    /// held against nobody.
+    /// Handles an interruption: phones clean up and return their scans to the queue; the rest is not held
+    /// against them.
     func noticeInterruption() {
         guard !self.feed.judge.isInterrupted, Interruption.isRequested else { return }
         self.feed.judge.interrupted(at: self.clock.now())
@@ -240,7 +241,8 @@ package final class LiveRun {
         self.fleet?.stop()
     }
 
-    /// What the backend had not told by then is not known, and nothing that rests on it is held against a phone.
+    /// Handles the loss of the backend: observations that it had not sent are unknown, and are not held
+    /// against a phone.
     func lostBackend(_ end: String) {
         guard !self.feed.judge.hasLostBackend else { return }
         let moment = ProgressLine.clock(self.clock.now())

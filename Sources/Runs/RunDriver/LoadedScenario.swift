@@ -31,7 +31,7 @@ package struct LoadedScenario {
         self.bytes = bytes
     }
 
-    /// Where bare names are looked for after the current folder.
+    /// The folders in which bare names are searched after the current folder.
     package static func folders() throws -> [String] {
         ScenarioFinder.folders(executable: try BackendChild.ownPath())
     }

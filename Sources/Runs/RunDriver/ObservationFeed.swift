@@ -11,7 +11,7 @@ import SimBase
 struct ObservationFeed {
     /// Sources of the merge: the phones' threads, and then the backend.
     private let threads: Int
-    /// Somebody beside the phones tells something: the backend, or the gateway of its faults.
+    /// Whether another side than the phones reports observations: the backend, or the gateway for its faults.
     private let hasReports: Bool
     private let directory: RunDirectory
     private var merge: ObservationMerge
@@ -29,7 +29,7 @@ struct ObservationFeed {
         self.merge = ObservationMerge(sources: threads + (hasReports ? 1 : 0))
     }
 
-    /// What the state folder has lost is seen before anything else.
+    /// Reports the scans that the state folder has lost, before any other observation.
     mutating func lost(_ scans: [StateFolder.LostScan]) {
         self.received += scans.count
         for scan in scans {
@@ -79,7 +79,7 @@ struct ObservationFeed {
         if self.hasReports { self.merge.close(source: self.threads) }
     }
 
-    /// Has judged what is left, and then the run.
+    /// Judges the remaining observations, and then the run.
     mutating func finish(_ facts: RunFacts, of head: RunHead) -> RunResult {
         self.closePhones()
         self.closeBackend()

@@ -9,9 +9,9 @@ package struct PhotoCorpus {
     package typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
 
     package private(set) var photos: [SourcePhoto] = []
-    /// By the order of the groups: indexes in `photos`.
+    /// The ranges of indexes in `photos`, in the order of the groups.
     package private(set) var ranges: [Range<Int>] = []
-    /// What was skipped and why.
+    /// The skipped photos, with their reasons.
     package private(set) var problems: [String] = []
 
     package init(_ plan: RunPlan, scenarioPath: String, painter: Painter) throws {

@@ -4,7 +4,7 @@ import SimBase
 
 /// One request before any load, so that a dead target is found before phones run against it.
 final class Preflight: TransferDelegate {
-    /// What the target gets to answer.
+    /// The time that the target has to answer.
     static let patience = Interval.seconds(5)
     private static let bodyBytesMax = 4_096
 
@@ -93,7 +93,7 @@ struct PreflightFailure: Error {
 
 struct PreflightAnswer {
     var head: ResponseHead
-    /// No more than its beginning.
+    /// The beginning of the body.
     var body: String
 
     private var type: String {

@@ -1,7 +1,8 @@
 import Foundation
 import VirtualWorld
 
-/// The same plan in two processes whose hash seeds differ: what depends on the order of a set or dictionary shows.
+/// A replay of one plan in two processes whose hash seeds differ, which reveals a dependence on the order of
+/// a set or dictionary.
 package struct ReplayCheck {
     let path: String
     let hasCanary: Bool
@@ -60,7 +61,7 @@ package struct ReplayCheck {
         }
     }
 
-    /// One with hashes as ever, one with hashes of its own.
+    /// Runs both processes: one with the usual hash seed, one with its own.
     private func both(_ words: [String]) throws -> (Child, Child) {
         var environment = ProcessInfo.processInfo.environment
         environment["SWIFT_DETERMINISTIC_HASHING"] = nil

@@ -1,8 +1,8 @@
 import EventLoop
 import Foundation
 
-/// What `run`, `simulate` and `replay` do about Ctrl-C, SIGTERM and SIGHUP: the first ends the run with its report, a second
-/// one ends the program.
+/// The signal handling of `run`, `simulate` and `replay`: the first Ctrl-C, SIGTERM or SIGHUP ends the run
+/// with its report, a second one ends the program.
 package enum RunInterruption {
     private static let announcement =
         "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
@@ -26,14 +26,15 @@ package enum RunInterruption {
         }
     }
 
-    /// To be called between the stages before a run begins, while there is nothing to report.
+    /// Throws if the run was interrupted. Called between the stages before a run begins, while there is
+    /// nothing to report.
     package static func check() throws(CommandFailure) {
         guard Interruption.isRequested else { return }
         throw CommandFailure(.interrupted, "interrupted before the run started; there is no report")
     }
 
-    /// What to end with where the interruption came when everything had been judged: the report stands, and whoever
-    /// interrupted is told so. Graver ends stay what they are.
+    /// Returns the exit code if the interruption came after the verdict: the report is valid, and the
+    /// interruption is reported. More severe codes are not changed.
     static func code(after code: ExitCode) -> ExitCode {
         guard Interruption.isRequested else { return code }
         return switch code {

@@ -5,7 +5,7 @@ import RunArchive
 package import RunJudge
 import ScenarioFile
 
-/// What a live and a virtual run are told alike: the scenario, and how and where the run is reported.
+/// The options common to live and virtual runs: the scenario, and how and where the run is reported.
 package struct RunOptions {
     let loaded: LoadedScenario
     /// The words that run it again.

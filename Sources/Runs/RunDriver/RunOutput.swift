@@ -9,7 +9,7 @@ import RunJudge
 struct RunOutput {
     let directory: RunDirectory
     let console: Console
-    /// What could not be written elsewhere, such as the plan of `--save-plan`.
+    /// The failures of other outputs, such as the plan of `--save-plan`.
     var failures: [OutputError.Failure] = []
 
     /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.

@@ -10,7 +10,7 @@ import RunJudge
 import SimBase
 import Talaria
 
-/// What `run` is to do.
+/// The parameters of `run`.
 package struct RunRequest {
     let options: RunOptions
     /// Nil: the embedded backend.
@@ -18,7 +18,7 @@ package struct RunRequest {
     package var stateFolder: String?
     /// Nil: as suits the machine.
     package var threads: Int?
-    /// Where the run is shown as it goes; nil: nowhere.
+    /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
 
     package init(_ options: RunOptions, target: TargetURL?) {
@@ -36,7 +36,7 @@ package struct RunPreparation {
     package let state: RunState
     /// Loop threads that the phones are shared out to.
     let threads: Int
-    /// With more connections open than this, idle ones are closed.
+    /// The number of open connections above which idle ones are closed.
     let socketsKept: Int
     /// Open already: a port that is taken must not be found out by a run that has begun.
     let dashboard: DashboardListener?
@@ -95,7 +95,7 @@ package struct RunPreparation {
             }
     }
 
-    /// To the run's own backend.
+    /// Returns the target for the run's own backend.
     func curlTarget(port: UInt16) -> CurlTarget {
         let address = "127.0.0.1"
         return CurlTarget(
@@ -155,8 +155,8 @@ package struct RunPreparation {
         }
     }
 
-    /// One request before any load, so that a dead target is found before phones run against it.
-    /// It asks for the stream of a job that nobody has.
+    /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target
+    /// is found before phones run against it.
     private static func check(_ target: TargetURL, curl: CurlTarget) throws {
         let loop = try Loop(clock: .startingNow())
         let nobody = "00000000-0000-4000-8000-000000000000"

@@ -9,7 +9,7 @@ import SimBase
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 package struct RunState {
     let path: String
-    /// What the folder holds and cannot be understood.
+    /// The number of lines in the folder that cannot be parsed.
     let linesSkipped: Int
     /// Writes in it that were not finished, when it was opened first: they are cut off then.
     let writesTorn: Int
@@ -68,7 +68,7 @@ package struct RunState {
         return lock
     }
 
-    /// What fresh phones, loaded from the folder, report as waiting.
+    /// Returns the records that fresh phones, loaded from the folder, report as waiting.
     func waiting(_ plan: RunPlan) throws -> [WaitingRecord] {
         let folder = try StateFolder(path: self.path)
         var records: [WaitingRecord] = []

@@ -9,7 +9,7 @@ package struct TargetURL {
     package let port: UInt16
     package let isSecure: Bool
     package let addresses: [String]
-    /// How long it took to find the addresses; nil where nobody was asked.
+    /// The duration of the name lookup; nil if there was none.
     package let lookup: Interval?
     package let certificateAuthorities: String?
     package let headers: [HeaderField]

@@ -11,7 +11,7 @@ package enum TextFold {
         }.joined(separator: "\n")
     }
 
-    /// One line as several, all but the first indented.
+    /// Returns one line folded into several, all but the first indented.
     package static func lines(_ line: String, columns: Int, indent: Int) -> [String] {
         guard Self.width(line) > columns else { return [line] }
         let margin = line.prefix { $0 == " " }
@@ -30,7 +30,7 @@ package enum TextFold {
         return lines + [current]
     }
 
-    /// Without the sequences that color a text.
+    /// Returns the width without color sequences.
     private static func width(_ text: String) -> Int {
         guard text.contains("\u{1B}") else { return Printable.width(text) }
         return Printable.width(text.replacing(/\u{1B}\[[0-9;]*m/, with: ""))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a run is measured on, for those who compare it with another. No name: a report is passed on.
+/// The description of the machine, for comparing runs. It contains no host name, because reports are shared.
 package enum ThisMachine {
-    /// For example `2 × AMD EPYC, 24016 MiB, Debian GNU/Linux 12 (bookworm)`.
+    /// The description, for example `2 × AMD EPYC, 24016 MiB, Debian GNU/Linux 12 (bookworm)`.
     static let text: String = {
         let system = ProcessInfo.processInfo
         let memory = "\(system.physicalMemory >> 20) MiB"
@@ -11,7 +11,7 @@ package enum ThisMachine {
 
     package static let processors = "\(ProcessInfo.processInfo.activeProcessorCount) × \(Self.processor)"
 
-    /// As the kernel names it; else its kind.
+    /// The name of the processor from the kernel; otherwise its architecture.
     private static var processor: String {
         let facts = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
         let line = facts?.split(separator: "\n").first { $0.hasPrefix("model name") }

@@ -10,12 +10,12 @@ package import ScenarioFile
 import SimBase
 package import VirtualWorld
 
-/// What `simulate` is to do.
+/// The parameters of `simulate`.
 package struct VirtualRequest {
     let options: RunOptions
     let plan: WorldPlan
     package var savesPlanTo: String?
-    /// How the run went when its plan was written, and what wrote it.
+    /// The outcome of the run when its plan was written, and the program that wrote it.
     package var expected: (outcome: SavedPlan.Outcome, tool: String)?
 
     package init(_ options: RunOptions, plan: WorldPlan) {
@@ -24,14 +24,14 @@ package struct VirtualRequest {
     }
 }
 
-/// One run of the virtual world from its plan to its report. It decides nothing: it listens, and has what it hears judged
-/// and reported, as the live run does.
+/// One run of the virtual world from its plan to its report. It decides nothing: it passes
+/// the observations to the judge and the report, as the live run does.
 package final class VirtualRun {
     /// Events between two looks at the clock on the wall.
     private static let eventsPerLook = 4_096
     /// And between two looks at objectives that may end the run.
     private static let eventsPerJudgement = 64
-    /// Of what is measured, in the files.
+    /// The number of measured intervals per run in the files.
     private static let intervalsOfALength = 300
 
     private let request: VirtualRequest
@@ -80,7 +80,7 @@ package final class VirtualRun {
         return self.finish(failure, planFailures: self.savePlan())
     }
 
-    /// What could not be written: it must not cost the results.
+    /// Saves the plan and returns the failures, which must not cost the results.
     private func savePlan() -> [OutputError.Failure] {
         guard let path = self.request.savesPlanTo, !self.judge.isInterrupted else { return [] }
         do throws(OutputError) {
@@ -114,7 +114,7 @@ package final class VirtualRun {
         self.world.endEarly()
     }
 
-    /// Has judged, measured and logged what was seen since the last time.
+    /// Judges, measures and logs the observations since the last call.
     private func processObservations() {
         self.collectAuditFindings()
         self.world.take(&self.batch)
@@ -122,7 +122,7 @@ package final class VirtualRun {
         self.directory.reportTrouble(on: self.console)
     }
 
-    /// What its links, its wires and its storages saw, and nobody else.
+    /// Collects the findings that only the links, wires and storages can see.
     private func collectAuditFindings() {
         for finding in self.world.takeFindings() { self.judge.invariants?.record(finding) }
         for silence in self.world.takeSilences() { self.judge.invariants?.record(silence) }

@@ -2,7 +2,7 @@ import CCurl
 import EventLoop
 
 extension Transfer {
-    /// What libcurl's result means, nil for success.
+    /// Returns the meaning of libcurl's result, nil for success.
     func failure(of result: CURLcode) -> CurlFailure? {
         guard result != CURLE_OK else {
             guard !self.isHeadComplete else { return nil }

@@ -4,12 +4,13 @@ import CCurl
 package enum CurlGlobal {
     private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// To be called before the first pool, best before threads start; further calls do nothing.
+    /// Initializes libcurl. Called before the first pool, best before threads start; further calls do
+    /// nothing.
     package static func start() {
         precondition(Self.isReady, "libcurl cannot be initialized")
     }
 
-    /// For example `libcurl/7.88.1 OpenSSL/3.0.19 …`.
+    /// The version, for example `libcurl/7.88.1 OpenSSL/3.0.19 …`.
     package static var version: String { unsafe String(cString: curl_version()) }
 
     /// Whether `CurlTarget.Version.http2` means anything with this library.

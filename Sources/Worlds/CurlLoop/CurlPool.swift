@@ -19,8 +19,8 @@ package final class CurlPool {
     private static let idleTransfersMax = 512
 
     package weak var delegate: (any TransferDelegate)?
-    /// With more sockets open than this, exchanges other than streams close their connection at the end instead of
-    /// keeping it for the phone's next.
+    /// The number of open sockets above which exchanges other than streams close their connection at the end
+    /// instead of keeping it for the phone's next.
     package var keepsIdleBelow = Int.max
 
     /// Sockets that the pool may have, parked ones included; more are refused as the system would.
@@ -124,8 +124,8 @@ package final class CurlPool {
         if upload.end() { transfer.wakeUpload() }
     }
 
-    /// What libcurl would do in the loop's next turn is done now. There it would stand behind everything that has come
-    /// meanwhile, which is late for whoever waits for what is passed on.
+    /// Runs libcurl's pending work now instead of in the loop's next turn, where it would be behind
+    /// everything that has arrived meanwhile.
     package func hurry() {
         // More of an answer must not come between what is being delivered of it and its end.
         guard !self.isDelivering else { return }

@@ -1,6 +1,6 @@
 package import SimBase
 
-/// Where a pool's requests go, and how.
+/// The target of a pool's requests and its connection options.
 package struct CurlTarget: Sendable {
     package enum Version: Sendable {
         case http1
@@ -34,7 +34,7 @@ package struct CurlTarget: Sendable {
     }
 }
 
-/// How a phone's connections are closed.
+/// The way in which a phone's connections are closed.
 package enum HangUp: Sendable {
     case fin
     case reset
@@ -56,7 +56,7 @@ package struct CurlPoolCounts: Hashable, Sendable {
 
     package init() {}
 
-    /// Of another pool.
+    /// Adds the counts of another pool.
     package mutating func add(_ other: CurlPoolCounts) {
         self.transfersStarted += other.transfersStarted
         self.transfersRunningNow += other.transfersRunningNow

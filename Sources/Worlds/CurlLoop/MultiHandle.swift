@@ -95,7 +95,7 @@ import SimBase
         self.timer?.arm(after: .milliseconds(Int64(milliseconds)))
     }
 
-    /// Not from inside libcurl.
+    /// Runs pending work now. Not called from inside libcurl.
     func hurry() {
         self.timer?.disarm()
         self.act(on: CURL_SOCKET_TIMEOUT, 0)

@@ -120,7 +120,7 @@ final class SocketTable {
         }
     }
 
-    /// Those that could not be parked, being idle, close as usual from now on.
+    /// Ends parking: idle connections that could not be parked close as usual from now on.
     func parkingEnded(_ phone: Int) {
         for socket in self.socketsOfPhone[phone] { self.entries[Int(socket)]?.isDiverted = false }
     }

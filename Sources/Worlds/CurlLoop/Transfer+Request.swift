@@ -3,7 +3,7 @@ import EventLoop
 import SimBase
 
 extension Transfer {
-    /// What never changes, set once for each handle.
+    /// Sets the options that never change, once for each handle.
     func configure(for target: CurlTarget) {
         self.easy.set(CURLOPT_NOSIGNAL, 1)
         self.easy.set(CURLOPT_TCP_NODELAY, 1)
@@ -41,7 +41,7 @@ extension Transfer {
         return self.setHeaders(request)
     }
 
-    /// Lets go of what the request brought, once libcurl has let go of the handle.
+    /// Releases the request's data, after libcurl has released the handle.
     func unprepare() {
         _ = unsafe shim_easy_set_mime(self.easy.raw, nil)
         self.multipart = nil
@@ -144,7 +144,7 @@ extension Transfer {
     }
 }
 
-/// What a pool remembers of one phone.
+/// The state that a pool keeps for one phone.
 struct PhoneLine {
     let alias: String
     /// Whether the multi's cache of names knows the alias.

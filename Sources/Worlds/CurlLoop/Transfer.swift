@@ -31,7 +31,7 @@ final class Transfer {
     var connectTo = TextList()
     var multipart: MultipartBody?
     var upload: UploadQueue?
-    /// Nothing more is received until it is resumed.
+    /// Whether receiving is paused.
     private(set) var isPaused = false
 
     // Its course.
@@ -103,7 +103,7 @@ final class Transfer {
         self.applyPauses()
     }
 
-    /// There is more to send than there was when libcurl asked.
+    /// Resumes sending when there is more data than when libcurl asked.
     func wakeUpload() {
         self.upload?.wake()
         self.applyPauses()
@@ -234,8 +234,7 @@ final class Transfer {
     }
 }
 
-/// Where transfers with something to deliver wait for the pool, and where their buffers come from: an idle stream
-/// keeps none.
+/// The queue of transfers with data for the pool, and the source of their buffers: an idle stream has none.
 final class Inbox {
     /// Buffers kept for later, and the largest that is worth keeping.
     private static let sparesMax = 64

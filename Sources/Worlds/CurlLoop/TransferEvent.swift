@@ -6,8 +6,9 @@ package struct TransferID: Hashable, Sendable {
     let generation: UInt32
 }
 
-/// What becomes of an exchange, told on the loop's thread and never from inside libcurl: any call to the pool is
-/// allowed in answer. After `end` or `cancel` there is nothing more.
+/// The receiver of an exchange's events, called on the loop's thread and never from inside libcurl: it can
+/// call any function of the pool. There are no calls after `end` or `cancel`. After `end` or `cancel` there
+/// is nothing more.
 package protocol TransferDelegate: AnyObject {
     /// The final response head; 1xx heads are skipped.
     func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant)
@@ -29,7 +30,7 @@ extension TransferDelegate {
 /// A response head.
 package struct ResponseHead: Hashable, Sendable {
     package var status: Int
-    /// In the order of arrival, duplicates included.
+    /// The fields in the order of arrival, including duplicates.
     package var fields: [HeaderField]
 
     package init(status: Int, fields: [HeaderField]) {
@@ -44,7 +45,7 @@ package struct ResponseHead: Hashable, Sendable {
     }
 }
 
-/// How an exchange ended.
+/// The end of an exchange.
 package struct TransferEnd: Sendable {
     /// Nil when the response is complete.
     package var failure: CurlFailure?
@@ -69,7 +70,7 @@ package struct CurlFailure: Error, Hashable, Sendable {
         case connectionReset
         /// The connection closed inside the response.
         case truncated
-        /// What came is not HTTP, or beyond a limit.
+        /// The response is not HTTP, or exceeds a limit.
         case protocolBroken
         /// A bug of ours or of the library: out of memory, a bad option.
         case internalError
@@ -87,11 +88,11 @@ package struct CurlFailure: Error, Hashable, Sendable {
 
 /// Measurements of one exchange. Instants are of the loop's clock, lengths as libcurl measured them.
 package struct TransferStats: Hashable, Sendable {
-    /// As the request said.
+    /// The scheduled time in the request.
     package var scheduled: Instant?
-    /// When `start` was called.
+    /// The moment at which `start` was called.
     package var started: Instant
-    /// When libcurl had a connection and was about to send; nil when it never came so far.
+    /// The moment at which libcurl had a connection and was about to send; nil if it never did.
     package var sent: Instant?
     /// The first byte of the final response head was delivered by libcurl.
     package var replied: Instant?

@@ -39,7 +39,7 @@ package struct TransferRequest: Sendable {
         }
     }
 
-    /// How much is received at a time: each open stream keeps a buffer of this size.
+    /// The amount of data received at a time: each open stream has a buffer of this size.
     package enum ReceiveBuffer: Int, Sendable {
         /// 1 KiB, for event streams: 13 KB a phone instead of 16.
         case stream = 1_024
@@ -57,7 +57,7 @@ package struct TransferRequest: Sendable {
     package var receiveBuffer: ReceiveBuffer
     /// Connect to this port of loopback, on a new connection, instead of the target (the `refuse` fault).
     package var connectPort: UInt16?
-    /// When the exchange should have begun; for the stats only.
+    /// The scheduled start of the exchange; only for the statistics.
     package var scheduled: Instant?
 
     package init(
@@ -96,7 +96,7 @@ package final class SharedBytes: Sendable {
 /// An upload's content: a few bytes of its own, then a shared immutable buffer. Neither is copied.
 package struct PhotoSource: Sendable {
     package let head: [UInt8]
-    /// Where in `shared` the content goes on after `head`.
+    /// The offset in `shared` at which the content continues after `head`.
     package let sharedFrom: Int
     package let shared: SharedBytes?
 

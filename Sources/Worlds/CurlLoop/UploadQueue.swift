@@ -5,7 +5,7 @@ final class UploadQueue {
     /// Smaller pieces are put together: a body that comes byte by byte costs no array for each.
     private static let pieceBytesMin = 4 * 1_024
 
-    /// Those before `first` are taken, and empty.
+    /// The pieces; those before `first` are used up and empty.
     private var pieces: [[UInt8]] = []
     private var first = 0
     /// Bytes of the first piece that libcurl has taken.
@@ -28,7 +28,7 @@ final class UploadQueue {
         return self.isStarved
     }
 
-    /// Nothing more comes. True when libcurl is to be told.
+    /// Ends the upload. Returns true if libcurl must be notified.
     func end() -> Bool {
         self.isEnded = true
         return self.isStarved
@@ -51,7 +51,7 @@ final class UploadQueue {
         return done
     }
 
-    /// Of the first piece, which is let go of when it is used up.
+    /// Reads from the first piece, which is released when it is used up.
     @unsafe private func readFirst(into room: UnsafeMutableRawBufferPointer) -> Int {
         let end = self.pieces[self.first].count
         let taken = min(end - self.start, room.count)

@@ -1,7 +1,7 @@
 import CSystem
 import SimBase
 
-/// How a child process is to be started.
+/// The parameters for starting a child process.
 package struct ChildPlan {
     /// A descriptor of the parent and the number under which the child shall find it.
     package struct Inheritance: Hashable, Sendable {
@@ -16,12 +16,12 @@ package struct ChildPlan {
 
     /// The path of the program.
     package var executable: String
-    /// Without the program's own name.
+    /// The arguments without the program's own name.
     package var arguments: [String]
     /// `NAME=value` each; nil gives the child the parent's environment.
     package var environment: [String]?
-    /// Beside standard input, output and error, which the child shares unless they are named here, and the two
-    /// descriptors of `ChildDescriptor`. Everything else stays closed, being close-on-exec.
+    /// The descriptors beside standard input, output and error, which the child shares unless they are listed
+    /// here, and the two of `ChildDescriptor`. All others are close-on-exec.
     package var inherited: [Inheritance]
 
     package init(executable: String, arguments: [String], environment: [String]?, inherited: [Inheritance]) {
@@ -42,7 +42,7 @@ package enum ChildDescriptor {
     package static let firstFree: Int32 = 5
 }
 
-/// How a child process ended, and what it had used.
+/// The end of a child process, and its resource usage.
 package struct ChildExit: Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
         case exited(code: Int32)
@@ -108,7 +108,7 @@ package final class ChildProcess {
         shim_kill(self.processID, signal.number)
     }
 
-    /// Tells the child to end, as the parent's own end would.
+    /// Closes the lifeline, as the parent's own end would: the child then exits.
     package func cutLifeline() { self.lifeline = nil }
 
     private func presenceEnded() {

@@ -9,7 +9,7 @@ package struct Descriptor: ~Copyable {
 
     deinit { shim_close(self.number) }
 
-    /// Gives ownership away; the caller closes.
+    /// Returns the descriptor and gives up ownership; the caller closes it.
     package consuming func release() -> Int32 {
         let number = self.number
         discard self
@@ -41,11 +41,11 @@ package struct Pipe: ~Copyable {
     package consuming func takeWriting() -> Descriptor { self.writing }
 }
 
-/// What a read or write of a non-blocking descriptor came to.
+/// The result of a read or write of a non-blocking descriptor.
 package enum Transferred: Hashable, Sendable {
-    /// At least one byte.
+    /// At least one byte was transferred.
     case bytes(Int)
-    /// Nothing now: wait for readiness.
+    /// Nothing was transferred: wait for readiness.
     case wouldBlock
     /// End of file (reading only).
     case end
@@ -83,7 +83,7 @@ package enum DescriptorIO {
 
     package static func waitUntilWritable(_ descriptor: Int32) { shim_wait_until_writable(descriptor) }
 
-    /// Lets `fill` write up to `limit` bytes behind the array's last.
+    /// Lets `fill` append up to `limit` bytes.
     static func append(
         _ bytes: inout [UInt8], _ limit: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
     ) -> Transferred {

@@ -7,7 +7,7 @@ package import SimBase
 /// Not `Sendable`: it is made inside its thread and stays there, and so does everything made from it. Others reach it
 /// through a `Mailbox`. What is registered holds the loop, not the other way round.
 package final class Loop {
-    /// Of libevent, for example `2.1.12-stable`.
+    /// The version of libevent, for example `2.1.12-stable`.
     package static var libraryVersion: String { unsafe String(cString: event_get_version()) }
 
     package let clock: LoopClock

@@ -60,7 +60,7 @@ package final class LoopThread<Result: Sendable> {
 
 /// The thread that asks.
 package enum CurrentThread {
-    /// For long work: every other thread that has something to do goes first.
+    /// Lowers the thread's priority, for long work: all other threads run first.
     package static func lowerPriority() { shim_stand_back() }
 
     /// Does nothing for so long; its loop does not turn meanwhile.

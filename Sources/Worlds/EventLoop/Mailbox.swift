@@ -1,6 +1,7 @@
 import CSystem
 
-/// How other threads talk to a loop: they post messages, and the loop's thread is woken to take all that wait.
+/// The channel from other threads to a loop: they post messages, and the loop's thread is woken to take all
+/// that wait.
 ///
 /// Messages of one thread arrive in the order in which it posted them.
 package final class Mailbox<Message: Sendable>: Sendable {

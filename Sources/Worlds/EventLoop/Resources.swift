@@ -1,7 +1,7 @@
 import CSystem
 package import SimBase
 
-/// What a process used.
+/// The resource usage of a process.
 package struct ResourceUsage: Hashable, Sendable {
     /// Processor time in user and in system code.
     package var user: Interval
@@ -56,7 +56,7 @@ package enum DescriptorLimit {
         try SystemError.check("setrlimit", shim_set_descriptor_limit(UInt64(wanted)))
     }
 
-    /// How many are open; nil where the system does not say.
+    /// Returns the number of open descriptors; nil if the system does not say.
     package static func open() -> Int? {
         let count = shim_open_descriptors()
         return count >= 0 ? Int(count) : nil
@@ -64,7 +64,7 @@ package enum DescriptorLimit {
 }
 
 package enum Terminal {
-    /// How wide the terminal is, 0 where it does not know; nil for what is no terminal.
+    /// Returns the width of the terminal, 0 if it is unknown; nil if it is not a terminal.
     package static func columns(of descriptor: Int32) -> Int? {
         let columns = shim_terminal_columns(descriptor)
         return columns >= 0 ? Int(columns) : nil

@@ -66,8 +66,8 @@ package enum ProcessSettings {
     /// A write beyond the limit of a file's size (`ulimit -f`) returns an error instead of ending the process.
     package static func ignoreFileSizeLimit() { shim_ignore_file_size_limit() }
 
-    /// Whoever started the process may have closed standard input, output or error: a file that is opened later must not
-    /// get one of these numbers, with the text that is meant for a person in it. Called before anything is opened.
+    /// Opens standard input, output and error if they are closed, so that a file that is opened later does
+    /// not get one of their numbers and output for people. Called before anything is opened.
     package static func occupyStandardDescriptors() { shim_occupy_standard_descriptors() }
 
     /// A process whose parent had signals blocked would never hear that it is to end.

@@ -16,7 +16,7 @@ package enum StreamSocket {
         Descriptor(owning: try SystemError.check("connect", unsafe shim_connect(host, port)))
     }
 
-    /// What accepting came to.
+    /// The result of accepting a connection.
     package enum Accepted: Hashable, Sendable {
         /// A new connection, the caller's to close.
         case connection(Int32)

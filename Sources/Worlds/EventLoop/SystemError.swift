@@ -2,7 +2,7 @@ import CSystem
 
 /// A system call that failed.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was called, for example `bind`.
+    /// The name of the call, for example `bind`.
     package let call: String
     /// errno.
     package let code: Int32

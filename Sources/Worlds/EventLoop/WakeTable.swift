@@ -30,7 +30,7 @@ package final class WakeTable {
         if moment != nil { self.armTimer() }
     }
 
-    /// When the key is due.
+    /// The moment at which the key is due.
     package subscript(key: Int) -> Instant? { self.queue[key] }
 
     /// Entries in the heap, stale ones included.

@@ -1,6 +1,6 @@
 import CEvent
 
-/// What a descriptor is watched for, or ready for.
+/// The directions for which a descriptor is watched or ready.
 package struct Readiness: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -30,7 +30,7 @@ package final class Watch {
         self.handler = handler
     }
 
-    /// What the handler is called for; may be set at any time, also inside the handler.
+    /// The directions for which the handler is called; can be set at any time, also inside the handler.
     package var interest: Readiness {
         get { self.registered }
         set {

@@ -10,12 +10,12 @@ import Talaria
 
 /// Carries out what phones want, and sends them what happens to their requests. All effects are here.
 extension Fleet {
-    /// What a request of the present process, or its wake-up, led to.
+    /// Sends the outcome of a request or wake-up of the present process to the app.
     func send(_ event: AppEvent, toAppOf phone: Int) {
         self.send(.app(event, process: self.phones[phone].machine.process), to: phone)
     }
 
-    /// Hands an event to a phone and carries out what it wants. What that brings about waits its turn.
+    /// Passes an event to a phone and runs its effects. New events wait their turn.
     func send(_ event: PhoneEvent, to phone: Int) {
         self.waiting.append((phone, event))
         guard !self.isHandling else { return }
@@ -34,7 +34,7 @@ extension Fleet {
         self.reportIfMany()
     }
 
-    /// Hands an event to a phone in the middle of another, for a flush. What it brings about waits its turn.
+    /// Passes an event to a phone while another is handled, for a flush. New events wait their turn.
     func sendNow(_ event: PhoneEvent, to phone: Int) {
         let wasHandling = self.isHandling
         self.isHandling = true

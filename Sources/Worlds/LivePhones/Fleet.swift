@@ -42,7 +42,7 @@ final class Fleet {
     private var storers: [Int] = []
     private var arrivals: ArrivalSchedule
     private var nextArrival: Arrival?
-    /// What the phones of closed groups will capture, once they have thought.
+    /// The next captures of the phones of closed groups, after their think time.
     private var thinking = EventHeap<Arrival>()
     private var closedDue = 0
     private var arrivalsLate = 0
@@ -54,10 +54,10 @@ final class Fleet {
     private var shutdownsTimedOut = 0
     var captured = 0
     var photosRejected = 0
-    /// By the photo: what the queue made of it, for groups that have each photo prepared once.
+    /// The prepared photos by photo, for groups that prepare each photo once.
     var prepared: [PreparedPhoto?]
 
-    /// What the fleet is about.
+    /// The phase of the fleet.
     private enum Phase {
         /// Captures are made. Leaves to `draining` when none is scheduled, or to `suspending`.
         case running
@@ -375,7 +375,7 @@ final class Fleet {
         return true
     }
 
-    /// Also out of turn: a flush may begin what ends later.
+    /// Schedules a disturbance, also out of order: a flush may begin what ends later.
     func schedule(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
         self.disturbances.insert((phone, disturbance), at: moment)
         if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }

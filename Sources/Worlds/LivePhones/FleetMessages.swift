@@ -4,7 +4,7 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What the fleet's threads tell the main thread.
+/// A report of the fleet's threads to the main thread.
 package enum FleetReport: Sendable {
     /// Everything that one thread's phones saw up to a moment, nearly in order. After the end of time there is nothing.
     case observations([Observation], thread: Int, upTo: Instant)
@@ -14,13 +14,13 @@ package enum FleetReport: Sendable {
     case finished(FleetOutcome)
 }
 
-/// What one thread tells.
+/// A report of one thread.
 struct ShardReport: Sendable {
     enum Payload: Sendable {
         /// `before`: how many observations its phones had made before the first of these.
         case observations([Observation], before: Int, upTo: Instant)
         case gauges(FleetGauges)
-        /// It cannot go on and is about to end: so must the others.
+        /// The thread has failed and is about to end: the others must end, too.
         case failing
         /// The last word. `observations`: how many its phones made in all.
         case finished(FleetOutcome, observations: Int)
@@ -38,7 +38,7 @@ struct ShardSequence: Sendable {
     private var reports = 0
     private var observations = 0
 
-    /// What is wrong with a report; nil when it is the one that was due.
+    /// Returns the sequence error of a report; nil if it is the expected one.
     mutating func check(_ report: ShardReport) -> String? {
         let due = self.reports + 1
         self.reports = report.number
@@ -59,15 +59,15 @@ struct ShardSequence: Sendable {
     }
 }
 
-/// How it stands, for the progress line.
+/// The state of the fleet, for the progress line.
 package struct FleetGauges: Hashable, Sendable {
     package var captured = 0
     package var phonesBusy = 0
     package var phonesOffline = 0
     package var arrivalsLate = 0
-    /// How late any timer ran.
+    /// The maximum timer lag.
     package var latenessMost = Interval.zero
-    /// No captures are left, and nothing is under way.
+    /// Whether no captures are left and nothing is open.
     package var isIdle = true
 
     package init() {}
@@ -95,7 +95,7 @@ package enum FleetFailure: Error, Hashable, Sendable {
     }
 }
 
-/// How the fleet ended.
+/// The end of the fleet.
 package struct FleetOutcome: Sendable {
     /// Why it ended before its time; nil when it did not.
     package var failure: FleetFailure?
@@ -109,7 +109,7 @@ package struct FleetOutcome: Sendable {
     package var arrivalsLate: Int
     /// Phones whose shutdown was cut off by its time limit.
     package var shutdownsTimedOut: Int
-    /// How late timers ran.
+    /// The timer lag.
     package var lateness: HDRHistogram
     package var curl: CurlPoolCounts
     package var photosRejected: Int
@@ -151,10 +151,10 @@ package struct FleetOutcome: Sendable {
     }
 }
 
-/// What the main thread wants of the fleet.
+/// An order of the main thread to the fleet.
 package enum FleetOrder: Sendable {
-    /// No more captures; suspend every phone and end.
+    /// Ends captures, suspends every phone and ends the thread.
     case stop
-    /// From the preprocessing queue.
+    /// A photo from the preprocessing queue.
     case photo(PreprocessingQueue.Done)
 }

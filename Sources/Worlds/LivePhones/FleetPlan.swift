@@ -11,13 +11,13 @@ package struct FleetPlan: Sendable {
     /// One phone.
     package struct PhonePlan: Sendable {
         package var number: DeviceNumber
-        /// For the scope of faults.
+        /// The name of its group, for the scope of faults.
         package var group = ""
         package var profile: ClientProfile
         /// The photos that it takes, by their indices in `FleetPlan.photos`.
         package var photos: Range<Int>
         package var preprocess: Preprocessing
-        /// What happens to it by the scenario's faults.
+        /// The scenario's faults for this phone.
         package var faults: [PhoneWindow]
         /// Set for a phone of a closed group, which captures again once its last scan was settled.
         package var think: ThinkTimes?
@@ -48,20 +48,21 @@ package struct FleetPlan: Sendable {
     package var phones: [PhonePlan]
     /// The schedule of the whole fleet, on every thread.
     package var arrivals: ArrivalSchedule
-    /// When the last capture is due: after it, unfinished scans get the time of `drain`.
+    /// The moment of the last capture: after it, unfinished scans get the time of `drain`.
     package var lastArrival: Instant
     package var photos: [SourcePhoto]
     package var target: CurlTarget
     /// Scheme, host, port and base path, without a slash at the end.
     package var base: String
     package var stateFolder: String
-    /// With more sockets open than this in the whole fleet, connections are not kept for a phone's next request.
+    /// The number of open sockets in the whole fleet above which connections are not kept for a phone's next
+    /// request.
     package var socketsKept: Int
-    /// How long unfinished scans get after the last arrival.
+    /// The time that unfinished scans have after the last arrival.
     package var drain: Interval
     /// The scenario's whole list; the phones' side meets what is `FaultTraits.isHandledByPhone`.
     package var faults: [FaultSpec] = []
-    /// What every request brings beside the phone's own headers.
+    /// The headers of every request in addition to the phone's own.
     package var headers: [HeaderField] = []
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
@@ -115,13 +116,13 @@ extension FleetPlan {
 
 /// Numbers of the driver that bound its waiting.
 package enum FleetLimits {
-    /// How often observations are handed to the main thread.
+    /// The interval at which observations are sent to the main thread.
     package static let handOverInterval = Interval.milliseconds(50)
-    /// With so many they are handed over sooner.
+    /// The number of observations at which they are sent sooner.
     package static let handOverMost = 8_192
-    /// With so many that the main thread has not judged, the fleet's threads wait for it.
+    /// The number of unjudged observations at which the fleet's threads wait for the main thread.
     package static let backlogMost = 65_536
-    /// With every so many of them the phones are counted.
+    /// The number of reports per count of the phones.
     package static let handOversPerGauge = 4
     /// A capture that is handed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)

@@ -18,12 +18,13 @@ package final class FleetThreads {
     private var gauges: [FleetGauges]
     private var outcomes: [FleetOutcome?]
     private var sequences: [ShardSequence]
-    /// What a thread told is not what it sent.
+    /// The sequence error of a thread's reports, if they are incomplete or out of order.
     private var disorder: String?
     private var isStopping = false
 
-    /// How many threads suit a fleet on a machine of so many cores. One core is the backend's and one is the main
-    /// thread's, which judges; a thread for fewer phones than share a multi handle gains nothing.
+    /// Returns the number of threads for a fleet on a machine with so many cores. One core is the backend's
+    /// and one is the main thread's, which judges; a thread for fewer phones than share a multi handle gains
+    /// nothing.
     package static func count(phones: Int, cores: Int) -> Int {
         let enough = (phones + CurlPool.phonesPerMultiMax - 1) / CurlPool.phonesPerMultiMax
         return max(1, min(cores - 2, enough))

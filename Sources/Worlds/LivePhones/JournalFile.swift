@@ -30,8 +30,8 @@ final class JournalFile {
     /// A line beyond this is none of ours, and what is kept of it is its end alone: that is a line that means nothing.
     private static let lineBytesMax = 16 << 20
 
-    /// Goes through every whole line so far, without ever holding all of them. Tells whether an unfinished one was cut
-    /// off behind them.
+    /// Reads every complete line, without holding all of them. Returns whether an incomplete one was cut off
+    /// at the end.
     func eachLine(_ body: (ArraySlice<UInt8>) -> Void) throws(SystemError) -> Bool {
         // A pipe or a device has no end that a reader could come to.
         var status = stat()

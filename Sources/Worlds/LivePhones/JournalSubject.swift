@@ -1,11 +1,11 @@
 import SimBase
 
-/// What a line of a journal is about, read from its beginning: most lines are of scans that were settled later, and need
-/// not be read whole.
+/// The subject of a journal line, read from its beginning: most lines are about scans that were settled
+/// later, and need not be read completely.
 struct JournalSubject {
     let device: DeviceNumber
     let scan: UInt32
-    /// It says that the scan was completed.
+    /// Whether the scan was completed.
     let isCompleted: Bool
 
     private static let first = Array("{\"d\":".utf8)
@@ -13,7 +13,8 @@ struct JournalSubject {
     private static let third = Array(",\"".utf8)
     private static let completed = Array("settled\":\"completed\"}".utf8)
 
-    /// Is nil for a line in any other form than `StateJournal` writes. `JSONNode` may still read it.
+    /// Reads the subject; nil for a line in any other form than `StateJournal` writes. `JSONNode` may still
+    /// read it.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line
         guard Self.take(Self.first, from: &rest), let device = Self.number(&rest),

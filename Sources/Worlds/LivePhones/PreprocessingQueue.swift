@@ -35,8 +35,8 @@ package final class PreprocessingQueue {
         case rejected(reason: String)
     }
 
-    /// What became of a job. `took` is from the photo's bytes to the JPEG, waiting for the thread excluded; nil when there
-    /// was nothing to do any more.
+    /// The result of a job. `took` is the time from the photo's bytes to the JPEG without waiting for the
+    /// thread; nil if there was nothing left to do.
     package struct Done: Sendable {
         package var job: Job
         package var took: Interval?
@@ -84,7 +84,7 @@ package final class PreprocessingQueue {
         }
     }
 
-    /// Where jobs are handed in, from any thread.
+    /// The entry of jobs, from any thread.
     package struct Intake: Sendable {
         fileprivate let orders: Mailbox<Order>
 

@@ -4,8 +4,8 @@ import Observations
 import SimBase
 import Talaria
 
-/// What the `refuse` faults of a scenario do to the requests of one thread's phones: such a request goes to a port
-/// that nobody listens on, whatever target the others go to.
+/// The effect of a scenario's `refuse` faults on the requests of one thread's phones: such a request goes to
+/// a port without a listener.
 final class Refusals {
     private var planner: FaultPlanner
     private var closed: Descriptor?

@@ -6,7 +6,7 @@ import EventLoop
 final class ReportBacklog: Sendable {
     private struct Contents: Sendable {
         var waiting = 0
-        /// Nobody will judge any more.
+        /// Whether judging has stopped.
         var isAbandoned = false
     }
 
@@ -24,7 +24,7 @@ final class ReportBacklog: Sendable {
     /// Called when they are judged.
     func remove(_ count: Int) { self.contents.withLock { $0.waiting -= count } }
 
-    /// Nobody waits from now on.
+    /// Stops waiting.
     func abandon() { self.contents.withLock { $0.isAbandoned = true } }
 
     var isFull: Bool { self.contents.withLock { !$0.isAbandoned && $0.waiting >= self.most } }

@@ -15,11 +15,11 @@ import Talaria
 /// of a folder has number 0, and a run with another number of threads begins the next. Layouts are read in their order,
 /// and within one a phone's lines are all in the journals of one thread.
 package struct StateFolder: Sendable {
-    /// What one phone finds when its process starts.
+    /// The stored data of one phone at the start of its process.
     package struct Restored: Sendable {
         /// The device id, if the phone ever had one.
         package var identity: String?
-        /// How many device ids it has ever had.
+        /// The number of device ids that it has ever had.
         package var installations = 0
         package var lastScan: ScanNumber
         /// Unsettled scans, oldest first.
@@ -39,7 +39,7 @@ package struct StateFolder: Sendable {
     package struct LostScan: Hashable, Sendable {
         package var device: DeviceNumber
         package var scan: ScanNumber
-        /// How many of its books are in the library.
+        /// The number of its books in the library.
         package var books: Int
 
         package init(device: DeviceNumber, scan: ScanNumber, books: Int) {
@@ -56,7 +56,7 @@ package struct StateFolder: Sendable {
     }
 
     package let path: String
-    /// How many threads each layout is for.
+    /// The number of threads of each layout.
     private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
     /// Lines that mean nothing, or nothing that a phone can go on from.
@@ -80,7 +80,7 @@ package struct StateFolder: Sendable {
         try self.restore()
     }
 
-    /// What the folder held for this phone when it was read.
+    /// Returns the stored data of this phone.
     package func restored(_ device: DeviceNumber) -> Restored {
         self.restored[device] ?? .nothing
     }
@@ -92,7 +92,8 @@ package struct StateFolder: Sendable {
         }
     }
 
-    /// Where so many threads write from now on: behind what is there, if the last run had as many, else to new journals.
+    /// Returns the journals for a number of threads: the existing ones if the last run had as many, otherwise
+    /// new ones.
     package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Location] {
         precondition(threads > 0, "a folder that nobody writes to")
         if self.layouts.last != threads { self.layouts.append(threads) }
@@ -149,7 +150,8 @@ package struct StateFolder: Sendable {
         self.listLost()
     }
 
-    /// What was stored and is neither settled nor among the records. The library then tells their books.
+    /// Finds scans that were stored but are neither settled nor among the records. Their books are then read
+    /// from the library.
     private mutating func findLost(_ records: [DeviceNumber: SlotMap<UInt32, DurableScan>]) {
         for (device, stored) in self.stored {
             for scan in stored where records[device]?[scan] == nil {

@@ -4,7 +4,7 @@ package import Phone
 package import SimBase
 import Talaria
 
-/// Where one thread writes what its phones must not forget; see `StateFolder`.
+/// The journal of one thread, for the data that its phones must not lose; see `StateFolder`.
 ///
 /// A write is durable once it is in the kernel's hands: that is what the end of a process cannot undo. The books of a
 /// batch are written before the records that rely on them, so that no record claims a book that the library lacks.
@@ -109,7 +109,7 @@ package final class StateJournal {
         try self.write(&self.pendingDevices, to: self.devices)
     }
 
-    /// Also past a loss of power.
+    /// Writes the data to disk, so that it survives a loss of power.
     package func sync() throws(SystemError) {
         try self.flush()
         self.devices.sync()

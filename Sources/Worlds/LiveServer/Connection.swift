@@ -5,10 +5,11 @@ import SimBase
 
 /// The socket of one connection of the server: it reads, writes, and ends as it is told.
 final class Connection {
-    /// Where the socket stands.
+    /// The state of the socket.
     enum State {
         case open
-        /// Nothing more is sent but what waits; what still comes is thrown away until the peer closes or the time is over.
+        /// Only waiting data is sent; received data is discarded until the peer closes or the time has
+        /// passed.
         case lingering(until: Instant)
         /// Cut: waiting until what is before the cut has been sent.
         case cutting(CutEnding, since: Instant)
@@ -23,7 +24,7 @@ final class Connection {
     private var watch: Watch?
     private var timer: LoopTimer?
     private var state = State.open
-    /// What the kernel has not taken.
+    /// The bytes that the kernel has not accepted.
     private var unsent: [UInt8] = []
     private var unsentStart = 0
     private var backlogTold = 0
@@ -88,7 +89,7 @@ final class Connection {
         self.turn()
     }
 
-    /// For the end of the server.
+    /// Closes the connection at the end of the server.
     func shutDown() { self.close() }
 
     // MARK: Turns
@@ -175,7 +176,7 @@ final class Connection {
     /// Bytes that left the link and that the kernel has not taken.
     private var unsentCount: Int { self.unsent.count - self.unsentStart }
 
-    /// Hands to the kernel what it takes.
+    /// Writes as much as the kernel accepts.
     private func flush() {
         switch self.state {
         case .closed, .silent: return
@@ -195,7 +196,7 @@ final class Connection {
         if case .lingering = self.state { StreamSocket.endSending(self.socket) }
     }
 
-    /// Only when it is much, and when it is gone.
+    /// Reports the backlog when it becomes large, and when it is gone.
     private func reportBacklog() {
         guard self.server.wantsBacklogs, case .open = self.state else { return }
         let isMuch = self.unsentCount > ServerLimits.backlogToldMin

@@ -7,14 +7,15 @@ import Talaria
 /// The backend as a child process of a run: it hears of its parent's end by a lifeline, gets the run's zero by a
 /// control pipe and tells what it sees by an observation pipe.
 package final class EmbeddedBackend {
-    /// Under which numbers the child finds its pipes; see `ChildDescriptor` for the lifeline.
+    /// The number of the child's observation pipe; see `ChildDescriptor` for the lifeline.
     package static let observationDescriptor = ChildDescriptor.firstFree
 
-    /// How often the child says how far its story goes, and sends what it has to tell.
+    /// The interval at which the child sends its observations and states how far it has advanced.
     package static let reportInterval = Interval.milliseconds(50)
-    /// How often it tells how many streams are open.
+    /// The interval at which it reports the number of open streams.
     package static let gaugeInterval = Interval.seconds(1)
-    /// What may wait for a parent that does not read; then the run could not be judged any more and the child ends.
+    /// The maximum size of data that waits for a parent that does not read; beyond it, the run cannot be
+    /// judged, and the child exits.
     package static let waitingBytesMax = 64 << 20
 
     private let loop: Loop
@@ -40,7 +41,7 @@ package final class EmbeddedBackend {
         self.report()
     }
 
-    /// To be called for everything the server sees.
+    /// Records an observation. Called for everything the server observes.
     package func record(_ observation: Observation) {
         self.writer.write(.observation(observation), into: &self.bytes)
     }

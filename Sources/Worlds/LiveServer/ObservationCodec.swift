@@ -3,12 +3,13 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What the backend's process tells its parent: an observation, or how far its story goes.
+/// A report of the backend's process to its parent: an observation, or how far its observations have
+/// advanced.
 package enum BackendReport: Hashable, Sendable {
     case observation(Observation)
     /// Everything up to this moment has been told.
     case upTo(Instant)
-    /// How many event streams were open, at least and at most, since this was last told.
+    /// The minimum and maximum number of open event streams since the last report.
     case streamsOpen(StreamsOpen, at: Instant)
 }
 
@@ -19,7 +20,7 @@ package enum BackendReport: Hashable, Sendable {
 /// 1, every `upTo` carries a digest of all observations so far, taken of their fields before they become bytes, and the last
 /// frame says that it is the last.
 package struct BackendReportWriter: Sendable {
-    /// No frame of ours is longer; a longer one means that the pipe is out of step.
+    /// The maximum size of our frames; a longer one means that the pipe is out of step.
     package static let frameBytesMax = 4_096
 
     private var number: UInt64 = 0
@@ -145,13 +146,13 @@ package struct BackendReportReader: Sendable {
         }
     }
 
-    /// To be called when the pipe has ended.
+    /// Checks the end. Called when the pipe has ended.
     package func finish() throws(SequenceError) {
         guard self.isEnded, self.bytes.isEmpty else { throw .unfinished(after: self.number) }
     }
 }
 
-/// What is in one frame behind its number.
+/// The content of one frame after its number.
 private enum Frame {
     case observation(Observation)
     case upTo(Instant, digest: UInt64)

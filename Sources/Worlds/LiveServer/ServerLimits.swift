@@ -3,7 +3,7 @@ package import SimBase
 /// The numbers that bound what a peer's socket can make the server hold or wait for. Those that need no socket are
 /// `HTTPServerLimits`.
 package enum ServerLimits {
-    /// What one read of a socket takes at most.
+    /// The maximum size of one read of a socket.
     package static let readBytesMax = 64 * 1_024
     /// The kernel's receive buffer: small, so that a slow link is felt by the sender.
     package static let receiveBufferBytes: Int32 = 64 * 1_024
@@ -11,18 +11,18 @@ package enum ServerLimits {
     package static let unsentBytesMax = 4 << 20
     /// Fewer bytes that wait are nobody's concern.
     package static let backlogToldMin = 32 * 1_024
-    /// After a refusal the rest of what the peer sends is read and thrown away this long, or RST would destroy the
-    /// answer on its way.
+    /// The time for which the peer's data is read and discarded after a refusal; otherwise an RST would
+    /// destroy the response on its way.
     package static let lingerTime = Interval.seconds(2)
-    /// How long a cut waits for the peer to take what is before it: only a peer that does not read at all makes it
-    /// land elsewhere.
+    /// The maximum time that a cut waits for the peer to read earlier data: only for a peer that does not
+    /// read at all, the cut is at another position.
     package static let cutWaitMax = Interval.seconds(15)
-    /// How often a reset looks whether the kernel's send queue is empty, at first and at last.
+    /// The interval at which a reset checks whether the kernel's send queue is empty, at first and at last.
     package static let resetPoll = Interval.microseconds(500)
     package static let resetPollMax = Interval.milliseconds(50)
-    /// How long a half-open connection is kept. No phone waits that long.
+    /// The time for which a half-open connection is kept. No phone waits that long.
     package static let silenceTime = Interval.seconds(300)
-    /// How often it is looked at whether its peer has given up.
+    /// The interval at which it is checked whether its peer has given up.
     package static let silencePoll = Interval.seconds(1)
     /// Accepted connections; more are closed at once and counted.
     package static let connectionsMax = 19_000

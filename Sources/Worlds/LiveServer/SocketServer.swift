@@ -8,7 +8,7 @@ package import SimBase
 package import Talaria
 package import Wire
 
-/// Who answers what comes through a server's connections.
+/// The origin of a server's responses.
 package enum ServerOrigin: Sendable {
     case simulated(BackendConfiguration, Shelf)
     /// A foreign backend, behind the fault gateway.
@@ -17,7 +17,7 @@ package enum ServerOrigin: Sendable {
     case recorded(Recording, wallClockAtZero: Int64)
 }
 
-/// What a server on real sockets is made of.
+/// The configuration of a server on real sockets.
 package struct LiveServerConfiguration: Sendable {
     /// A numeric address.
     package var host: String
@@ -27,11 +27,12 @@ package struct LiveServerConfiguration: Sendable {
     package var random: KeyedRandom
     package var faults: [FaultSpec]
     package var links: FleetLinks
-    /// What `GET /_sim/nonce` answers, so that a caller can know that it speaks to the server it started.
+    /// The response of `GET /_sim/nonce`, with which a caller verifies that it reached the server that it
+    /// started.
     package var nonce: String
-    /// Told of every request that is over.
+    /// Called for every completed request.
     package var served: (@Sendable (ServedRequest) -> Void)?
-    /// Told of everything that passes, as a recording.
+    /// Called for everything that passes, for a recording.
     package var record: (@Sendable (RecordingLine) -> Void)?
     /// See `HTTPServerConfiguration.showsStatus`.
     package var showsStatus = false
@@ -61,7 +62,7 @@ package final class SocketServer {
     package static let noncePath = Server.noncePath
 
     let loop: Loop
-    /// One buffer for every read: what is read is used up before the next read.
+    /// One buffer for every read: its content is used before the next read.
     var readBuffer = [UInt8](repeating: 0, count: ServerLimits.readBytesMax)
 
     private let observe: (Observation) -> Void
@@ -134,7 +135,7 @@ package final class SocketServer {
         for connection in Array(self.connections.values) { connection.shutDown() }
     }
 
-    /// Since this was last asked.
+    /// Returns the open streams since the last call.
     package func takeStreamsOpen() -> StreamsOpen { self.server.takeStreamsOpen() }
 
     /// Whether it matters to anybody that a peer does not take what is sent.
@@ -164,7 +165,7 @@ package final class SocketServer {
         }
     }
 
-    /// So many bytes of the buffer were read.
+    /// Handles bytes read into the buffer.
     func received(_ count: Int, on connection: Connection) {
         self.handle(.received(connection.id, self.readBuffer[..<count]))
     }
@@ -179,7 +180,7 @@ package final class SocketServer {
 
     // MARK: The machine
 
-    /// Hands an event to the machine and carries out what it wants. What happens meanwhile waits its turn.
+    /// Passes an event to the machine and runs its effects. New events wait their turn.
     func handle(_ event: ServerEvent) {
         self.waiting.append(event)
         guard !self.isHandling else { return }

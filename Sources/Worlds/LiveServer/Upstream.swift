@@ -7,7 +7,7 @@ import SimBase
 import Talaria
 import Wire
 
-/// Where a fault gateway forwards to.
+/// The upstream of a fault gateway.
 package struct UpstreamConfiguration: Sendable {
     /// Scheme, host, port and base path, without a slash at the end.
     package var base: String
@@ -79,7 +79,7 @@ final class Upstream: TransferDelegate {
         }
     }
 
-    /// What has been carried out goes to the upstream now, not in the loop's next turn.
+    /// Sends pending requests to the upstream now, not in the loop's next turn.
     func hurry() { self.pool.hurry() }
 
     private func forward(_ id: ExchangeID, _ request: ForwardedRequest) {
@@ -152,7 +152,7 @@ final class Upstream: TransferDelegate {
         head.path + (head.query.map { "?\($0)" } ?? "")
     }
 
-    /// Of one connection only (RFC 9110 section 7.6.1), and what libcurl writes itself.
+    /// The hop-by-hop headers (RFC 9110 section 7.6.1), and those that libcurl writes itself.
     private static let notForwarded: Set = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",

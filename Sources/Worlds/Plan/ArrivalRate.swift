@@ -5,7 +5,7 @@ package struct ArrivalRate: Hashable, Sendable {
     package let arrivals: Int64
     package let per: Interval
 
-    /// Both must be above zero.
+    /// Creates a rate; both values must be above zero.
     package init(arrivals: Int64, per: Interval) {
         precondition(arrivals > 0 && per > .zero, "a rate is so many, at least one, in some time")
         let divisor = Self.greatestCommonDivisor(arrivals, per.nanoseconds)
@@ -13,14 +13,14 @@ package struct ArrivalRate: Hashable, Sendable {
         self.per = per / divisor
     }
 
-    /// When arrival number `index` (from 0) is due at equal distances, the first of them after one distance; saturates
-    /// at the end of time.
+    /// Returns the moment of arrival number `index` (from 0) at equal distances, the first of them after one
+    /// distance; saturates at the end of time.
     package func moment(of index: Int) -> Instant {
         let product = UInt128(index + 1) * UInt128(self.per.nanoseconds)
         return Instant(nanoseconds: Int64(clamping: product / UInt128(self.arrivals)))
     }
 
-    /// When that much has arrived; saturates at the end of time.
+    /// Returns the moment of a position; saturates at the end of time.
     package func moment(ofPosition position: ArrivalPosition) -> Instant {
         let product = position.multipliedFullWidth(by: UInt128(self.per.nanoseconds))
         let divisor = UInt128(self.arrivals) << 32

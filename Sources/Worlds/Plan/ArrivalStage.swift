@@ -7,7 +7,7 @@ package struct ArrivalStage: Hashable, Sendable {
     package let to: ArrivalRate?
     package let length: Interval
 
-    /// Both rates over one denominator: so many arrivals in `per` nanoseconds. All three are below 2^63.
+    /// The rates over one denominator: a number of arrivals in `per` nanoseconds. All three are below 2^63.
     private let fromTerm: UInt128
     private let toTerm: UInt128
     private let per: UInt128
@@ -32,19 +32,19 @@ package struct ArrivalStage: Hashable, Sendable {
         (self.fromTerm, self.toTerm, self.per) = (terms.from, terms.to, max(1, terms.per))
     }
 
-    /// At one rate all along.
+    /// Creates a stage with a constant rate.
     package init(_ rate: ArrivalRate?, length: Interval) { self.init(from: rate, to: rate, length: length) }
 
     /// Whether nothing arrives in it.
     package var isPause: Bool { self.from == nil && self.to == nil }
 
-    /// What arrives in all of it, rounded up, so that the parts of a whole never fall short of it.
+    /// The arrivals of the whole stage, rounded up, so that the parts of a whole never fall short of it.
     var total: ArrivalPosition {
         let (quotient, remainder) = self.position(after: self.lengthTerm)
         return quotient + (remainder ? 1 : 0)
     }
 
-    /// What has arrived after so much of it; all of it beyond the end.
+    /// Returns the number of arrivals after a time; the total after the end.
     func position(after time: Interval) -> ArrivalPosition {
         time >= self.length ? self.total : self.position(after: UInt128(max(0, time.nanoseconds))).quotient
     }
@@ -97,17 +97,17 @@ package struct ArrivalStage: Hashable, Sendable {
     }
 }
 
-/// How many arrivals there have been, in units of 2^-32 of one.
+/// A number of arrivals in units of 2^-32.
 package typealias ArrivalPosition = UInt128
 
 /// Stages that follow each other; after the last of them nothing arrives.
 package struct ArrivalStages: Hashable, Sendable {
     package let stages: [ArrivalStage]
-    /// By stage: what arrived before it, and when it begins. One more than there are stages: the end.
+    /// The arrivals before each stage, and its start. There is one more element for the end.
     private let before: [ArrivalPosition]
     private let begins: [Instant]
 
-    /// At least one stage. The end saturates at the end of time.
+    /// Creates a curve of at least one stage. The end saturates at the end of time.
     package init(_ stages: [ArrivalStage]) {
         precondition(!stages.isEmpty, "a staged load has stages")
         self.stages = stages
@@ -123,13 +123,14 @@ package struct ArrivalStages: Hashable, Sendable {
         self.begins = begins
     }
 
-    /// When the last stage ends.
+    /// The end of the last stage.
     package var end: Instant { self.begins[self.stages.count] }
 
-    /// Whole arrivals of all stages.
+    /// The number of whole arrivals of all stages.
     package var total: Int { Int(clamping: self.before[self.stages.count] >> 32) }
 
-    /// When that much has arrived; nil when it never does. What is due exactly at the end still arrives.
+    /// Returns the moment of a position; nil if it is never reached. An arrival exactly at the end still
+    /// arrives.
     func moment(of position: ArrivalPosition) -> Instant? {
         guard let index = self.stages.indices.first(where: { position <= self.before[$0 + 1] }) else {
             return nil
@@ -137,7 +138,7 @@ package struct ArrivalStages: Hashable, Sendable {
         return self.begins[index] + self.stages[index].time(of: position - self.before[index])
     }
 
-    /// Whole arrivals before `moment`.
+    /// Returns the number of whole arrivals before `moment`.
     func count(before moment: Instant) -> Int {
         guard moment > .zero else { return 0 }
         let last = moment - .nanoseconds(1)

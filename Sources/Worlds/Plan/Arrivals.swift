@@ -7,7 +7,7 @@ extension Arrival {
     }
 }
 
-/// When the arrivals of an open group are due, without saying whose they are.
+/// The times of the arrivals of an open group, without their phones.
 struct ArrivalTimes: IteratorProtocol, Sendable {
     private let curve: ArrivalCurve
     private let spacing: ArrivalSpacing

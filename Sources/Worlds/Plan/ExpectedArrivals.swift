@@ -7,7 +7,7 @@ import Talaria
 /// The number of captures of a run, and when the last is due. For a closed group this is the highest possible number and
 /// the earliest possible end: as if no scan took any time.
 package struct ExpectedArrivals: Hashable, Sendable {
-    /// In the order of the groups.
+    /// The scans in the order of the groups.
     package var scansByGroup: [Int]
     package var lastArrival: Instant
 
@@ -20,7 +20,7 @@ package struct ExpectedArrivals: Hashable, Sendable {
 }
 
 extension RunPlan {
-    /// What a photo weighs once it is preprocessed, where nobody has looked at it yet.
+    /// The assumed size of a preprocessed photo that was not measured.
     package static let photoBytesTypical = 250_000
 
     /// About how long a scan of a group takes from capture to settled, when nothing goes wrong: the upload, the
@@ -47,7 +47,8 @@ extension RunPlan {
         }
     }
 
-    /// What is scheduled, in order, and then what the closed groups are likely to do; of each phone in order.
+    /// Calls `body` with the scheduled captures in order, then with the likely captures of the closed groups,
+    /// in order for each phone.
     private func forEachExpectedArrival(_ body: (Arrival) -> Void) {
         for arrival in self.arrivals { body(arrival) }
         for group in self.groups {
@@ -77,11 +78,11 @@ extension RunPlan {
         return expectedArrivals
     }
 
-    /// How often each fault is expected to fire at least once: by the order of the faults. Decisions are keyed, so
-    /// this is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a rate
-    /// limit by the captures of a phone that come sooner than its quota allows, a phone fault by the phones it hits.
-    /// A fault still misses a scan whose exchange ends before its trigger, and windows are held against the moment
-    /// of the capture.
+    /// The expected number of firings of each fault, in the order of the faults. Decisions are keyed, so this
+    /// is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a
+    /// rate limit by the captures of a phone that come sooner than its quota allows, a phone fault by the
+    /// phones it hits. A fault still misses a scan whose exchange ends before its trigger, and windows are
+    /// held against the moment of the capture.
     package var expectedFirings: [Int] {
         let planner = self.faultDesk
         var firings = Array(repeating: 0, count: self.scenario.faults.count)

@@ -1,15 +1,15 @@
 package import Metrics
 package import SimBase
 
-/// What every run is held to unless its scenario says otherwise (Docs/design.md section 11.1): nothing is
-/// lost, missing or unfinished at the end, and nothing is refused without a reason.
+/// The default objectives of every run (Docs/design.md section 11.1): nothing is lost, missing or unfinished
+/// at the end, and nothing is refused without a reason.
 package enum ImplicitObjective {
-    /// In the order of the reports. Each is a count that must be 0.
+    /// The metrics in the order of the reports. Each is a count that must be 0.
     package static let metrics: [CountMetric] = [
         .scansLost, .scansWaiting, .booksMissing, .scansRefusedUnexplained, .cleanupUnfinished,
     ]
 
-    /// What a scenario may expect to break without having an objective on it: no scan at all is completed.
+    /// The expectation that no scan is completed, which a scenario can name without an objective.
     package static let nothingCompleted = MetricSelector(metric: .count(.scansCompleted), scope: .fleet)
 }
 
@@ -41,8 +41,8 @@ extension Scenario {
         }
     }
 
-    /// How long unfinished scans get once the arrivals are over, unless the scenario says so: as long as its objectives
-    /// allow a scan to take.
+    /// Returns the default time for unfinished scans after the last arrival: the longest time that the
+    /// objectives allow a scan.
     package static func drainDefault(_ slos: [SLO]) -> Interval {
         let limits = slos.compactMap { slo -> Interval? in
             guard slo.selector.metric == .latency(.scanTime),

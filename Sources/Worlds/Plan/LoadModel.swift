@@ -1,7 +1,7 @@
 package import Phone
 package import SimBase
 
-/// What makes the phones of a group take photos.
+/// The load model of a group: what starts its captures.
 package enum LoadModel: Hashable, Sendable {
     /// Captures come on schedule, whatever the backend does.
     case open(ArrivalCurve, ArrivalSpacing)
@@ -17,14 +17,14 @@ package enum LoadModel: Hashable, Sendable {
     }
 }
 
-/// How many arrivals there are by when.
+/// The number of arrivals over time.
 package enum ArrivalCurve: Hashable, Sendable {
-    /// Without an end.
+    /// A constant rate without an end.
     case constant(ArrivalRate)
     case staged(ArrivalStages)
 
-    /// When that much has arrived: the last moment by which it is not more. Nil when it never has; saturates at the
-    /// end of time.
+    /// Returns the last moment at which the position is not exceeded. Nil if it is never reached; saturates
+    /// at the end of time.
     package func moment(of position: ArrivalPosition) -> Instant? {
         switch self {
         case .constant(let rate): rate.moment(ofPosition: position)
@@ -32,7 +32,7 @@ package enum ArrivalCurve: Hashable, Sendable {
         }
     }
 
-    /// When arrival number `index` (from 0) is due at equal distances.
+    /// Returns the moment of arrival number `index` (from 0) at equal distances.
     package func moment(of index: Int) -> Instant? { self.moment(of: ArrivalPosition(index + 1) << 32) }
 
     /// Arrivals that are due before `moment` at equal distances.
@@ -59,9 +59,9 @@ package enum ArrivalCurve: Hashable, Sendable {
     }
 }
 
-/// How the arrivals of a group follow each other; the rate is the same.
+/// The spacing of a group's arrivals; the rate is the same.
 package enum ArrivalSpacing: Hashable, Sendable {
-    /// At equal distances.
+    /// Equal distances.
     case uniform
     /// Independently of each other: exponential distances.
     case poisson
@@ -69,11 +69,11 @@ package enum ArrivalSpacing: Hashable, Sendable {
     case burst(Int)
 }
 
-/// How long the phones of a closed group wait; both ranges are uniform.
+/// The waits of the phones of a closed group; both ranges are uniform.
 package struct ThinkTime: Hashable, Sendable {
-    /// From a scan that is settled to the next capture.
+    /// The time from a settled scan to the next capture.
     package var think: ClosedRange<Interval>
-    /// From the start of the run to a phone's first capture.
+    /// The time from the start of the run to a phone's first capture.
     package var start: ClosedRange<Interval>
 
     package init(think: ClosedRange<Interval>, start: ClosedRange<Interval>) {
@@ -82,13 +82,14 @@ package struct ThinkTime: Hashable, Sendable {
         self.start = start
     }
 
-    /// Where a scenario says nothing, phones start as if each had settled a scan some time before the run.
+    /// Returns the default start: phones start as if each had settled a scan some time before the run.
     package static func startDefault(think: ClosedRange<Interval>) -> ClosedRange<Interval> {
         .zero...think.upperBound
     }
 }
 
-/// When the phones of a closed group capture: a function of the seed, the phone and which capture it is.
+/// The times of the captures of a closed group: a function of the seed, the phone and the number of the
+/// capture.
 package struct ThinkTimes: Hashable, Sendable {
     private let time: ThinkTime
     private let scans: Int
@@ -103,7 +104,7 @@ package struct ThinkTimes: Hashable, Sendable {
         self.random = random
     }
 
-    /// How long a phone waits before its capture of that number, from 1.
+    /// Returns the wait of a phone before its capture of this number, from 1.
     package func wait(before ordinal: Int, of device: DeviceNumber) -> Interval {
         precondition(ordinal > 0, "captures count from 1")
         let range = ordinal == 1 ? self.time.start : self.time.think

@@ -1,4 +1,4 @@
-/// What a fleet takes of a machine.
+/// The resources that a fleet needs.
 package struct RunNeeds: Hashable, Sendable {
     /// The memory of a phone with an open stream: libcurl's part of it, the phone itself, and what is recorded of it.
     package static let phoneBytes: Int64 = 24 << 10
@@ -14,21 +14,22 @@ package struct RunNeeds: Hashable, Sendable {
         self.phonesPerHandle = phonesPerHandle
     }
 
-    /// That are no connections: of journals, mailboxes, reports, loops, and two of each handle.
+    /// The number of descriptors that are not connections: of journals, mailboxes, reports, loops, and two of
+    /// each handle.
     package var descriptorsBeside: Int { 256 + 2 * (self.phones / self.phonesPerHandle + 1) }
 
-    /// With fewer there is not a stream for each phone.
+    /// The minimum number of descriptors: with fewer, some phones have no stream.
     package var descriptorsLeast: Int { self.phones + self.phones / 50 + self.descriptorsBeside }
 
-    /// With these a phone can keep the connection that it uploads by. Five streams, an upload and an answer at once are
-    /// possible, but hardly ever happen.
+    /// The recommended number of descriptors: a phone can keep its upload connection. Five streams, an upload
+    /// and a response at once are possible, but rare.
     package var descriptorsBest: Int { max(self.descriptorsLeast, self.phones * 3 + self.descriptorsBeside) }
 
     /// About, beside the photos.
     package var bytes: Int64 { Self.processBytes + Int64(self.phones) * Self.phoneBytes }
 }
 
-/// What a machine can carry, by what gives out first.
+/// The capacity of a machine, by the first resource that runs out.
 package struct MachineCapacity: Hashable, Sendable {
     package enum Bound: String, Hashable, Sendable {
         case descriptors

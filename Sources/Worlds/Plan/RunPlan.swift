@@ -9,7 +9,7 @@ package struct PlannedGroup: Hashable, Sendable {
     package let spec: FleetGroup
     /// The number of its first phone; the others follow.
     package let first: DeviceNumber
-    /// What its phones do, the idle timeout decided.
+    /// The client profile of its phones, with the idle timeout resolved.
     package let profile: ClientProfile
 
     /// Keys the group's draws by its name, so that another group before it changes nothing but device numbers.
@@ -26,29 +26,30 @@ package struct PlannedGroup: Hashable, Sendable {
     }
 }
 
-/// Against what a run goes.
+/// The target of a run.
 package enum PlanTarget: Hashable, Sendable {
     /// The simulated backend, whose settings the scenario has.
     case embedded
-    /// Somebody else's.
+    /// A foreign backend.
     case foreign
 }
 
-/// What a run will do: whose phone is which, and which capture is due when. A pure function of the scenario.
+/// The plan of a run: the group of each phone, and the time of each capture. A pure function of the scenario.
 package struct RunPlan: Sendable {
-    /// With the embedded backend a stream is lost after so many silent pings: two may be late, a third may not.
+    /// The number of silent pings after which a stream of the embedded backend is lost: two may be late, a
+    /// third may not.
     package static let idlePings = (halves: Int64(5), of: Int64(2))
 
     package let scenario: Scenario
     package let groups: [PlannedGroup]
     package let random: KeyedRandom
-    /// How many phones there are; their numbers are 0 and up.
+    /// The number of phones; they are numbered from 0.
     package let devices: Int
-    /// How long a stream may be silent by the contract.
+    /// The maximum silence of a stream in the contract.
     package let idleTimeout: Interval
     /// The shortest silence at which a phone may give up a stream.
     package let idleTimeoutMin: Interval
-    /// What the scenario states, and what every run is held to.
+    /// The objectives of the scenario, and the default ones.
     package let objectives: [SLO]
 
     package init(_ scenario: Scenario, target: PlanTarget) {
@@ -85,7 +86,7 @@ package struct RunPlan: Sendable {
         self.groups.last { $0.first <= device }.flatMap { $0.devices.contains(device.raw) ? $0 : nil }
     }
 
-    /// How bytes of a phone pass at a moment.
+    /// Returns the link of a phone at a moment.
     package func link(of device: DeviceNumber, at moment: Instant) -> LinkProfile {
         self.group(of: device).spec.network.profile(at: moment)
     }
@@ -95,19 +96,19 @@ package struct RunPlan: Sendable {
         ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random)
     }
 
-    /// When the phones of a closed group capture; nil for an open one.
+    /// Returns the times of a closed group's captures; nil for an open group.
     package func thinkTimes(of group: PlannedGroup) -> ThinkTimes? {
         guard case .closed(let time) = group.spec.load else { return nil }
         return ThinkTimes(
             time, scans: group.spec.scansPerDevice, until: self.arrivalsEnd, random: self.random)
     }
 
-    /// Nothing is captured from this moment on.
+    /// The end of all captures.
     package var arrivalsEnd: Instant {
         self.scenario.duration.map { Instant.zero + $0 } ?? .distantFuture
     }
 
-    /// What stands on the shelves: for the backend and the ledger.
+    /// The books on the shelves, for the backend and the ledger.
     package var shelf: Shelf {
         Shelf(
             seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,

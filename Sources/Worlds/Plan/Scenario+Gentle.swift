@@ -8,8 +8,8 @@ extension Scenario {
         self.groups.compactMap { if case .closed = $0.load { $0.name } else { nil } }
     }
 
-    /// With every open group's arrivals slowed by one factor, so that all of them together never come faster than
-    /// `rate`. As it is when they do not.
+    /// Returns the scenario with the arrival rates of all open groups reduced by one factor, so that their
+    /// total never exceeds `rate`; unchanged if it does not.
     package func limited(to rate: ArrivalRate) -> Scenario {
         let peak = self.groups.reduce(Int64(0)) { sum, group in
             guard case .open(let curve, _) = group.load else { return sum }
@@ -24,7 +24,7 @@ extension Scenario {
         return limited
     }
 
-    /// With arrivals at a constant rate growing to it over `time`. Stages that a scenario states stay as they are.
+    /// Returns the scenario with constant arrival rates that ramp up over `time`. Stages are not changed.
     package func ramped(over time: Interval) -> Scenario {
         guard time > .zero else { return self }
         var ramped = self

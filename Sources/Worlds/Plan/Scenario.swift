@@ -4,21 +4,21 @@ package import Metrics
 package import Phone
 package import SimBase
 
-/// What a scenario file says, typed, with every default filled in (Docs/design.md section 5).
+/// The content of a scenario file, typed, with every default filled in (Docs/design.md section 5).
 package struct Scenario: Hashable, Sendable {
     package var name: String
     package var description: String
     package var seed: UInt64
-    /// In the order of the file, which is the order of the device numbers.
+    /// The groups in the order of the file, which is the order of the device numbers.
     package var groups: [FleetGroup]
     package var server: ServerSettings
     package var faults: [FaultSpec]
     package var slos: [SLO]
-    /// How long unsettled scans may take once the arrivals are over.
+    /// The time that unsettled scans have after the last arrival.
     package var drain: Interval
-    /// Nothing is captured from this moment on; nil is without limit.
+    /// The end of all captures; nil for no limit.
     package var duration: Interval?
-    /// What must break, and nothing else may: of a scenario whose point is a broken client.
+    /// The failures that must occur, and no others: for a scenario that tests a broken client.
     package var expectBroken: [ExpectedBreak]
     /// Ids of the coverage goals that a run must reach, or it has tried nothing (`sometimes`).
     package var moments: [String]
@@ -53,7 +53,7 @@ package struct Scenario: Hashable, Sendable {
     }
 }
 
-/// What a scenario may ask for at most. More is a mistake or a machine that nobody has.
+/// The limits of a scenario. A larger value is a mistake, or needs a machine that does not exist.
 package enum ScenarioLimit {
     package static let groupsMax = 64
     package static let devicesMax = 1_000_000
@@ -66,7 +66,7 @@ package enum ScenarioLimit {
     package static let arrivalsPerSecondMax: Int64 = 100_000
     /// Stages of a load.
     package static let stagesMax = 64
-    /// No run lasts longer, and no time in a scenario but those of the server is longer.
+    /// The maximum length of a run and of all times in a scenario except those of the server.
     package static let timeMax = Interval.hours(24 * 7)
     package static let booksMax = 500
     package static let nameCharactersMax = 64
@@ -82,7 +82,7 @@ package enum ScenarioLimit {
 package struct FleetGroup: Hashable, Sendable {
     package var name: String
     package var devices: Int
-    /// What the phones do. Its `idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
+    /// The behavior of the phones. Its `idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
     package var profile: ClientProfile
     package var idleTimeout: IdleTimeout
     package var network: Itinerary
@@ -107,23 +107,23 @@ package struct FleetGroup: Hashable, Sendable {
     }
 }
 
-/// How long a stream may be silent before the phone calls it lost.
+/// The maximum silence of a stream before the phone considers it lost.
 package enum IdleTimeout: Hashable, Sendable {
     /// 2.5 pings of the embedded backend; what the profile says against another.
     case automatic
-    /// As the profile says, which the scenario may have set.
+    /// The profile's value, which the scenario may have set.
     case fixed
 }
 
-/// How often photos are made ready for upload.
+/// The preprocessing of photos.
 package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
-    /// For each capture, as the app does it: a tenth of a second of a processor for 12 megapixels.
+    /// For each capture, as in the app: a tenth of a second of CPU time for 12 megapixels.
     case each
-    /// For the first capture of each photo; later uploads of it share the result.
+    /// For the first capture of each photo; later uploads share the result.
     case once
 }
 
-/// Where the photos of a group come from.
+/// The source of a group's photos.
 package enum PhotoSource: Hashable, Sendable {
     /// A folder under `Images/`.
     case folder(String)

@@ -83,7 +83,7 @@ extension ScenarioCheck {
         ].compactMap { $0 }
     }
 
-    /// What lets scans that are parked go on: each gives them one more try.
+    /// Returns the number of times that parked scans are released: each allows one more attempt.
     private static func returns(_ scenario: Scenario, _ group: FleetGroup) -> Int {
         group.network.tunnels.count
             + scenario.faults.count {
@@ -128,7 +128,7 @@ extension ScenarioCheck {
             help: "lower `count`, or increase `drain`")
     }
 
-    /// How long a phone waits on average over so many failures in a row.
+    /// Returns the average wait of a phone over so many consecutive failures.
     private static func wait(_ count: Int, asking asked: Interval, _ policy: BackoffPolicy) -> Interval {
         var sum = Interval.zero
         var ceiling = min(policy.base, policy.cap)
@@ -156,7 +156,7 @@ extension ScenarioCheck {
     }
 }
 
-/// How often a fault may fire for a scan.
+/// The maximum number of firings of a fault for a scan.
 private struct Firings {
     let fault: Int
     let id: String
@@ -194,7 +194,8 @@ extension FaultSpec {
         }
     }
 
-    /// How long a server asks to wait after a failure that a phone tries again by backoff; nil where it does not.
+    /// Returns the wait that a server requests after a failure that a phone retries by backoff; nil if there
+    /// is none.
     fileprivate func pause(_ profile: ClientProfile) -> Interval? {
         guard self.target != .cleanup else { return nil }
         switch self.kind {

@@ -2,15 +2,15 @@ import Backend
 import Faults
 import SimBase
 
-/// What is wrong with a scenario that says nothing wrong in any single line.
+/// A problem of a scenario that no single line shows.
 package struct ScenarioFinding: Hashable, Sendable {
-    /// What it is about, so that a reader of files can point at it.
+    /// The subject, so that a reader of files can point at it.
     package enum Subject: Hashable, Sendable {
         case scenario
-        /// By index in the fleet; `key` as scenario files name it.
+        /// A group, by index in the fleet; `key` as in scenario files.
         case group(Int, key: String)
         case server(key: String)
-        /// By index in the list; `key` as scenario files name it.
+        /// A fault, by index in the list; `key` as in scenario files.
         case fault(Int, key: String)
     }
 
@@ -28,10 +28,11 @@ package struct ScenarioFinding: Hashable, Sendable {
 
 /// The checks that look at more than one value: above all whether a scan can get through at all.
 package enum ScenarioCheck {
-    /// No event of a stream is shorter, its stamp included: what is cut off before this many bytes was no event.
+    /// The minimum size of an event of a stream, including its timestamp: data that is cut off before was no
+    /// event.
     package static let eventBytesMin = 64
 
-    /// What a scenario is for.
+    /// The purpose of a scenario.
     package enum Purpose: Hashable, Sendable {
         /// Its fleet runs: scans are to get through.
         case run
@@ -48,8 +49,8 @@ package enum ScenarioCheck {
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
     }
 
-    /// What keeps scans from getting through and may be meant all the same. For a run: firings that are counted, and
-    /// windows that end, which add up to more than a scan can survive.
+    /// Returns warnings about faults that block scans and may be intended. For a run, these are counted
+    /// firings and windows that end, if their sum is more than a scan can survive.
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
         case .run: self.neverFinished(scenario)
@@ -233,14 +234,14 @@ package enum ScenarioCheck {
             help: nil)
     }
 
-    /// When the run is over, whatever is not finished by then.
+    /// Returns the end of the run, even if scans are unfinished.
     static func end(_ scenario: Scenario) -> Instant {
         let last = scenario.groups.map { self.estimate($0, of: scenario).last }.max() ?? .zero
         return last + scenario.drain
     }
 
-    /// How many scans a group will have at most and when the last one is due, within a few per cent for random
-    /// arrivals and at the earliest for a closed group; and by which key it is told.
+    /// Returns the maximum number of scans of a group and the time of the last one, within a few per cent for
+    /// random arrivals and at the earliest for a closed group; and the key that defines it.
     private static func estimate(_ group: FleetGroup, of scenario: Scenario) -> (
         scans: Int, last: Instant, key: String
     ) {

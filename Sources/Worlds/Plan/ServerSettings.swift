@@ -17,7 +17,8 @@ package struct ServerSettings: Hashable, Sendable {
 
     package var ping: Interval { self.backend.ping }
 
-    /// What the backend is started with. `wallClockAtZero`: milliseconds since 1970 at the start of the run.
+    /// Returns the configuration with which the backend is started. `wallClockAtZero`: milliseconds since
+    /// 1970 at the start of the run.
     package func configuration(wallClockAtZero: Int64) -> BackendConfiguration {
         var configuration = self.backend
         configuration.wallClockAtZero = wallClockAtZero

@@ -7,8 +7,8 @@ package import RunJudge
 import SimBase
 
 extension Scenario {
-    /// What a run of it must come to now and then: derived from its faults and from what its phones do. A fault that hardly
-    /// ever fires promises nothing.
+    /// The goals that a run of it must reach: derived from its faults and its phones. Rare faults add no
+    /// goals.
     package var sometimes: [CoverageGoal] {
         var expected: [CoverageGoal] = []
         func expect(_ moments: CoverageGoal...) {
@@ -68,7 +68,7 @@ extension Scenario {
         }
     }
 
-    /// What waits for longer than a token is good for.
+    /// Returns whether a trigger waits longer than a token is valid.
     private func outlivesToken(_ trigger: FaultTrigger) -> Bool {
         guard case .afterTime(let times) = trigger else { return false }
         return times.lowerBound >= self.server.backend.tokenLifetime

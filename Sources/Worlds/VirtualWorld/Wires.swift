@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 import Wire
 
-/// One connection from a phone to the server: what each side knows of it.
+/// One connection from a phone to the server: the state of each side.
 struct WireState: Sendable {
     enum PhoneSide: Sendable {
         /// In use, or kept for the next request. Leaves to `parked` or `closed`.
@@ -16,7 +16,7 @@ struct WireState: Sendable {
     }
 
     enum ServerSide: Sendable {
-        /// What the phone sent has not come to the link. Leaves to `open`.
+        /// The phone's data has not reached the link. Leaves to `open`.
         case unknown
         case open(ConnectionID)
         /// Half-open since. Leaves to `over`.
@@ -34,13 +34,13 @@ struct WireState: Sendable {
     var serverSide = ServerSide.unknown
     /// The exchange that it carries.
     var request: RequestID?
-    /// What it is, until the next one.
+    /// The last request, until the next one.
     var asked: RequestOnWire?
-    /// When the last byte moved on it, either way, as far as the phone's side can see.
+    /// The moment of the last byte in either direction, as seen from the phone's side.
     var movedAt = Instant.zero
     /// The stream that it carries, once the phone has its 200.
     var stream: StreamOnWire?
-    /// It has carried one before.
+    /// Whether it has carried a request before.
     var isReused = false
     /// Something of the answer has come.
     var hasAnswer = false
@@ -48,10 +48,10 @@ struct WireState: Sendable {
     var upload: Upload?
     /// Whether the server takes more just now.
     var isRead = true
-    /// What became of the bytes that the phone sent to the link, and of those that came out of it.
+    /// The bytes that the phone sent to the link and that came out of it, by outcome.
     var up = LinkFlow()
     var down = LinkFlow()
-    /// On their way to the link.
+    /// The number of bytes on their way to the link.
     var upWaiting = 0
 
     init(phone: Int) { self.phone = phone }
@@ -89,7 +89,7 @@ struct StreamOnWire: Sendable {
     var isOpen = false
     var openedAt = Instant.zero
     var lastByteAt = Instant.zero
-    /// What came behind the head.
+    /// The number of bytes after the head.
     var bytes = 0
 
     init(scan: ScanNumber) { self.scan = scan }
@@ -107,7 +107,7 @@ struct WireTable: Sendable {
     private var states: [WireState?] = []
     private var generations: [UInt32] = []
     private var free: [UInt32] = []
-    /// By the slot of the server's connection.
+    /// The wires by the slot of the server's connection.
     private var ofConnection: [WireID?] = []
     private var leaks: [WireLeak] = []
     /// Bytes on their way to the link of a wire that is over.
@@ -135,7 +135,7 @@ struct WireTable: Sendable {
         return result
     }
 
-    /// Asks a wire where it stands; nil when it is gone.
+    /// Reads a wire in place; nil if it no longer exists.
     func ask<Result>(_ id: WireID, _ question: (borrowing WireState) -> Result) -> Result? {
         guard self.generations[Int(id.slot)] == id.generation else { return nil }
         return self.states[Int(id.slot)]?.answer(question)
@@ -173,7 +173,7 @@ struct WireTable: Sendable {
     /// Every wire that is not over.
     var all: [WireState] { self.states.compactMap(\.self) }
 
-    /// On their way to the link, as the wires have it.
+    /// The number of bytes on their way to the link, according to the wires.
     var underway: Int { self.states.reduce(self.stragglers) { $0 + ($1?.upWaiting ?? 0) } }
 
     // MARK: The server's names

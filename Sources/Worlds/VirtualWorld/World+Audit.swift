@@ -10,7 +10,7 @@ import Wire
 // What the world can say of itself: whether every byte that was sent is accounted for. It changes nothing of what happens.
 
 extension World {
-    /// What was found since the last time.
+    /// Returns and removes the new findings.
     package mutating func takeFindings() -> [AuditFinding] {
         for leak in self.wires.takeLeaks() {
             self.find(.leak(leak.leg, leak.bytes), of: leak.phone)
@@ -83,7 +83,8 @@ extension World {
 
     // MARK: Bytes
 
-    /// What came off the phone has reached the link: whom it is for, unless it is lost there.
+    /// Returns the connection for bytes from the phone that have reached the link; nil if they are lost
+    /// there.
     mutating func arrived(_ bytes: Int, on wire: WireID) -> ConnectionID? {
         let connection = self.wires.update(wire) { $0.arrived(bytes) }
         if connection == nil { self.wires.straggled(bytes) }
@@ -94,7 +95,7 @@ extension World {
         return connection
     }
 
-    /// What came out of the link and finds no reader.
+    /// Records bytes from the link that have no reader.
     mutating func lose(_ bytes: Int, on wire: WireID) {
         switch self.wires.ask(wire, { $0.phoneSide }) {
         case .parked?: self.lost.add(bytes, .parked)
@@ -141,7 +142,7 @@ extension World {
         self.find(.leak(leg, LeakedBytes(flow, underway: underway)), of: phone)
     }
 
-    /// At the end of a run: the wires that are still there, and what is on its way to the link, counted where it waits.
+    /// Checks the bytes at the end of a run: of the remaining wires, and those on the way to the link.
     package mutating func checkConservation() {
         for phone in self.phones.indices {
             for wire in self.phones[phone].wires { self.endStream(on: wire, isGivenUp: false) }
@@ -174,7 +175,7 @@ extension World {
         if let exceeded { self.find(.overLimit(exceeded), of: phone) }
     }
 
-    /// Once in a simulated second.
+    /// Checks the server's limits once per simulated second.
     mutating func lookAtBoundsOfServer() {
         var exceeded: Bound?
         self.server.eachBound { if $0.isExceeded { exceeded = $0 } }
@@ -192,7 +193,7 @@ extension World {
         }
     }
 
-    /// What a server reads of a request, but for its token.
+    /// Checks the parts of a request that a server reads, except its token.
     mutating func lookAtForm(
         of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
     ) {

@@ -13,7 +13,7 @@ import Wire
 // a new one. What a phone sends takes a hop to its link; what comes out of the link is there at once.
 
 extension WireState {
-    /// What the server calls it, while it does.
+    /// The server's id of the connection, while it exists.
     var connection: ConnectionID? {
         switch self.serverSide {
         case .open(let connection), .silent(let connection, since: _): connection
@@ -388,7 +388,7 @@ extension World {
 
     private func request(on wire: WireID) -> RequestID? { self.wires.ask(wire) { $0.request } ?? nil }
 
-    /// What the server calls it, while it does.
+    /// Returns the server's id of a wire, while it exists.
     func connection(of wire: WireID) -> ConnectionID? { self.wires.ask(wire) { $0.connection } ?? nil }
 
     /// Whether the head is that of an event stream, as anybody can read it.

@@ -24,10 +24,10 @@ enum RunPhase: Sendable, Equatable {
     case over
 }
 
-/// How far a run is, with its counts.
+/// The phase of a run, with its counts.
 struct RunProgress: Sendable {
     var phase = RunPhase.running
-    /// No fault and no tunnel is left, and the links are as their itineraries begin.
+    /// Whether all faults and tunnels have ended, and each link is the first of its itinerary.
     var faultsHaveEnded = false
     /// Phones that were still busy when their time to quiesce was over.
     var stuck: [DeviceNumber] = []
@@ -38,7 +38,7 @@ struct RunProgress: Sendable {
     var captured = 0
     var closedDue = 0
     var shutdownsTimedOut = 0
-    /// When the last phone was done.
+    /// The moment at which the last phone was done.
     var phonesEnded = Instant.zero
     /// The schedule of the open groups: explicit, or as the plan makes it.
     private var list: [Arrival]?
@@ -127,7 +127,7 @@ extension World {
         }
     }
 
-    /// Goes on to the next phase when the present one is over.
+    /// Advances to the next phase when the present one has ended.
     mutating func advancePhase() {
         switch self.progress.phase {
         case .running:
@@ -200,7 +200,7 @@ extension World {
             self.random.draw(.staysOffline, UInt64(self.phones[phone].machine.number.raw)))
     }
 
-    /// No job outlives its last event by more.
+    /// The maximum lifetime of a job after its last event.
     private var jobLifetime: Interval {
         let backend = self.plan.run.scenario.server.backend
         return max(backend.tokenLifetime, backend.resultsLifetime) + backend.jobTime.upperBound
@@ -226,7 +226,7 @@ extension World {
 extension World {
     // MARK: What is left
 
-    /// What a fresh process of each phone, loaded from its storage, reports as waiting.
+    /// The records that a fresh process of each phone, loaded from its storage, reports as waiting.
     package var waitingOnDisk: [WaitingRecord] {
         var records: [WaitingRecord] = []
         for phone in self.phones {
@@ -241,7 +241,7 @@ extension World {
 }
 
 extension World {
-    /// What no observation says, at the end of a run whose faults have ended.
+    /// The final state beyond the observations, of a run whose faults have ended.
     package var remains: FinalWorldState {
         FinalWorldState(
             stuck: self.progress.stuck,
@@ -263,7 +263,7 @@ extension World {
     package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.machine.deferred.count } }
     /// Phones that were still cleaning up when their time was over.
     package var shutdownsTimedOut: Int { self.progress.shutdownsTimedOut }
-    /// When the last phone was done.
+    /// The moment at which the last phone was done.
     package var phonesEnded: Instant { self.progress.phonesEnded }
     package var phonesBusy: Int { self.progress.busy }
     package var phonesOffline: Int { self.phones.count { !$0.machine.hasPath } }

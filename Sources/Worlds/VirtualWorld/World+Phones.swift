@@ -5,7 +5,7 @@ import Plan
 import SimBase
 import Talaria
 
-/// One phone of a world with what stands around it.
+/// One phone of a world, with its driver's state.
 struct WorldPhone: Sendable {
     var machine: Phone
     /// Its index in the plan's groups.
@@ -77,12 +77,12 @@ extension World {
             .disturbance(phone: Int32(phone), index: Int32(self.disturbances.count - 1)), at: moment)
     }
 
-    /// What a request of the present process, or its wake-up, led to.
+    /// Sends the outcome of a request or wake-up of the present process to the app.
     mutating func send(_ event: AppEvent, toAppOf phone: Int) {
         self.send(.app(event, process: self.phones[phone].machine.process), to: phone)
     }
 
-    /// Hands an event to a phone and carries out what it wants.
+    /// Passes an event to a phone and runs its effects.
     mutating func send(_ event: PhoneEvent, to phone: Int) {
         var effects: [PhoneEffect] = []
         swap(&effects, &self.phoneEffects)

@@ -4,9 +4,9 @@ import Phone
 import SimBase
 import Talaria
 
-/// One event with all that it brought about, as text.
+/// One event with all its effects, as text.
 package struct TracedEvent: Hashable, Sendable {
-    /// From 0.
+    /// The number, from 0.
     package let number: Int
     package let what: String
     package let effects: [String]

@@ -18,12 +18,12 @@ package struct World: Sendable {
     let random: KeyedRandom
     package internal(set) var now = Instant.zero
     var queue = EventHeap<WorldEvent>()
-    /// When each phone wants to be woken.
+    /// The moment of each phone's next wake-up.
     var wakes: WakeQueue
     var server: Server
     var phones: [WorldPhone] = []
     var wires = WireTable()
-    /// What the phones' side meets of the faults; nil without any.
+    /// The faults on the phones' side; nil without any.
     var refusals: FaultPlanner?
     /// The disturbances of phones, by the index in their events.
     var disturbances: [PhoneDisturbance] = []
@@ -35,7 +35,7 @@ package struct World: Sendable {
     /// Open event streams as the server counts them.
     package internal(set) var streams = GaugeSeries()
     var failure: WorldFailure?
-    /// What the world found out about itself, and the bytes that did not arrive.
+    /// The findings of the world about itself, and the bytes that did not arrive.
     var findings: [AuditFinding] = []
     var lost = LostBytes()
     /// Silences of open streams that somebody has to judge.
@@ -48,10 +48,10 @@ package struct World: Sendable {
     var phoneEffects: [PhoneEffect] = []
     var responseEvents: [ResponseEvent] = []
 
-    /// What is told event by event, for those who look for the first difference of two runs.
+    /// Whether every event is traced, for finding the first difference of two runs.
     var isTracing = false
     var tracedEffects: [String] = []
-    /// By the number of the event, from 0.
+    /// The range of traced events, by number from 0.
     package var tracedEvents = 0..<0
     package private(set) var trace: [TracedEvent] = []
 
@@ -86,7 +86,7 @@ package struct World: Sendable {
 
     // MARK: Time
 
-    /// Lets the next thing happen. False when the present act is over, or there is nothing left.
+    /// Handles the next event. Returns false if the present phase has ended, or nothing is left.
     package mutating func step() throws(WorldFailure) -> Bool {
         let isGoing = self.progress.isGoing
         guard isGoing else { return false }
@@ -126,7 +126,7 @@ package struct World: Sendable {
         return true
     }
 
-    /// Lets so many things happen. False when there were fewer.
+    /// Handles a number of events. Returns false if there were fewer.
     package mutating func steps(_ count: Int) throws(WorldFailure) -> Bool {
         for _ in 0..<count {
             guard try self.step() else { return false }
@@ -165,7 +165,7 @@ package struct World: Sendable {
         self.failure = WorldFailure(cause: cause, at: self.now, lastEvents: self.lastEvents)
     }
 
-    /// What happened last, oldest first.
+    /// The last events, oldest first.
     package var lastEvents: [String] {
         let order =
             self.lastHappenings[self.lastHappeningsNext...] + self.lastHappenings[..<self.lastHappeningsNext]

@@ -4,7 +4,7 @@ import Plan
 package import SimBase
 import Talaria
 
-/// What waits to happen.
+/// A pending event.
 enum WorldEvent: Sendable {
     /// The next captures of the schedule.
     case arrivals
@@ -35,7 +35,7 @@ struct WireID: Hashable, Sendable {
 }
 
 extension WorldEvent {
-    /// For the digest: its kind and whom it concerns.
+    /// Absorbs the event into the digest: its kind and its subject.
     func absorb(into chain: inout Chain) {
         switch self {
         case .arrivals: chain.absorb(1)
@@ -64,7 +64,8 @@ extension WorldEvent {
     }
 }
 
-/// What just happened, for the report of a mistake and for the trace. Without any bytes: it is remembered of every event.
+/// The last event, for error reports and the trace. It contains no bytes, since it is remembered for every
+/// event.
 enum Happening: Sendable {
     case arrivals
     case capture(DeviceNumber)
@@ -141,7 +142,7 @@ package struct WorldFailure: Error, Hashable, Sendable {
 
     package var cause: Cause
     package var at: Instant
-    /// What happened last, oldest first.
+    /// The last events, oldest first.
     package var lastEvents: [String]
 
     package var text: String {

@@ -2,7 +2,7 @@ package import Phone
 package import Plan
 package import SimBase
 
-/// What a virtual run is made of: everything that happens is a function of this and of the build.
+/// The plan of a virtual run: everything that happens is a function of it and of the build.
 package struct WorldPlan: Sendable {
     package var run: RunPlan
     /// The captures, in order; nil is what the run's schedule says. Closed groups think as they always do.
@@ -21,12 +21,12 @@ package struct WorldPlan: Sendable {
     /// Leaves out the whole layer of faults: an empty list must come to the same.
     package var bypassesFaults: Bool
     package var limits: WorldLimits
-    /// How many of the phones are left without a path when all trouble is over, for good.
+    /// The share of phones that stay offline after all faults have ended.
     package var staysOffline: Odds
     /// Whether what is due at one moment happens in a drawn order, and not in that in which it was brought about.
     package var shufflesTies: Bool
 
-    /// As a scenario says, with photos of drawn sizes.
+    /// Creates the plan of a scenario, with photos of drawn sizes.
     package init(_ run: RunPlan) {
         self.run = run
         self.captures = nil
@@ -64,7 +64,7 @@ package struct WorldPlan: Sendable {
     /// 2026-02-01T12:00:00Z: a run of the virtual world has no other date.
     package static let wallClockUsual: Int64 = 1_769_947_200_000
     private static let photosPerGroup = 8
-    /// What photographs of shelves weigh at 1,920 pixels and a quality of 0.85.
+    /// The sizes of shelf photos at 1,920 pixels and a quality of 0.85.
     private static let photoBytesDrawn = 120_000...380_000
 }
 
@@ -83,18 +83,18 @@ package struct WorldLimits: Hashable, Sendable {
 
 /// The times of the virtual world that no plan says.
 enum WorldTime {
-    /// From a phone to what its link begins with, so that nothing answers in the instant that asks.
+    /// The time from a phone to its link, so that nothing answers in the instant of the request.
     static let hop = Interval.microseconds(50)
-    /// What the app takes to prepare a photo.
+    /// The time that the app needs to prepare a photo.
     static let photo = Interval.milliseconds(20)
-    /// What the phone's storage takes to make a write durable; drawn from it.
+    /// The time that the phone's storage needs to make a write durable; drawn from this range.
     static let storage = Interval.milliseconds(1)...Interval.milliseconds(4)
-    /// How often a server looks whether the peer of a half-open connection has given up.
+    /// The interval at which a server checks whether the peer of a half-open connection has given up.
     static let silencePoll = Interval.seconds(1)
-    /// What the server gets to hear the last words of phones that have hung up.
+    /// The time in which the server receives the last data of phones that have disconnected.
     static let lastWords = Interval.seconds(5)
-    /// What one phone hands over of an upload before it looks again whether the link takes more.
+    /// The size of the blocks in which a phone sends an upload before it checks the link again.
     static let uploadBlock = 64 * 1_024
-    /// How often open streams are counted.
+    /// The interval at which open streams are counted.
     static let gauge = Interval.seconds(1)
 }

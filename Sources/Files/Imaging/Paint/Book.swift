@@ -19,7 +19,7 @@ struct Book {
     let width: Float
     let height: Float
     let depth: Float
-    /// How far its spine stands behind the shelf's front edge.
+    /// The distance of its spine from the shelf's front edge.
     let setback: Float
 
     /// A single book.
@@ -67,7 +67,7 @@ struct Book {
     }
 }
 
-/// Where a book stands in its row.
+/// The position of a book in its row.
 struct PlacedBook {
     enum Pose {
         case upright
@@ -78,9 +78,9 @@ struct PlacedBook {
     }
 
     let book: Book
-    /// Of the corner it stands on: the lower left.
+    /// The left edge of the lower left corner it stands on.
     let left: Float
-    /// Of the stack it lies in; its own for any other book.
+    /// The left edge of its stack; its own left edge for any other book.
     let groupLeft: Float
     let pose: Pose
 
@@ -93,8 +93,8 @@ struct PlacedBook {
         }
     }
 
-    /// What its row is painted by, from the outside in: the same for all books of a stack, which are painted
-    /// upwards.
+    /// The sort key within its row, painted from the outside in. All books of a stack share it; a stack is
+    /// painted upwards.
     var groupCenter: Float {
         if case .lying = self.pose { self.groupLeft + 12 } else { (self.left + self.right) / 2 }
     }

@@ -169,7 +169,7 @@ struct BookOnShelf {
     }
 }
 
-/// How a spine takes the light across its width.
+/// The brightness of a spine across its width.
 struct SpineProfile {
     private let width: Float
     private let height: Float

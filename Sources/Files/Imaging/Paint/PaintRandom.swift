@@ -52,7 +52,8 @@ struct PaintRandom {
     }
 }
 
-/// What a draw decides. The raw values are part of what a seed paints: append, never renumber.
+/// The property that a draw decides. The raw values are part of the meaning of a seed: append, never
+/// renumber.
 enum Trait: UInt64 {
     case format = 1, width, height, depth, setback, gap, colors, binding, design, typeface, capHeight, title,
         author

@@ -4,11 +4,11 @@ package struct PaintedShelf: Hashable, Sendable {
     package let name: String
     package let picture: ShelfPicture
 
-    /// How large the pictures of a corpus are.
+    /// The size of the pictures of a corpus.
     package enum Sizes: Hashable, Sendable {
-        /// As phones take them, 12 megapixels most of them.
+        /// The sizes of phone cameras, mostly 12 megapixels.
         case phones
-        /// The same shapes with half the sides, painted in a quarter of the time.
+        /// Half the width and height, painted in a quarter of the time.
         case halved
         /// All alike.
         case exactly(PixelSize)

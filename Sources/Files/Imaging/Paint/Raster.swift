@@ -88,7 +88,7 @@
         return start..<max(start, end)
     }
 
-    /// For each edge the signed distance from it as (a, b, c) of ax + by + c, positive inside.
+    /// Returns, for each edge, the signed distance from it as (a, b, c) of ax + by + c, positive inside.
     private static func edges(of corners: [Point]) -> [(Float, Float, Float)] {
         var doubledArea: Float = 0
         for (index, corner) in corners.enumerated() {

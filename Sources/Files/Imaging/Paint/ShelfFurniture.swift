@@ -8,9 +8,9 @@ struct ShelfFurniture {
     let wood: Ink
     let back: Ink
     let wall: Ink
-    /// How strong the wood's figure is.
+    /// The strength of the wood's grain.
     let figure: Float
-    /// From the upper side of one board to the next.
+    /// The distance from the upper side of one board to the next.
     let pitch: Float
     /// The upper side of board 0.
     let firstBoard: Float
@@ -106,7 +106,7 @@ struct ShelfLamp {
         }
     }
 
-    /// How much light falls on the front of the shelf.
+    /// Returns the strength of the light on the front of the shelf.
     func strength(_ x: Float, _ y: Float) -> Float {
         let across = (x - self.spot.x) / self.reach
         let down = (y - self.spot.y) / self.reach

@@ -1,6 +1,6 @@
-/// How the shelf is lit. The means are those of the finished picture (`Bitmap.meanLuma`), chosen on the three
-/// sides of the app's thresholds (Docs/contract.md section 9, step 3b: it brightens a source below 109 and
-/// darkens one above 162).
+/// The lighting of the shelf. The means are those of the finished picture (`Bitmap.meanLuma`), chosen on the
+/// three sides of the app's thresholds (Docs/contract.md section 9, step 3b: it brightens a source below 109
+/// and darkens one above 162).
 package enum ShelfLight: String, CaseIterable, Hashable, Sendable {
     /// A lamp in the evening: warm, uneven, noisy.
     case dark
@@ -18,14 +18,14 @@ package enum ShelfLight: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// How far the picture's tones lie apart.
+/// The contrast of the picture.
 package enum ShelfContrast: String, CaseIterable, Hashable, Sendable {
     case normal
     /// Haze on the lens: half the contrast.
     case low
 }
 
-/// What to paint. The same values give the same pixels in every process.
+/// The picture to paint. The same values give the same pixels in every process.
 package struct ShelfPicture: Hashable, Sendable {
     /// Landscape shows one row of books, portrait two, a tall one (2:1 or more) three.
     package let size: PixelSize
@@ -50,7 +50,7 @@ package enum ShelfPainter {
     /// Smaller pictures show no lettering, and hardly a book.
     package static let sideMin = 64
     package static let pixelsMax = 16_000_000
-    /// What keeps a painted photograph near the size of one that a messenger or a web page would carry.
+    /// The JPEG quality. It keeps a painted photo near the size of one in a messenger or on a web page.
     package static let quality = 78
 
     /// `picture.size` must have sides of at least `sideMin` and at most `pixelsMax` pixels.

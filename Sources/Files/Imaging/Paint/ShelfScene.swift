@@ -1,6 +1,6 @@
 /// The shelf as it stands before the camera, photographed onto a film a little larger than the picture.
 struct ShelfScene {
-    /// What the camera model has to turn and crop with, as a share of the picture's sides.
+    /// The margin for turning and cropping by the camera model, as a share of the picture's sides.
     static let margin: Float = 0.1
 
     private let random: PaintRandom

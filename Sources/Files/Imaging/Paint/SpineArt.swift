@@ -1,4 +1,4 @@
-/// What is printed on a spine: colors, bands, labels, title, author, the publisher's sign, wear.
+/// The print on a spine: colors, bands, labels, title, author, the publisher's logo, wear.
 struct SpineArt {
     private let book: Book
     private let shared: PaintRandom
@@ -54,7 +54,7 @@ struct SpineArt {
 
     private var capMax: Float { self.book.width * self.shared.real(0.28...0.46, .capHeight) }
 
-    /// What stands out from the accent: the letters' own color, or else black or paper.
+    /// A color that contrasts with the accent: the color of the letters, otherwise black or paper.
     private var inkOnAccent: Ink {
         let accent = self.colors.accent.luma.squareRoot()
         if abs(accent - self.colors.letters.luma.squareRoot()) > 0.3 { return self.colors.letters }

@@ -1,6 +1,6 @@
 import RunArchive
 
-/// One page that holds everything it needs: nothing is loaded, and by the policy in its head nothing could be.
+/// One self-contained page: it loads nothing, and the policy in its head forbids it.
 package struct HTMLDocument {
     package struct Section {
         package var id: String

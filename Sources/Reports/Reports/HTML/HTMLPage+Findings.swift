@@ -4,7 +4,7 @@ import RunJudge
 import RunMetrics
 
 extension HTMLPage {
-    /// What the server said that its contract does not.
+    /// The server's deviations from its contract.
     package var findings: Section {
         let findings = self.result.findings
         guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }

@@ -1,6 +1,6 @@
 import RunArchive
 
-/// What a pointer and the keys do on the page. Nothing that it says is found only by it.
+/// The page's script for pointer and keyboard. All its information is also available without it.
 enum HTMLScript {
     static let text = """
         "use strict";(function(){

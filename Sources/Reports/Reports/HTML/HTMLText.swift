@@ -4,7 +4,8 @@ import SimBase
 
 /// Text made fit for HTML, in elements and in quoted attributes alike.
 package enum HTMLText {
-    /// One line, bounded, without controls, and with every sign that HTML gives a meaning escaped.
+    /// Returns the text as one line: bounded, without control characters, and with HTML's special characters
+    /// escaped.
     package static func escaped(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
         Self.signs(Printable.line(text, bytesMax: bytesMax))
     }

@@ -39,7 +39,7 @@ package struct NinesChart {
     private static let labels = ["0%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
     private static let stepsPerNine = 24
 
-    /// How many nines so many samples can tell.
+    /// Returns the number of nines that so many samples support.
     private static func nines(_ total: Int64) -> Int {
         var nines = 1
         var samples: Int64 = 10

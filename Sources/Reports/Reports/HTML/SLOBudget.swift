@@ -1,7 +1,7 @@
 import Metrics
 import RunArchive
 
-/// How much of what an objective allows was used.
+/// The share of an objective's allowance that was used.
 enum SLOBudget {
     /// 1 when all of it was; nil where an objective allows no share of anything.
     static func used(_ result: SLOResult, in table: MetricTable) -> Double? {

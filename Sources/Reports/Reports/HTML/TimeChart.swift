@@ -8,7 +8,7 @@ package struct TimeChart {
         /// A line; dashed ones tell themselves apart without color.
         case line(dashed: Bool)
         case area
-        /// On top of those before it.
+        /// Stacked on the previous ones.
         case stacked
     }
 
@@ -17,9 +17,9 @@ package struct TimeChart {
         /// Its color, by number.
         package var ink: Int
         package var shape: Shape
-        /// One a window; nil where there is nothing to say.
+        /// The values, one per window; nil for none.
         package var values: [Double?]
-        /// What stands in the legend behind the name.
+        /// The text in the legend after the name.
         package var note: String
 
         package init(name: String, ink: Int, shape: Shape, values: [Double?], note: String) {
@@ -42,7 +42,7 @@ package struct TimeChart {
     /// The text alternative.
     let description: String
     let series: [Series]
-    /// How long a window is, in nanoseconds.
+    /// The width of a window in nanoseconds.
     let width: Int64
     let axis: TimeAxis
     let bands: String
