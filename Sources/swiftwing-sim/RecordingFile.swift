@@ -28,7 +28,7 @@ final class RecordingFile: Sendable {
     private let handle: FileHandle
     private let state = Guarded(State())
 
-    /// Nil when no recording was asked for. An existing file is never written over.
+    /// Nil when no recording was requested. An existing file is never written over.
     init?(_ arguments: Arguments, by command: String, began: Int64, _ setup: inout LiveServerConfiguration)
         throws
     {
@@ -62,7 +62,7 @@ final class RecordingFile: Sendable {
     /// Whether it is in the file.
     @discardableResult private func write(_ text: [UInt8]) -> Bool {
         self.state.withLock { state in
-            // Serving goes on without a recording; the end says so.
+            // Serving continues without a recording; the end says so.
             guard state.failure == nil, !state.isFull else { return false }
             guard state.bytes + text.count <= Self.bytesMax else {
                 state.isFull = true

@@ -2,7 +2,7 @@ import HTTPServer
 import RunDriver
 import SimBase
 
-/// A line for each request, for people at work with `serve` and `proxy`.
+/// A line for each request, for users at work with `serve` and `proxy`.
 struct RequestLog: Sendable {
     private let faults: [String]
     private let wallClockAtZero: Int64
@@ -12,7 +12,7 @@ struct RequestLog: Sendable {
         self.wallClockAtZero = wallClockAtZero
     }
 
-    /// Serving goes on when nobody reads the lines any more.
+    /// Serving continues when nobody reads the lines any more.
     func write(_ request: ServedRequest) {
         StandardStream.error.write(self.line(request) + "\n")
     }

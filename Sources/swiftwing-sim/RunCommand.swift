@@ -97,7 +97,7 @@ enum RunCommand {
     }
 
     /// The default ramp for targets on other machines.
-    private static let rampAbroad = Interval.seconds(10)
+    private static let rampRemote = Interval.seconds(10)
 
     private static func load(_ arguments: Arguments, target: TargetURL?) throws -> LoadedScenario {
         var loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
@@ -110,9 +110,9 @@ enum RunCommand {
             }
             loaded.scenario = loaded.scenario.limited(to: rate)
         }
-        let isAbroad = target.map { !$0.isLoopback } ?? false
+        let isRemote = target.map { !$0.isLoopback } ?? false
         let ramp =
-            try arguments.parsed("--ramp", OptionValues.duration) ?? (isAbroad ? Self.rampAbroad : .zero)
+            try arguments.parsed("--ramp", OptionValues.duration) ?? (isRemote ? Self.rampRemote : .zero)
         loaded.scenario = loaded.scenario.ramped(over: ramp)
         return loaded
     }

@@ -16,7 +16,7 @@ enum ScenarioSource {
         .set,
     ]
 
-    /// Reads a scenario with the changes that the options ask for.
+    /// Reads a scenario with the changes that the options request.
     static func load(
         _ name: String, _ arguments: Arguments, for purpose: ScenarioCheck.Purpose = .run
     ) throws -> LoadedScenario {

@@ -35,7 +35,7 @@ package enum EventDistortion {
 
     package static let booksKey = "books"
 
-    /// The data of a `progress` event without its text; nil where it has none.
+    /// The data of a `progress` event without its text; nil if it has none.
     package static func withoutMessage(_ data: [UInt8]) -> [UInt8]? {
         guard var object = JSONObjectText(data), object.contains("message") else { return nil }
         object.remove("message")

@@ -13,7 +13,7 @@ package enum FaultKind: Hashable, Sendable {
     case expireToken
     /// 404 or 410 for an existing job, which is removed from then on.
     case jobGone(status: Int)
-    /// An `error` event that invites to try again; it ends the stream.
+    /// An `error` event that allows a retry; it ends the stream.
     case retryableError(code: String)
     /// An `error` event that refuses the scan permanently; it ends the stream.
     case finalError(code: String)
@@ -170,7 +170,7 @@ package enum ScanPhase: String, CaseIterable, Hashable, Sendable {
     case analyzing, identifying, enriching
 }
 
-/// Which event has data that are no JSON.
+/// Which event has data that are not JSON.
 package enum BadJSONTarget: String, CaseIterable, Hashable, Sendable {
     /// An event more than the job has.
     case extra

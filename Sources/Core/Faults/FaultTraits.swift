@@ -17,7 +17,7 @@ package struct FaultTraits: OptionSet, Hashable, Sendable {
 
     /// It affects all bytes for as long as its window is open, instead of acting at one position.
     package static let lasts = Self(rawValue: 1 << 0)
-    /// It ends the exchange that it fires on: no fault behind it in the list affects that exchange then.
+    /// It ends the exchange that it fires on: no fault after it in the list affects that exchange then.
     package static let endsExchange = Self(rawValue: 1 << 1)
     /// The phone's side applies it to an exchange.
     package static let isHandledByPhone = Self(rawValue: 1 << 2)

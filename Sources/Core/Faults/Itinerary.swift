@@ -27,7 +27,7 @@ package struct Itinerary: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         /// The time since the start of the run.
         package var at: Interval
-        /// Nil is no path.
+        /// Nil is not a path.
         package var link: NamedLink?
         /// Nil is until the next step.
         package var length: Interval?

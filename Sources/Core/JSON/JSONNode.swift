@@ -5,7 +5,7 @@ final class JSONDocument: Sendable {
     struct Place {
         /// The range in the bytes; for a string, without its quotes.
         var start, end: UInt32
-        /// The offset behind the last one that is inside of this one.
+        /// The offset after the last one that is inside of this one.
         var next: UInt32
         var kind: JSONNode.Kind
         /// Whether the string contains escapes.

@@ -4,7 +4,7 @@ package struct JSONObjectText: Sendable {
     package var bytes: [UInt8] { self.node.bytes }
     private var node: JSONNode
 
-    /// Nil for bytes that are no JSON object.
+    /// Nil for bytes that are not JSON object.
     package init?(_ bytes: [UInt8]) {
         guard let node = JSONNode(bytes), node.kind == .object else { return nil }
         self.node = node

@@ -35,7 +35,7 @@ package struct FleetMap: Hashable, Sendable {
         return index < self.indexes.count ? Int(self.indexes[index]) : nil
     }
 
-    /// The value of a phone's group in a list by groups; nil where the list has none for it.
+    /// The value of a phone's group in a list by groups; nil if the list has none for it.
     package func value<Value>(of device: DeviceNumber, in values: [Value]) -> Value? {
         self.group(of: device).flatMap { $0 < values.count ? values[$0] : nil }
     }

@@ -207,7 +207,7 @@ package struct HDRHistogram: Sendable {
     /// (HdrHistogram's convention: never less than the truth, and at most 0.1 % or 511 ns more) but never above
     /// `maximum`. A percentile among the saturated values is `maximum`. Nil when nothing was recorded.
     ///
-    /// `others`: so many more values that are greater than all. Nil where the percentile is among them.
+    /// `others`: so many more values that are greater than all. Nil if the percentile is among them.
     package func value(at percentile: Percentile, below others: Int64 = 0) -> Int64? {
         guard let indexes = self.occupied else { return nil }
         // The rank is exact: no rounding can move a percentile over the edge of an index.

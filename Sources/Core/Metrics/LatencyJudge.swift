@@ -87,7 +87,7 @@ package struct LatencyJudge: Sendable {
         return Self.percentiles.compactMap { self.finding($0, base: base, new: new) }
     }
 
-    /// Nil where a run has no sample.
+    /// Nil if a run has no sample.
     package func finding(_ percentile: Percentile, base: LatencySide, new: LatencySide) -> LatencyFinding? {
         guard let before = base.whole.value(at: percentile), let after = new.whole.value(at: percentile),
             let baseSpread = base.spread(of: percentile), let newSpread = new.spread(of: percentile)

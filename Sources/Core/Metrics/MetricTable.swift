@@ -33,7 +33,7 @@ extension Reading: Equatable where Value: Equatable {}
 
 /// All metrics of a run, by group of the fleet.
 ///
-/// A value is recorded in its group only; the fleet's is the sum, made when it is asked for. Shards have a table each,
+/// A value is recorded in its group only; the fleet's is the sum, made when it is requested. Shards have a table each,
 /// and `add` them up.
 package struct MetricTable: Sendable, Equatable {
     /// The names of the groups, in the order of the scenario.
@@ -121,7 +121,7 @@ package struct MetricTable: Sendable, Equatable {
             self.positions(scope).reduce(into: HDRHistogram()) { $0.add(self.sets[$1].histogram(metric)) })
     }
 
-    /// The operations that no histogram holds because they have not ended. Of a run that goes on there is none.
+    /// The operations that no histogram holds because they have not ended. Of a run that continues there is none.
     package func unfinished(_ metric: LatencyMetric, of scope: MetricScope) -> Unfinished {
         guard self.isAvailable(.latency(metric)) else { return Unfinished() }
         return self.positions(scope).reduce(into: Unfinished()) { $0.add(self.sets[$1].unfinished(metric)) }

@@ -12,7 +12,7 @@ package enum BackendObservation: Hashable, Sendable {
     case problem(
         Operation, attempt: UInt32, status: Int, job: String?, retryable: Bool, retryAfter: Interval?)
     case accepted(job: String, books: Int)
-    /// `after`: the position of the event that the stream goes on behind, nil without a usable Last-Event-ID.
+    /// `after`: the position of the event that the stream continues after, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
     /// `position`: the event's index in the job's log, from 0.
     case eventWritten(job: String, id: String, position: Int, kind: EventKind, replayed: Bool)
@@ -20,7 +20,7 @@ package enum BackendObservation: Hashable, Sendable {
     case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
     /// The job reached its terminal event with this many books.
     case finished(job: String, kind: EventKind, books: Int)
-    /// The job ends with an `error` event that says this of another try.
+    /// The job ends with an `error` event that says this of a retry.
     case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
     case resultsServed(job: String, books: Int)

@@ -74,7 +74,7 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
 /// The failure of a response above HTTP.
 package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     case undecodable
-    /// Another type, or a content coding that was not asked for.
+    /// Another type, or a content coding that was not requested.
     case wrongContentType = "wrong-content-type"
     case tooLarge = "too-large"
     case notSuccess = "not-success"

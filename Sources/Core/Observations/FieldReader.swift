@@ -19,7 +19,7 @@ package protocol FieldReader: ~Copyable {
     mutating func addDetails(to book: inout Book) throws(MalformedObservation)
 }
 
-/// The ranges of what is read. Arithmetic behind them cannot overflow (Docs/style.md rule 33).
+/// The ranges of what is read. Arithmetic after them cannot overflow (Docs/style.md rule 33).
 package enum ObservationRange {
     /// The maximum count of one observation: the sum over a whole log fits into 64 bits.
     static let count: ClosedRange<Int64> = 0...(1 << 31)

@@ -15,7 +15,7 @@ package enum PhoneObservation: Hashable, Sendable {
     /// The app was deleted and reinstalled: its storage with this many unsettled scans is lost, which is the
     /// user's own doing, and the next launch has a new device id.
     case reinstalled(discarded: Int)
-    /// The app left the screen, or came back to it. The end of a run suspends every phone.
+    /// The app went to the background, or came back to it. The end of a run suspends every phone.
     case suspended, resumed
     case pathLost, pathReturned
     /// The network was changed: all data in flight on the old path is lost.

@@ -9,7 +9,7 @@ package struct JobSummary: Hashable, Sendable {
     /// The expiry of the token; nil if only a foreign backend knows it.
     package var tokenExpires: Instant?
     package var isTokenRevoked: Bool
-    /// Events so far; is nil where they are not counted.
+    /// Events so far; is nil if they are not counted.
     package var events: Int?
     package var streams: Int
 

@@ -5,7 +5,7 @@ package import Faults
 package enum OriginEvent: Sendable {
     /// A head has arrived.
     indirect case requested(ExchangeID, OriginRequest, Caller, connection: UInt64, faults: [ArmedFault])
-    /// The body of an upload that `.readUpload` asked for is complete.
+    /// The body of an upload that `.readUpload` requested is complete.
     case uploaded(ExchangeID, [UploadPart])
     case uploadFailed(ExchangeID, UploadFault)
     /// A request that is forwarded has gone to the upstream to its last byte.

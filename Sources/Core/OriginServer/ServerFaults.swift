@@ -148,7 +148,7 @@ package struct ServerFaults: Sendable {
 
     // MARK: Events
 
-    /// The data of an event as the faults of the stream change them; nil if none does. Data that are no JSON replace every
+    /// The data of an event as the faults of the stream change them; nil if none does. Data that are not JSON replace every
     /// other change.
     package mutating func changedData(
         of kind: EventKind, _ data: @autoclosure () -> [UInt8], job: String, on exchange: ExchangeID,
@@ -180,7 +180,7 @@ package struct ServerFaults: Sendable {
         return fault.flatMap { _ in changed }
     }
 
-    /// The next event that the faults of a stream insert: one of an unknown name, or a progress event whose data are no JSON.
+    /// The next event that the faults of a stream insert: one of an unknown name, or a progress event whose data are not JSON.
     package mutating func nextExtra(
         on exchange: ExchangeID, job: String, at now: Instant, into effects: inout [OriginEffect]
     ) -> (name: String, data: [UInt8])? {
@@ -208,7 +208,7 @@ package struct ServerFaults: Sendable {
         self.take(on: exchange, at: now, into: &effects, where: { $0.kind == .endWithoutTerminal }) != nil
     }
 
-    /// The data of a second terminal event, as the live backend sends it: `completed` without books, behind the first one
+    /// The data of a second terminal event, as the live backend sends it: `completed` without books, after the first one
     /// (Docs/contract.md section 2.4). A job that failed fails again.
     package mutating func secondTerminal(
         _ kind: EventKind, _ data: @autoclosure () -> [UInt8], on exchange: ExchangeID, at now: Instant,

@@ -130,7 +130,7 @@ extension [UInt8]: ByteSink {
         unsafe self.append(UnsafePointer(other.room), other.used)
     }
 
-    /// Takes everything behind the first `count` away.
+    /// Takes everything after the first `count` away.
     @inlinable public mutating func shorten(to count: Int) {
         precondition((0...self.used).contains(count), "shortened to more than there is")
         self.used = count

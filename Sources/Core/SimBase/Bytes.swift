@@ -98,7 +98,7 @@ extension StaticString {
 }
 
 @usableFromInline enum Memory {
-    /// Letters, which nobody looks for, behind the end.
+    /// Letters, which nobody looks for, after the end.
     @usableFromInline static var filler: UInt64 { @inlinable get { 0x6161_6161_6161_6161 } }
 
     @inlinable static func offset(

@@ -1,6 +1,6 @@
 /// The conversion of whole numbers to decimal digits, without an intermediate text.
 public enum Decimal {
-    /// Appends the digits, behind a minus where there is one.
+    /// Appends the digits, after a minus where there is one.
     @inlinable public static func append(_ value: Int64, to bytes: inout some ByteSink & ~Copyable) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         let magnitude = value.magnitude

@@ -22,7 +22,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
     }
 
     @usableFromInline static var children: Int { 4 }
-    /// The heap, and behind it keys of the past, whose slots are vacant.
+    /// The heap, and after it keys of the past, whose slots are vacant.
     @usableFromInline var keys: [Key] = []
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var inserted: UInt64 = 0

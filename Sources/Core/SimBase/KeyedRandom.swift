@@ -28,7 +28,7 @@ public enum DrawDomain: UInt64, Sendable {
     case storage = 25
     /// Sizes of photos that are only sizes.
     case photoSize = 26
-    /// Which phones stay broken when all trouble is over.
+    /// Which phones stay broken after all faults have ended.
     case staysOffline = 27
     /// The order of simultaneous events.
     case ties = 28

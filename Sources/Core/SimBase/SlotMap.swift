@@ -29,7 +29,7 @@ public struct SlotMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The number of keys.
     @inlinable public var count: Int { self.indexes.count }
-    /// Whether there is no key.
+    /// Whether there is not a key.
     @inlinable public var isEmpty: Bool { self.indexes.isEmpty }
 
     /// The value of a key; nil takes it out.

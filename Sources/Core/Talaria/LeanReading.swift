@@ -19,7 +19,7 @@ struct LeanObject {
     /// `data.`; empty for the whole body.
     private let prefix: String
 
-    /// Nil for bytes that are no JSON object.
+    /// Nil for bytes that are not JSON object.
     init?(_ bytes: [UInt8], into notes: inout ContractNotes) {
         guard !bytes.isEmpty else {
             notes.add("body", expected: "a JSON object", seen: "empty", isDecisive: true)
@@ -164,7 +164,7 @@ extension Metadata {
 
 /// A client's reading of the results of a job.
 package struct ResultsReading: Hashable, Sendable {
-    /// Nil where the answer does not say.
+    /// Nil if the answer does not say.
     package var success: Bool?
     package var jobId: String?
     package var books: [Book]

@@ -41,7 +41,7 @@ enum ASCII {
 
     /// Returns the index of the next line feed or carriage return.
     static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        // One question asks for both, and for what hardly ever stands in a line.
+        // One test covers both, and for what hardly ever stands in a line.
         var start = start
         while let offset = bytes.offset(from: start, { $0.less(Self.carriageReturn + 1) }) {
             if bytes[offset] == Self.lineFeed || bytes[offset] == Self.carriageReturn { return offset }

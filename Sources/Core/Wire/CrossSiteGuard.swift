@@ -33,7 +33,7 @@ package struct CrossSiteGuard: Hashable, Sendable {
         self.pages = pages
     }
 
-    /// Why a request is refused; nil where it is not.
+    /// Why a request is refused; nil if it is not.
     package func refusal(of head: RequestHead) -> Refusal? {
         guard self.allowsHost(of: head) else { return .foreignHost }
         return self.allowsPage(of: head) ? nil : .crossSite

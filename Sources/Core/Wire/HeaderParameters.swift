@@ -5,7 +5,7 @@ package struct ParameterizedValue: Hashable, Sendable {
     /// The parameters in order, names as sent, quotes and escapes removed.
     package var parameters: HeaderFields
 
-    /// Nil when a parameter has no name, no `=`, an unfinished quote, or text behind its value.
+    /// Nil when a parameter has no name, no `=`, an unfinished quote, or text after its value.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: 0x3B) ?? bytes.endIndex

@@ -34,7 +34,7 @@ package enum MultipartError: Error, Hashable, Sendable {
 
 /// A defect of a multipart body.
 package enum MultipartFlaw: Hashable, Sendable {
-    /// Something other than `--` or spaces and CRLF behind a boundary.
+    /// Something other than `--` or spaces and CRLF after a boundary.
     case delimiterLine
     /// A header line without name or CRLF, folded, or with control characters.
     case headerLine

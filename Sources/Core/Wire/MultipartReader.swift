@@ -26,9 +26,9 @@ package struct MultipartReader: Sendable {
     private enum State {
         /// Before the first delimiter. Leaves to `delimiter`.
         case preamble
-        /// Right behind a boundary. Leaves to `padding`, `lineEnd` or `closing`.
+        /// Right after a boundary. Leaves to `padding`, `lineEnd` or `closing`.
         case delimiter
-        /// Spaces behind a boundary. Leaves to `lineEnd`.
+        /// Spaces after a boundary. Leaves to `lineEnd`.
         case padding
         /// Behind the CR of a boundary's line. Leaves to `headers`.
         case lineEnd

@@ -43,7 +43,7 @@ package struct RequestReader: Sendable {
             self.leftOverBytesMax = leftOverBytesMax
         }
 
-        /// 8 KiB a request line (RFC 9112 section 3 asks for 8,000), 32 KiB a head of 100 fields, 64 MiB a body.
+        /// 8 KiB a request line (RFC 9112 section 3 recommends 8,000), 32 KiB a head of 100 fields, 64 MiB a body.
         package static let standard = Limits(
             requestLineBytesMax: 8_192, headBytesMax: 32_768, headerCountMax: 100, bodyBytesMax: 64 << 20,
             chunkLineBytesMax: 1_024, leftOverBytesMax: 1 << 20)
@@ -60,13 +60,13 @@ package struct RequestReader: Sendable {
         case chunkSize
         /// Leaves to `chunkEnd`.
         case chunkData(remaining: Int)
-        /// At the CR behind a chunk's data. Leaves to `chunkEndLineFeed`.
+        /// At the CR after a chunk's data. Leaves to `chunkEndLineFeed`.
         case chunkEnd
-        /// At the LF behind a chunk's data. Leaves to `chunkSize`.
+        /// At the LF after a chunk's data. Leaves to `chunkSize`.
         case chunkEndLineFeed
         /// Leaves to `requestLine` or `closed`.
         case trailers
-        /// The last request asked for it to be the last; what follows is ignored.
+        /// The last request declared itself the last; what follows is ignored.
         case closed
         case failed(RequestError)
     }
@@ -85,7 +85,7 @@ package struct RequestReader: Sendable {
 
     package init(limits: Limits) { self.limits = limits }
 
-    /// Whether bytes of a next request wait behind one that ended.
+    /// Whether bytes of a next request wait after one that ended.
     package var hasLeftOver: Bool { !self.leftOver.isEmpty }
 
     /// Whether the reader is in the middle of a request.

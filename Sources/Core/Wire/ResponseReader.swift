@@ -19,7 +19,7 @@ package enum ResponseError: Error, Hashable, Sendable, CaseIterable {
     case badChunk
     /// The connection ended inside the response.
     case truncated
-    /// Bytes behind the end of the response.
+    /// Bytes after the end of the response.
     case excess
 }
 
@@ -43,7 +43,7 @@ package struct ResponseReader: Sendable {
         case chunkSize
         /// Leaves to `chunkEnd`.
         case chunkData(remaining: Int)
-        /// At the line end behind a chunk's data. Leaves to `chunkSize`.
+        /// At the line end after a chunk's data. Leaves to `chunkSize`.
         case chunkEnd
         /// Leaves to `statusLine`.
         case trailers
@@ -53,7 +53,7 @@ package struct ResponseReader: Sendable {
     private var lines = LineCollector()
     private var headers = HeaderFields()
     private var headBytes = 0
-    /// Whether the connection may carry another exchange behind this response.
+    /// Whether the connection may carry another exchange after this response.
     package private(set) var keepsAlive = true
 
     package init() {}
@@ -66,7 +66,7 @@ package struct ResponseReader: Sendable {
         }
     }
 
-    /// Reads on, at most to the end of one response; nothing may come behind it.
+    /// Reads on, at most to the end of one response; nothing may come after it.
     package mutating func receive(
         _ bytes: ArraySlice<UInt8>, into events: inout [ResponseEvent]
     ) throws(ResponseError) {

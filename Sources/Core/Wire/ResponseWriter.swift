@@ -56,7 +56,7 @@ package enum ResponseWriter {
     }
 
     /// Appends `100 Continue`, which goes before the real reply.
-    package static func goOn(into bytes: inout [UInt8]) {
+    package static func sendContinue(into bytes: inout [UInt8]) {
         Self.head(status: 100, headers: HeaderFields(), framing: .none, into: &bytes)
     }
 

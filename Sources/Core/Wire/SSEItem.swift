@@ -4,7 +4,7 @@ package import SimBase
 package struct SSEEvent: Hashable, Sendable {
     /// The event's type; `message` when the stream names none.
     package var type: String
-    /// The data lines joined by line feeds, as they came: what is no UTF-8 is none here either.
+    /// The data lines joined by line feeds, as they came: what is not UTF-8 is none here either.
     package var bytes: [UInt8]
     /// The last event id once this event is dispatched: its own, or one that persists from earlier.
     package var id: String
@@ -38,7 +38,7 @@ package struct SSEEvent: Hashable, Sendable {
     }
 }
 
-/// A comment of an event stream, as its bytes came: what is no UTF-8 is none here either.
+/// A comment of an event stream, as its bytes came: what is not UTF-8 is none here either.
 package struct SSEComment: Hashable, Sendable, ExpressibleByStringLiteral {
     package let bytes: ArraySlice<UInt8>
 
@@ -64,11 +64,11 @@ package enum SSEItem: Hashable, Sendable {
     case event(SSEEvent)
     /// A comment: the text after the colon without one leading space, reported at the end of its line.
     case comment(SSEComment)
-    /// An accepted `retry` field, at most `Limits.retryMax`; handed on at the end of its line.
+    /// An accepted `retry` field, at most `Limits.retryMax`; passed on at the end of its line.
     case retry(Interval)
     /// A block without data that carried an id: nothing is dispatched, and the id is the last event id all the same.
     case lastEventID(String)
-    /// A limit was reached. What was too long is dropped and reading goes on. `type`: that of the event, where the stream
+    /// A limit was reached. What was too long is dropped and reading continues. `type`: that of the event, where the stream
     /// had named it before.
     case overflow(SSEOverflow, type: String = "")
 }

@@ -1,4 +1,4 @@
-/// Why a picture could not be read, made or found. Every description is one sentence for people.
+/// Why a picture could not be read, made or found. Every description is one sentence for users.
 package enum ImagingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There are no bytes.
     case empty
@@ -20,7 +20,7 @@ package enum ImagingError: Error, Hashable, Sendable, CustomStringConvertible {
     case fileTooLarge(path: String, bytes: Int, bytesMax: Int)
     /// A good file that a limit leaves no room for.
     case passedOver(reason: String)
-    /// A folder holds no file named *.jpg or *.jpeg, or none of them is a photograph.
+    /// A folder holds no file named *.jpg or *.jpeg, or none of them is a photo.
     case noPhotographs(folder: String)
 
     package var description: String {

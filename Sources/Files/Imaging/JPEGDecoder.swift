@@ -15,7 +15,7 @@ package enum DecodeScale: Hashable, Sendable {
     case covering(longSide: Int)
 }
 
-/// libturbojpeg's decoder, to be used again and again by one thread.
+/// libturbojpeg's decoder, to be reused and again by one thread.
 ///
 /// EXIF orientation is ignored, as in the app, which works on the raw picture (Docs/contract.md section 9).
 @safe package struct JPEGDecoder: ~Copyable {
@@ -58,7 +58,7 @@ package enum DecodeScale: Hashable, Sendable {
         }
         if code != 0, self.isHarmless == false {
             let error = self.error(in: jpeg)
-            // libturbojpeg 2.1 does not abort after a bad header: the same handle would go on reading the
+            // libturbojpeg 2.1 does not abort after a bad header: the same handle would continue reading the
             // next picture in the middle of this one.
             _ = unsafe tjDestroy(self.handle)
             unsafe self.handle = Self.newHandle()

@@ -1,6 +1,6 @@
 internal import CTurboJPEG
 
-/// libturbojpeg's encoder, to be used again and again by one thread. It keeps its output buffer between
+/// libturbojpeg's encoder, to be reused and again by one thread. It keeps its output buffer between
 /// pictures.
 ///
 /// Baseline JPEG, YCbCr with 4:2:0 chroma: what the cameras and the app's own encoder write at this quality,

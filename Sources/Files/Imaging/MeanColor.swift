@@ -1,6 +1,6 @@
-/// The mean color of a photograph and what the app makes of it (Docs/contract.md section 9, steps 3a and 3b).
+/// The mean color of a photo and what the app makes of it (Docs/contract.md section 9, steps 3a and 3b).
 struct MeanColor: Hashable {
-    /// 0 to 255, of the photograph before its contrast was raised.
+    /// 0 to 255, of the photo before its contrast was raised.
     let red: Double
     let green: Double
     let blue: Double

@@ -12,7 +12,7 @@ package struct SourcePhoto: Hashable, Sendable {
     }
 }
 
-/// A file that looked like a photograph and is none.
+/// A file that looked like a photo and is none.
 package struct PhotoProblem: Hashable, Sendable, CustomStringConvertible {
     /// The file's name, without its folder.
     package let name: String

@@ -1,4 +1,4 @@
-/// A photograph on its way through the preprocessing, for people to look at.
+/// A photograph on its way through the preprocessing, for users to look at.
 package struct PhotoStage: Hashable, Sendable {
     /// The last step, with a number for sorting: the name of its file without `.jpg`.
     package let name: String

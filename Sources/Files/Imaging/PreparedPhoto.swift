@@ -1,4 +1,4 @@
-/// The bytes of a photograph ready for upload, shared by every phone and thread that uploads it.
+/// The bytes of a photo ready for upload, shared by every phone and thread that uploads it.
 package final class PreparedPhoto: Sendable {
     /// The file's name, without its folder.
     package let name: String
@@ -38,7 +38,7 @@ package struct UploadParts: Hashable, Sendable {
 /// A decoder passes over a comment (ITU-T T.81, B.2.4.5), so the picture stays what it was.
 package enum JPEGHead {
     package static let scanNameBytesMax = 1024
-    /// FF D8, which a head brings itself and a photograph's own bytes begin with.
+    /// FF D8, which a head brings itself and a photo's own bytes begin with.
     package static let startOfImageBytes = 2
 
     package static func make(scanName: String) -> [UInt8] {

@@ -35,7 +35,7 @@ package enum NoiseReduction: Hashable, Sendable {
     case off
 }
 
-/// The app's way of making a photograph ready for upload (Docs/contract.md section 9): decode, turn if it is
+/// The app's way of making a photo ready for upload (Docs/contract.md section 9): decode, turn if it is
 /// tall, raise the contrast, measure the luminance, adjust the brightness, reduce noise, encode at 0.85; then
 /// decode, resize to at most 1920 pixels, encode at 0.85 again.
 ///
@@ -43,7 +43,7 @@ package enum NoiseReduction: Hashable, Sendable {
 /// refused by the resize. Decision 0080 tells where this differs from the letter of the section: noise reduction is an
 /// approximation, and pictures beyond 5760 pixels are decoded at 1/2 or less before the resize.
 ///
-/// **Memory** for a photograph of n pixels, besides its file: 3 n bytes decoded, which serve both times, and 1.5 n
+/// **Memory** for a photo of n pixels, besides its file: 3 n bytes decoded, which serve both times, and 1.5 n
 /// converted; then, without the latter, the pixels of the upload, at most 11 MB; all the time the JPEG in between. So the
 /// bound is that JPEG and 4.5 n, or 3 n and the upload's pixels where that is more: 54 MB and a few for 12 megapixels,
 /// 288 MB for `JPEGDecoder.pixelsMax`. For a progressive JPEG the decoder keeps up to 6 n of coefficients as well.
@@ -103,7 +103,7 @@ package struct Preprocessor: ~Copyable {
             brightnessAdjustment: photo.brightnessAdjustment)
     }
 
-    /// A photograph after some of the filters, encoded for people to look at.
+    /// A photograph after some of the filters, encoded for users to look at.
     mutating func glimpse(
         _ jpeg: [UInt8], _ tone: Tone, _ noise: NoiseReduction, quality: Int
     ) throws(ImagingError) -> [UInt8] {

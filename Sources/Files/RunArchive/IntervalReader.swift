@@ -18,7 +18,7 @@ package struct IntervalReader {
     /// Lines that were not whole.
     package private(set) var skipped = 0
 
-    /// `isGrowing`: the run goes on, and `next(before:)` is asked again and again.
+    /// `isGrowing`: the run continues, and `next(before:)` is asked again and again.
     package init(folder: String, head: RunHead, isGrowing: Bool = false) {
         self.head = head
         self.series = LineReader(

@@ -29,7 +29,7 @@ extension JSONNode {
         }
     }
 
-    /// The number in units of the last of so many digits after the point; nil where it has more, or does not fit.
+    /// The number in units of the last of so many digits after the point; nil if it has more, or does not fit.
     package func scaled(_ decimals: Int) -> Int64? {
         guard let parts = self.digits?.split(separator: ".", omittingEmptySubsequences: false) else {
             return nil

@@ -19,7 +19,7 @@ struct ObservationFile: ~Copyable {
         self.bytesMax = bytesMax
     }
 
-    /// False for the first observation that has no place any more; there is no word of those behind it.
+    /// False for the first observation that has no place any more; there is no word of those after it.
     mutating func append(_ observation: Observation) -> Bool {
         guard !self.isFull else { return true }
         guard self.log.append(observation, to: &self.file, bytesMax: self.bytesMax) else {

@@ -58,7 +58,7 @@ struct OutputFile {
         }
     }
 
-    /// Writes a whole file so that it is never seen half written: beside its index, then moved there. What is no file,
+    /// Writes a whole file so that it is never seen half written: beside its index, then moved there. What is not a file,
     /// as a terminal or a pipe, is written to.
     static func write(_ bytes: [UInt8], to path: String) throws(OutputError.Failure) {
         var status = stat()

@@ -59,7 +59,7 @@ package struct PastRun: Sendable {
         return head
     }
 
-    /// Nil where the run was killed before it was judged.
+    /// Nil if the run was killed before it was judged.
     private static func summary(of folder: String) throws(Problem) -> JSONNode? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
         guard InputFile.exists(path) else { return nil }
@@ -115,7 +115,7 @@ package struct PastRun: Sendable {
 
     // MARK: Shards
 
-    /// Shards of one run: what all of them saw together, in one verdict. Nil where they are not of one scenario.
+    /// Shards of one run: what all of them saw together, in one verdict. Nil if they are not of one scenario.
     package static func merged(_ runs: [PastRun], slos: [SLO]) -> RunReport? {
         guard let first = runs.first,
             runs.allSatisfy({

@@ -210,7 +210,7 @@ package final class RunDirectory: RunLog {
         return saved
     }
 
-    /// Writes the reports anew for another result. Those that cannot be written are no longer there.
+    /// Writes the reports again for another result. Those that cannot be written are no longer there.
     package func rewrite(_ result: RunResult, _ timeline: RunTimeline, render: ReportRenderer) {
         let reports = render(RunReport(result, timeline, folders: [self.path]))
         for name in reports.map(\.name) {
@@ -266,7 +266,7 @@ package final class RunDirectory: RunLog {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: mayExist)
         } catch {
-            // Foundation does not always hand on what the system said; asked once more, it says it itself.
+            // Foundation does not always pass on what the system said; asked once more, it says it itself.
             let code = unsafe mkdir(path, 0o777) == 0 ? 0 : errno
             guard code != 0 else { return }
             throw OutputError.Failure(path: path, reason: OutputFile.reason(code: code))

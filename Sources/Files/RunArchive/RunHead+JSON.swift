@@ -35,7 +35,7 @@ extension RunHead {
     /// The end of the year 9999, in milliseconds.
     private static let startedMax: Int64 = 253_402_300_799_999
 
-    /// Nil for what is no head.
+    /// Nil for what is not a head.
     init?(reading bytes: [UInt8]) {
         guard let value = JSONNode(bytes), value["schema"]?.integer == Self.schema,
             let tool = value["tool"]?.text, let name = value["scenario"]?["name"]?.text,
@@ -81,7 +81,7 @@ extension RunLabels {
                 self.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is no tag is left out.
+    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is not a tag is left out.
     init(reading head: JSONNode, command: [String]) {
         let commanded = command.firstIndex(of: "--target").flatMap { index in
             command.dropFirst(index + 1).first

@@ -6,7 +6,7 @@ struct MapReader {
     let entries: [Node.Entry]
     let findings: Findings
 
-    /// Nil, and reported, when the node is no map. Keys that are neither in `keys` nor in `planned` are reported as
+    /// Nil, and reported, when the node is not a map. Keys that are neither in `keys` nor in `planned` are reported as
     /// unknown, those in `planned` as not available yet.
     init?(_ node: Node, what: String, keys: [String], planned: [String], findings: Findings) {
         guard let map = MapReader(node, what: what, findings: findings) else { return nil }

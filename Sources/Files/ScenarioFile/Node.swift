@@ -28,7 +28,7 @@ struct Node {
         }
     }
 
-    /// The value of a key; nil when this is no map or has no such key.
+    /// The value of a key; nil when this is not a map or has no such key.
     subscript(key: String) -> Node? {
         guard case .map(let entries) = self.content else { return nil }
         return entries.first { $0.key == key }?.value

@@ -99,7 +99,7 @@ struct Overrides {
 
 /// The ids of faults as they stand in a file.
 enum FaultIDs {
-    /// The `id` of each, or `<kind>-<ordinal within the kind>`; nil for what is no fault.
+    /// The `id` of each, or `<kind>-<ordinal within the kind>`; nil for what is not a fault.
     static func of(_ nodes: [Node]) -> [String?] {
         var ordinals: [String: Int] = [:]
         return nodes.map { node in

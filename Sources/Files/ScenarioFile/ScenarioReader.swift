@@ -18,7 +18,7 @@ struct ScenarioReader {
     /// The default name of the scenario.
     let defaultName: String
 
-    /// Nil when the tree is no scenario at all. Worth something only if nothing was reported.
+    /// Nil when the tree is not a scenario at all. Worth something only if nothing was reported.
     func scenario(_ root: Node) -> Scenario? {
         guard
             let map = MapReader(

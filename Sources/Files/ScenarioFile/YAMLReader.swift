@@ -5,9 +5,9 @@ import CYAML
 struct YAMLReader {
     /// The version of libyaml, for example `0.2.5`.
     static var libraryVersion: String { unsafe String(cString: yaml_get_version_string()) }
-    /// A longer text is no scenario.
+    /// A longer text is not a scenario.
     static let bytesMax = 1 << 20
-    /// Deeper nesting is no scenario.
+    /// Deeper nesting is not a scenario.
     static let depthMax = 32
 
     private enum Stop: Error {
@@ -168,7 +168,7 @@ struct YAMLReader {
     private func location(_ mark: yaml_mark_t) -> Place {
         let text = self.findings.sources[self.source]
         guard mark.line < text.linesCount else {
-            // libyaml ends a last line that has no line break by going on to the next one.
+            // libyaml ends a last line that has no line break by continuing to the next one.
             return Place(
                 source: self.source, line: text.linesCount, column: text.line(text.linesCount).count + 1,
                 length: 1)

@@ -11,13 +11,13 @@ package struct AuditFinding: Hashable, Sendable {
         case overLimit(Bound)
         /// A request that shows a token of something else.
         case strayToken(Operation)
-        /// A stream was asked for while no record named its job.
+        /// A stream was requested while no record named its job.
         case unrecordedJob
         /// The first answer on a new connection came sooner than its link lets anything come.
         case tooSoon(Operation, took: Interval, least: Interval)
     }
 
-    /// Nil where it is about no one phone.
+    /// Nil if it is about no one phone.
     package var device: DeviceNumber?
     package var scan: ScanNumber
     package var at: Instant

@@ -64,7 +64,7 @@ struct BackoffCheck: Sendable {
         /// The number of `error` events.
         var errors = 0
         var erredAt = Instant.zero
-        /// The path has returned since the last one, or somebody opened the app.
+        /// The path has returned since the last one, or the app was opened.
         var mayFollowError = false
         /// The number of refusals of its stream or its results.
         var refusals = 0
@@ -179,7 +179,7 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].told.append((operation, scan, attempt, wait, status))
     }
 
-    /// A fault cut the exchange: what its answer asks for may not have arrived.
+    /// A fault cut the exchange: what its answer requests may not have arrived.
     mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
         self.phones[phoneIndex].told.removeAll {
             $0.operation == operation && $0.scan == scan && $0.attempt == attempt
@@ -244,7 +244,7 @@ struct BackoffCheck: Sendable {
         case .pathReturned, .pathChanged:
             self.hold(phoneIndex, at) { _ in true }
             if payload == .pathReturned { self.phones[phoneIndex].hasPath = true }
-            self.letGo(phoneIndex, isOpened: false)
+            self.release(phoneIndex, isOpened: false)
             self.phones[phoneIndex].opensAt = max(self.phones[phoneIndex].opensAt, at + self.returnTime)
         case .suspended:
             self.phones[phoneIndex].isOnScreen = false
@@ -252,7 +252,7 @@ struct BackoffCheck: Sendable {
             self.drop(phoneIndex, at) { $0.operation == .stream || $0.operation == .results }
         case .resumed:
             self.phones[phoneIndex].isOnScreen = true
-            self.letGo(phoneIndex, isOpened: true)
+            self.release(phoneIndex, isOpened: true)
             self.hold(phoneIndex, at) { _ in true }
         case .killed, .reinstalled, .launched:
             self.hold(phoneIndex, at) { _ in true }
@@ -268,7 +268,7 @@ struct BackoffCheck: Sendable {
 
     // MARK: A server's `retry:`
 
-    /// It stands behind the head of each stream: whatever else comes of the stream comes behind it. It holds as long as the
+    /// It stands after the head of each stream: whatever else comes of the stream comes after it. It holds as long as the
     /// phone follows the job.
     private mutating func followRaise(_ payload: PhoneObservation, _ scan: ScanNumber, _ phoneIndex: Int) {
         let index = self.phones[phoneIndex].raises.firstIndex { $0.scan == scan }
@@ -445,7 +445,7 @@ struct BackoffCheck: Sendable {
         }
     }
 
-    /// An app that leaves the screen gives its scans back, whatever they were answered.
+    /// An app that goes to the background gives its scans back, whatever they were answered.
     private mutating func jobRefused(_ scan: ScanNumber, _ phoneIndex: Int) {
         guard
             let index = self.phones[phoneIndex].restarts.firstIndex(where: { $0.scan == scan && $0.isRefused }
@@ -458,7 +458,7 @@ struct BackoffCheck: Sendable {
     }
 
     /// Releases the retries that waited for the path, or for the app to be opened.
-    private mutating func letGo(_ phoneIndex: Int, isOpened: Bool) {
+    private mutating func release(_ phoneIndex: Int, isOpened: Bool) {
         for index in self.phones[phoneIndex].restarts.indices {
             self.phones[phoneIndex].restarts[index].mayFollowError = true
             if isOpened { self.phones[phoneIndex].restarts[index].mayFollowRefusal = true }
@@ -499,7 +499,7 @@ struct BackoffCheck: Sendable {
         }
     }
 
-    /// The photo was prepared anew: nobody knows what the upload has waited for.
+    /// The photo was prepared again: nobody knows what the upload has waited for.
     private mutating func void(_ operation: Operation, _ scan: ScanNumber, _ phoneIndex: Int) {
         guard let index = self.index(operation, scan, nil, phoneIndex) else { return }
         self.phones[phoneIndex].chains[index].failedAt = nil
@@ -573,7 +573,7 @@ struct BackoffCheck: Sendable {
         chain.isExact && chain.raise != .unsure
     }
 
-    /// Not what a server asked for, and not what something held back from the beginning.
+    /// Not what a server requested, and not what something held back from the beginning.
     private mutating func sample(_ chain: Chain, wait: Interval?, watched: Interval) {
         guard self.isDrawnFreely(chain), chain.asked == nil, wait != nil || watched > .zero else { return }
         self.samples.add(

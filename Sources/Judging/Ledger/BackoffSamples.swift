@@ -63,7 +63,7 @@ struct BackoffSamples: Sendable {
         (operation * Self.depths + depth) * Self.eighths.count + part
     }
 
-    /// `wait`: how long it was; nil where something else interrupted it after `watched`.
+    /// `wait`: how long it was; nil if something else interrupted it after `watched`.
     mutating func add(
         _ operation: Operation, failures: Int, ceiling: Interval, wait: Interval?, watched: Interval
     ) {

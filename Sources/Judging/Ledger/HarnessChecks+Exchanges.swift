@@ -29,7 +29,7 @@ extension HarnessChecks {
         /// A cut lets no more of them through.
         var eventsMax: Int?
         var hasIDs = false
-        /// To the stream and from it; nil where it is not known to which stream of the job a ping was written.
+        /// To the stream and from it; nil if it is not known to which stream of the job a ping was written.
         var pingsWritten: Int? = 0
         var pingsSeen = 0
     }
@@ -310,7 +310,7 @@ extension HarnessChecks {
         _ operation: Talaria.Operation, _ attempt: UInt32, _ job: String?, _ device: DeviceNumber,
         _ scan: ScanNumber, _ phoneIndex: Int
     ) {
-        // One request of a kind at a time; a new upload begins everything anew, but for an old job's DELETE.
+        // One request of a kind at a time; a new upload begins everything again, but for an old job's DELETE.
         self.phones[phoneIndex].exchanges.removeAll {
             $0.scan == scan && ($0.operation == operation || operation == .upload && $0.operation != .cleanup)
         }
@@ -565,7 +565,7 @@ extension HarnessChecks {
                 device: device, scan: scan, operation: operation, attempt: attempt, at: self.now, text: text))
     }
 
-    /// A stream that a fault ended long ago, and whose phone goes on reading it.
+    /// A stream that a fault ended long ago, and whose phone continues reading it.
     mutating func lookForUnnoticed(_ phoneIndex: Int) {
         for exchange in self.phones[phoneIndex].exchanges
         where exchange.operation == .stream && exchange.replied == 200 {

@@ -24,7 +24,7 @@ struct HarnessJob: Sendable {
     var streams = 0
     /// The attempt of the last opened stream.
     var attempt: UInt32 = 0
-    /// The position that is due next on its one stream; nil where that is not known.
+    /// The position that is due next on its one stream; nil if that is not known.
     var next: Int?
     var isReplaying = false
     var lastID: Int64 = .min
@@ -217,7 +217,7 @@ extension HarnessChecks {
             return
         }
         let job = self.phones[phoneIndex].jobs[index]
-        // A replay may begin anywhere behind the index it resumes from: what is older than the buffer is gone.
+        // A replay may begin anywhere after the index it resumes from: what is older than the buffer is gone.
         let isFirst = job.isReplaying && isReplayed
         if let next = job.next, position != next, !job.isForgetful, !(isFirst && position > next),
             !(isReplayed && kind.isTerminal)
@@ -292,7 +292,7 @@ extension HarnessChecks {
         }
     }
 
-    /// A fault has changed how a job goes on.
+    /// A fault has changed how a job continues.
     mutating func change(_ id: String, by effect: FaultEffect, attempt: UInt32, _ phoneIndex: Int) {
         guard let index = self.jobIndex(id, phoneIndex) else { return }
         switch effect {

@@ -8,7 +8,7 @@ import Talaria
 struct HarnessLifecycle: Sendable {
     var isAlive = false
     var isAway = false
-    /// Nil where it is not known: what a path does while the app is dead nobody reports.
+    /// Nil if it is not known: what a path does while the app is dead nobody reports.
     var hasPath: Bool?
     /// Faults that keep it from its path.
     var losses = 0

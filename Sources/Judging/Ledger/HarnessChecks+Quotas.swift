@@ -40,7 +40,7 @@ struct QuotaAccount: Sendable {
 
     func counts(_ scan: ScanNumber) -> Bool { self.forgotten < scan }
 
-    /// The app was installed anew, with a device id that has not been counted.
+    /// The app was reinstalled, with a device id that has not been counted.
     mutating func forget() {
         self.decided = []
         self.admissions = []
@@ -120,7 +120,7 @@ extension HarnessChecks {
         self.uploads[index].upload.refusedBy = fault
     }
 
-    /// All that happened to an upload when it was asked for is known.
+    /// All that happened to an upload when it was requested is known.
     mutating func judge(_ upload: QuotaAccount.Upload, _ device: DeviceNumber, _ phoneIndex: Int) {
         guard self.phones[phoneIndex].quotas.counts(upload.scan) else { return }
         if upload.status == 429, upload.refusedBy == nil, upload.retryAfter == nil {

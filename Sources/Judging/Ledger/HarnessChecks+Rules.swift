@@ -6,9 +6,9 @@ import Talaria
 
 /// The scope and limits of one fault in the scenario, without its effect.
 package struct FaultRule: Hashable, Sendable {
-    /// The index of the one group that it may hit; nil where it may hit others.
+    /// The index of the one group that it may hit; nil if it may hit others.
     package var group: Int?
-    /// The share of the phones, in millionths, that it may hit; nil where it may hit all.
+    /// The share of the phones, in millionths, that it may hit; nil if it may hit all.
     package var share: Int?
     /// The maximum number of firings for one scan; nil for no limit.
     package var firingsMax: Int?

@@ -200,7 +200,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
 /// One case of an invariant that did not hold.
 package struct Violation: Hashable, Sendable {
     package var invariant: Invariant
-    /// Nil where it is about no one phone.
+    /// Nil if it is about no one phone.
     package var device: DeviceNumber?
     /// `ScanNumber.none` where it is about no one scan.
     package var scan: ScanNumber

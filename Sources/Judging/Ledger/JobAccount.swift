@@ -45,7 +45,7 @@ struct JobAccount: Sendable {
     var isAtRisk = false
     /// The server said that the job is gone, or that its token does not open it any more, and may have been believed.
     var isEndedByServer = false
-    /// The backend's word on another try, once the job ended in an error.
+    /// The backend's word on a retry, once the job ended in an error.
     var isErrorRetryable: Bool?
     /// The DELETE that is owed for it, with its start.
     var pendingCleanup: PendingCleanup?

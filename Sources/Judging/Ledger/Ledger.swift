@@ -31,13 +31,13 @@ package struct Ledger: Sendable {
     private var phones: [PhoneAccount] = []
     /// Observations of the present instant, not judged yet.
     private var present: [Observation] = []
-    /// An empty buffer to go on with.
+    /// An empty buffer to continue with.
     private var past: [Observation] = []
     private var isFinished = false
     /// Sees what the ledger sees, in the same order.
     private var harness: HarnessChecks?
 
-    /// `harness`: what the harness itself is judged by; nil where it is not.
+    /// `harness`: what the harness itself is judged by; nil if it is not.
     package init(shelf: Shelf, settings: LedgerSettings, harness: HarnessSettings? = nil) {
         self.harness = harness.map { HarnessChecks($0) }
         self.rules = Rules(shelf: shelf, settings: settings)

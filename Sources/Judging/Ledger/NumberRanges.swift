@@ -7,7 +7,7 @@ struct NumberRanges<Number: FixedWidthInteger & Sendable>: Hashable, Sendable {
 
     /// The index of the first range that does not end before the number.
     private func index(of number: Number) -> Int {
-        // Almost always the number belongs to the last range or behind it.
+        // Almost always the number belongs to the last range or after it.
         guard let last = self.ranges.last, last.upperBound >= number else { return self.ranges.count }
         var low = 0
         var high = self.ranges.count - 1

@@ -111,7 +111,7 @@ extension PhoneAccount {
         guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan else { return }
         self.jobs[index].isAtRisk = false
         self.jobs[index].stream.kept(lastID: lastEventID)
-        // What made it dispensable was not durable: the next process goes on with it.
+        // What made it dispensable was not durable: the next process continues with it.
         if !isDecided, self.jobs[index].pendingCleanup?.reason == .discard {
             self.jobs[index].pendingCleanup = nil
         }
@@ -128,7 +128,7 @@ extension PhoneAccount {
         self.renewDebts(at: moment)
     }
 
-    /// The app leaves the screen: its running jobs are given up, unless there is no path to say so.
+    /// The app goes to the background: its running jobs are given up, unless there is not a path to say so.
     mutating func debtsOfTheSuspended(at moment: Instant) {
         guard !self.isCutOff else { return }
         for index in self.jobs.indices where self.isRunning(job: index) && self.jobs[index].terminal == nil {
@@ -198,7 +198,7 @@ extension PhoneAccount {
         }
     }
 
-    /// A stream is asked for of a job that was given up: until then its DELETE was owed.
+    /// A stream is requested of a job that was given up: until then its DELETE was owed.
     mutating func takenUpAgain(
         job index: Int, at moment: Instant, rules: Rules, into findings: inout Findings
     ) {
@@ -216,7 +216,7 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup = nil
     }
 
-    /// The scan waits again. Its job, if it still has one, is kept for later; unless the app has just left the screen.
+    /// The scan waits again. Its job, if it still has one, is kept for later; unless the app has just went to the background.
     mutating func jobWaits(of scan: ScanNumber, at moment: Instant) {
         guard let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }),
             self.isRunning(job: index)

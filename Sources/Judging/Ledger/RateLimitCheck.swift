@@ -88,7 +88,7 @@ struct RateLimitCheck: Sendable {
         return nil
     }
 
-    /// The phone has read a 429. Its own word is taken only where nobody else knows what the answer asked for.
+    /// The phone has read a 429. Its own word is taken only where nobody else knows what the answer requested.
     private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant, _ phoneIndex: Int) {
         var wait = saying
         if let index = self.phones[phoneIndex].limited.firstIndex(where: { $0.scan == scan }) {

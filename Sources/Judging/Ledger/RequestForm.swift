@@ -5,7 +5,7 @@ package import Talaria
 package struct RequestForm: Hashable, Sendable {
     /// The relation of a token to the request's job. Only the backend knows whose token it is.
     package enum Token: Hashable, Sendable {
-        /// The bearer token of the job it asks for, or of a job that is gone: of that nobody can say.
+        /// The bearer token of the job it requests, or of a job that is gone: of that nobody can say.
         case own
         case foreign
         /// Not a bearer token.
@@ -50,7 +50,7 @@ package struct RequestForm: Hashable, Sendable {
 /// request.well-formed: holds each request against the form that the contract names for its operation
 /// (Docs/contract.md section 1.1, Docs/design.md section 6).
 ///
-/// The job and the position to resume from are those that the phone has said it asks for; whether these are right is judged
+/// The job and the position to resume from are those that the phone has said it requests; whether these are right is judged
 /// elsewhere (`stream.id-monotone`, `auth.no-leak`). The job must be one that the backend has accepted for the scan.
 struct RequestFormCheck: Sendable {
     struct Complaint: Sendable {

@@ -27,7 +27,7 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     package var connectTimeout = Interval.seconds(10)
     /// The `format=` of results by the groups of the fleet map; empty for the contract's.
     package var resultsFormats: [String] = []
-    /// Faults, by their indexes in the scenario's list, that ask for a wait in the header alone, where it is rounded up to whole
+    /// Faults, by their indexes in the scenario's list, that request a wait in the header alone, where it is rounded up to whole
     /// seconds.
     package var faultsThatRound: [Int] = []
 
@@ -93,7 +93,7 @@ package struct SimulationInvariants: Sendable {
         var loose: [OpenRequest] = []
         /// Jobs that were deleted with effect, the last few.
         var cleaned: [UInt64] = []
-        /// Jobs that the phone has asked for, as long as their scans may be.
+        /// Jobs that the phone has requested, as long as their scans may be.
         var jobs: [SentJob] = []
         var isOver: [ScanNumber] = []
         /// Scans on whose stream a fault wrote what cannot be read.
@@ -441,7 +441,7 @@ package struct SimulationInvariants: Sendable {
         self.asked(operation, job, seen, phoneIndex)
     }
 
-    /// The clock of a request begins anew with each byte that moves. What its connection took to come about is not counted
+    /// The clock of a request begins again with each byte that moves. What its connection took to come about is not counted
     /// twice, and a byte that the phone saw a little before its link did is the same.
     private mutating func judgeTimeout(
         _ operation: Operation, _ attempt: UInt32, _ took: Interval, _ seen: Observation

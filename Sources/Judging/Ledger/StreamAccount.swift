@@ -43,11 +43,11 @@ struct StreamAccount: Sendable {
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
     private var isForgetful = false
-    /// The position to resume from that was durable when the process was killed; empty: the start. Nil where nobody saw it.
+    /// The position to resume from that was durable when the process was killed; empty: the start. Nil if nobody saw it.
     private var keptID: String?
-    /// The last GET asked for exactly what it should.
+    /// The last GET requested exactly what it should.
     private(set) var askedExactly = true
-    /// The server went on elsewhere than it was asked to: what it says again is not the phone's doing.
+    /// The server continued elsewhere than it was asked to: what it says again is not the phone's doing.
     private var mayRepeat = false
     private var opened: (attempt: UInt32, after: Int?)?
     /// The positions that the server wrote on the present connection.
@@ -121,7 +121,7 @@ struct StreamAccount: Sendable {
             "the record after a kill resumes after position \(position), but \(due.position) was applied"
     }
 
-    /// A GET goes out. Nil when it asks for what follows the last applied event; otherwise what is wrong.
+    /// A GET goes out. Nil when it requests what follows the last applied event; otherwise what is wrong.
     mutating func asked(after id: String?, isInherited: Bool) -> String? {
         let id = id == "" ? nil : id
         if isInherited, self.lastID == nil {

@@ -41,7 +41,7 @@ struct ThunderingHerdDetector: Sendable {
         return herd
     }
 
-    /// A phone asks for something for the first time since its path returned.
+    /// A phone requests something for the first time since its path returned.
     mutating func asked(at now: Instant) -> Herd? {
         let herd = self.advance(to: now)
         self.released += 1

@@ -5,7 +5,7 @@ import Talaria
 
 /// Why a scan is gone without being lost.
 package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
-    /// The app was deleted with its storage, and installed anew.
+    /// The app was deleted with its storage, and reinstalled.
     case reinstalled
     /// The app was killed before the capture was durable: it was never the app's.
     case notStored = "not-stored"

@@ -32,7 +32,7 @@ struct UploadOrderCheck: Sendable {
         var job: UInt64?
         /// Uploads that failed in a row.
         var failures = 0
-        /// Jobs that ended in an error, and that were turned away with 401, 404 or 410.
+        /// Jobs that ended in an error, and that were rejected with 401, 404 or 410.
         var errors = 0
         var refusals = 0
     }
@@ -41,7 +41,7 @@ struct UploadOrderCheck: Sendable {
         var waiting: [Waiting] = []
         /// The histories of unsettled scans that were uploaded.
         var pasts: [Past] = []
-        /// Waits other than those of a 429 that a server has asked for.
+        /// Waits other than those of a 429 that a server has requested.
         var floors: [(scan: ScanNumber, wait: Interval)] = []
         /// The scan whose 429 says that it may come at once: it serves a backoff.
         var backsOff: ScanNumber?
@@ -83,7 +83,7 @@ struct UploadOrderCheck: Sendable {
         }
     }
 
-    /// A server asked for a wait with another answer than 429.
+    /// A server requested a wait with another answer than 429.
     mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, phoneIndex: Int) {
         self.change(phoneIndex) { phone in
             phone.floors.removeAll { $0.scan == scan }

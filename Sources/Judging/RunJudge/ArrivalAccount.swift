@@ -18,7 +18,7 @@ package struct ArrivalAccount: Hashable, Sendable {
     /// run.
     package var lateMax: Int { max(1, self.planned / 100) }
 
-    /// Why the load was not the one that was asked for; nil when it was. What was left out because a run was stopped
+    /// Why the load was not the one that was requested; nil when it was. What was left out because a run was stopped
     /// was not late.
     package var complaint: String? {
         guard self.late > self.lateMax else { return nil }

@@ -65,7 +65,7 @@ extension CoverageDetector {
         var slots: Set<ScanNumber> = []
         /// Scans whose DELETE is open.
         var cleanups: Set<ScanNumber> = []
-        /// The end of the wait that the last 429 to an upload asked for.
+        /// The end of the wait that the last 429 to an upload requested.
         var limitedUntil = Instant.zero
         /// Whether it ends at least 200 ms before the next full second of that wait.
         var endsBelowSecond = false
@@ -80,7 +80,7 @@ extension CoverageDetector {
     fileprivate struct Scan: Sendable {
         var errors = 0
         var tokensEnded = 0
-        /// Losses in a row, without an event between them: of any kind, behind a 200, and behind a ping.
+        /// Losses in a row, without an event between them: of any kind, after a 200, and after a ping.
         var failures = 0
         var empty = 0
         var ofPings = 0

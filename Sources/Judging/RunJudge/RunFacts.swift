@@ -28,7 +28,7 @@ package struct RunFacts: Sendable {
     package var waiting: [WaitingRecord]
     /// All of them must have been judged.
     package var observationsMade: Int
-    /// Nil where the fleet gave no account of its end.
+    /// Nil if the fleet gave no account of its end.
     package var arrivals: ArrivalAccount?
     /// The timer lag of the phones; nil if it is not measured.
     package var lateness: HDRHistogram?

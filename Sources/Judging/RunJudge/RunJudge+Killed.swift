@@ -21,7 +21,7 @@ extension RunJudge {
         self.ledger.record(into: &table)
         var result = self.result(of: head, length: self.timeline.until - .zero, metrics: table)
         result.verdicts = self.expectations.applied(to: self.visibleVerdicts)
-        // Parts of a run are judged while it goes on.
+        // Parts of a run are judged while it continues.
         result.slos = self.slos.map {
             ($0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown).unjudged
         }

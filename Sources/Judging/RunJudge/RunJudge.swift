@@ -33,7 +33,7 @@ package struct RunJudge: Sendable {
     package internal(set) var timeline: RunTimeline
     var collector: MetricsCollector
     package private(set) var objectives: SLOParts
-    /// Nil where that is everything.
+    /// Nil if that is everything.
     private var judged: Judged?
     private var samples: LatencyCrossCheck
     private var sums = TotalsCrossCheck()
@@ -92,7 +92,7 @@ package struct RunJudge: Sendable {
 
     // MARK: Events
 
-    /// An observation of a run that goes on.
+    /// An observation of a run that continues.
     package mutating func receive(_ observation: consuming Observation, into log: some RunLog) {
         if observation.at >= self.to {
             self.cut(log, open: self.open(at: self.to))
@@ -102,7 +102,7 @@ package struct RunJudge: Sendable {
         self.receive(observation)
     }
 
-    /// Observations of a run that goes on. Each is moved on, because a run makes millions. Leaves the batch empty.
+    /// Observations of a run that continues. Each is moved on, because a run makes millions. Leaves the batch empty.
     package mutating func receive(_ batch: inout [Observation], into log: some RunLog) {
         for index in batch.indices {
             self.receive(batch.take(index, leaving: .nothing), into: log)
@@ -284,7 +284,7 @@ package struct RunJudge: Sendable {
         self.to = min(end, self.objectives.boundary(after: self.from) ?? end)
     }
 
-    /// The operations that are open, where an objective asks for them.
+    /// The operations that are open, where an objective requests them.
     private func open(at moment: Instant) -> (table: MetricTable, at: Instant)? {
         guard self.objectives.countsOpen else { return nil }
         return ((self.judged?.collector ?? self.collector).unfinished(at: moment), moment)

@@ -47,7 +47,7 @@ package struct RunResult: Sendable {
     package var metrics: MetricTable
     package var resources = Resources(client: nil, backend: nil)
     package var generator = GeneratorHealth(complaints: [])
-    /// Open event streams, by the simulated backend's own count; nil where nobody counted.
+    /// Open event streams, by the simulated backend's own count; nil if nobody counted.
     package var streamsOpen: GaugeSeries?
     /// The failures that the scenario expects.
     package var expectations = Expectations.none
@@ -133,7 +133,7 @@ package struct RunResult: Sendable {
 package enum WorldKind: String, Hashable, Sendable {
     case live, virtual
 
-    /// The name in reports for people.
+    /// The name in reports for users.
     package var mode: String {
         switch self {
         case .live: "live"

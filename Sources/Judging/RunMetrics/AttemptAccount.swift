@@ -45,7 +45,7 @@ struct AttemptAccount: Sendable {
         }
     }
 
-    /// Whether a status alone says that an attempt failed, or that it did not; nil where that hangs on the body.
+    /// Whether a status alone says that an attempt failed, or that it did not; nil if that hangs on the body.
     private static func failed(_ operation: Operation, status: Int) -> Bool? {
         switch status {
         case 429: false

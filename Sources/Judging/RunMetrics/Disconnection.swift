@@ -8,7 +8,7 @@ package struct Disconnection: Equatable, Sendable {
     package var cause: LossCause
     /// Loss episodes, by the first cause of each: what fails while one lasts is an attempt, not another loss.
     package var count: Int64
-    /// A new stream went on where the lost one was.
+    /// A new stream continued where the lost one was.
     package var resumed: Int64
     /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
     package var restarted: Int64

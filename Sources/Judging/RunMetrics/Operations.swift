@@ -155,7 +155,7 @@ struct PhoneOperations: Sendable {
         if self.scans[index].isDone { self.scans.remove(at: index) }
     }
 
-    /// The app is on the screen.
+    /// The app is in the foreground.
     private mutating func present() {
         self.isSuspended = false
         self.isRunning = true

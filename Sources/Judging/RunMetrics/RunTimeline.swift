@@ -162,7 +162,7 @@ package struct RunTimeline: Sendable {
         return copy
     }
 
-    /// All of it in no more windows than asked for.
+    /// All of it in no more windows than requested.
     package func shown(windowsMax: Int) -> RunTimeline {
         var copy = self
         copy.makeWider(until: windowsMax)

@@ -109,7 +109,7 @@ extension Backend {
 
     // MARK: Streams
 
-    /// Writes the events that faults insert before the event at `position`. To resume behind one is to resume before that
+    /// Writes the events that faults insert before the event at `position`. To resume after one is to resume before that
     /// event.
     mutating func writeExtras(
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,

@@ -224,7 +224,7 @@ extension Backend {
 
     // MARK: Ends
 
-    /// `lingering`: behind the terminal event, where the connections may stay open for a while.
+    /// `lingering`: after the terminal event, where the connections may stay open for a while.
     mutating func endStreams(
         of key: JobKey, lingering: Bool = false, into effects: inout [OriginEffect]
     ) {

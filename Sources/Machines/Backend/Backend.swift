@@ -117,7 +117,7 @@ package struct Backend: Sendable {
         }
     }
 
-    /// The device id comes before everything else that an endpoint asks for. Docs/contract.md section 1.1: on
+    /// The device id comes before everything else that an endpoint requests. Docs/contract.md section 1.1: on
     /// a stream it is part of being authorized.
     private func device(_ header: String?, _ operation: Operation) -> Result<DeviceKey, Refusal> {
         guard let header, !header.isEmpty else {

@@ -56,7 +56,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var eventBuffer: Interval
     package var replayIDs: ReplayIDs
     package var lineEnds: LineEnds
-    /// Uploads per device id, in a sliding window; nil is no limit (Docs/contract.md section 1.8).
+    /// Uploads per device id, in a sliding window; nil for no limit (Docs/contract.md section 1.8).
     package var rateLimit: Quota?
     /// The time from the `completed` event until the job expires (C21); with the default token lifetime, a
     /// client gets 401 first, then 410.
@@ -66,7 +66,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// A token is good only together with the device id of its upload; otherwise 401
     /// (Docs/contract.md appendix, "device binding").
     package var strictDevice: Bool
-    /// A stream must be asked for with `Accept: text/event-stream`, or gets 400
+    /// A stream must be requested with `Accept: text/event-stream`, or gets 400
     /// (Docs/contract.md section 2.6). Otherwise whatever `Accept` says, or its absence, is fine.
     package var strictAccept: Bool
     package var repeatedCleanup: RepeatedCleanup

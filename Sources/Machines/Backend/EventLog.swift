@@ -61,7 +61,7 @@ struct EventLog: Sendable {
     private struct Alias: Hashable, Sendable {
         let milliseconds: Int64
         let name: String
-        /// A stream that goes on behind this id goes on behind this event.
+        /// A stream that continues after this id continues after this event.
         let position: Int
         let given: Instant
     }
@@ -130,8 +130,8 @@ struct EventLog: Sendable {
         self.entries = [lastData.map { last.with(data: $0) } ?? last]
     }
 
-    /// The milliseconds of a fresh id for an event of this name that is sent beside the log; a stream that goes on behind
-    /// it goes on behind `position`.
+    /// The milliseconds of a fresh id for an event of this name that is sent beside the log; a stream that continues after
+    /// it continues after `position`.
     mutating func alias(_ name: String, position: Int, wall: Int64, at now: Instant) -> Int64 {
         self.forget(at: now)
         let milliseconds = self.mint(wall: wall)

@@ -39,7 +39,7 @@ struct Job: Sendable {
 
     /// A stage that takes longer than its script says.
     struct Delay: Hashable, Sendable {
-        /// The first step that is late, as is everything behind it.
+        /// The first step that is late, as is everything after it.
         let from: Int
         let by: Interval
     }

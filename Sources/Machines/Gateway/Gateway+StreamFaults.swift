@@ -79,7 +79,7 @@ extension Gateway {
         return bytes
     }
 
-    /// Writes the events that faults insert before an event. To resume behind one is to resume before that event.
+    /// Writes the events that faults insert before an event. To resume after one is to resume before that event.
     mutating func writeExtras(
         before event: SSEEvent, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {

@@ -135,7 +135,7 @@ extension Gateway {
         case .late(let by):
             self.hold(Self.withoutID(event), .ping, due: self.now + by, id, into: &effects)
         case .none:
-            // It overtakes what is held, so it must not move the point from which its reader goes on.
+            // It overtakes what is held, so it must not move the point from which its reader continues.
             self.write(isBehind ? Self.withoutID(event) : block.bytes, .ping, id, into: &effects)
             if !isBehind, event.hasOwnID { self.streams.update(id) { $0.lastID = event.id } }
         }
@@ -187,7 +187,7 @@ extension Gateway {
         .event(position: 0, kind: kind, replayed: replayed, emitted: now)
     }
 
-    /// Whether an event shows that a job is in this stage, or behind it.
+    /// Whether an event shows that a job is in this stage, or after it.
     private static func hasReached(_ stage: ScanPhase, _ kind: EventKind, _ event: SSEEvent) -> Bool {
         if kind != .progress { return true }
         let status = JSONObjectText(event.data)?.text("status")

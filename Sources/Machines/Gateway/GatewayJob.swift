@@ -33,7 +33,7 @@ struct ProxiedJob: Sendable {
     var degradation: Degradation?
     /// The stream on which each event passed first.
     private var passed: [String: UInt32] = [:]
-    /// Ids that the gateway made up, each with the upstream's behind which a stream goes on; nil is the start.
+    /// Ids that the gateway made up, each with the upstream's behind which a stream continues; nil is the start.
     private var aliases: [(id: String, upstream: String?)] = []
 
     init(id: String, owner: Caller, accepted: Instant) {

@@ -45,7 +45,7 @@ package struct RecordingLine: Hashable, Sendable {
         case request(method: String, path: String, deviceID: String?, lastEventID: String?)
         /// The head without the hop-by-hop fields. `length`: the value of `Content-Length`.
         case head(status: Int, headers: [HeaderLine], length: Int?)
-        /// A piece of the answer's body, as it was handed to the client.
+        /// A piece of the answer's body, as it was passed to the client.
         case body([UInt8])
         case end(RecordedEnd)
     }

@@ -99,7 +99,7 @@ package struct RecordingPlayer: Sendable {
         job.asked[operation] = count + 1
         let question = Recording.Question(operation: operation, jobID: job.recorded)
         let answers = self.recording.others[question] ?? []
-        // Once it is cleaned up as often as was recorded, nobody has a right to ask for it.
+        // Once it is cleaned up as often as was recorded, nobody has a right to request it.
         self.jobs[jobID] = operation == .cleanup && count + 1 >= answers.count ? nil : job
         if let answer = count < answers.count ? answers[count] : Self.again(operation, answers) {
             self.play(answer, id, recorded: job.recorded, played: jobID)

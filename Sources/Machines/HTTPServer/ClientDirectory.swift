@@ -20,7 +20,7 @@ struct ClientDirectory: Sendable {
     private var foreigners: [UInt64: ExternalClient] = [:]
     /// The owner of each job, for requests that name a job but no caller.
     private var owners: [String: (device: DeviceNumber, scan: ScanNumber)] = [:]
-    /// Jobs that were cleaned up or canceled, in a ring: somebody may still ask for them.
+    /// Jobs that were cleaned up or canceled, in a ring: somebody may still request them.
     private var gone: [String] = []
     private var goneNext = 0
     private static let goneMax = 1_024

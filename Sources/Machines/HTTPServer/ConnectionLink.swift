@@ -35,7 +35,7 @@ struct ConnectionLink: Sendable {
         self.roundTrip = profile.roundTrip
     }
 
-    /// Bytes that are handed over now meet the link of now.
+    /// Bytes that are passed on now meet the link of now.
     private mutating func follow(at now: Instant) {
         guard now >= self.changesAt else { return }
         let profile = self.itinerary.profile(at: now)

@@ -38,7 +38,7 @@ struct Exchange: Sendable {
     var lineEnd = SSELineEnd.lf
     /// The moment at which the head of the response went to the link.
     var answeredAt: Instant?
-    /// Bytes of an answer that is no stream so far, its head included.
+    /// Bytes of an answer that is not a stream so far, its head included.
     var replyBytes = 0
 
     /// The faults that may affect it, in the order of the scenario's list.
@@ -75,7 +75,7 @@ struct Exchange: Sendable {
     /// Whether a fault before this one in the list has ended the exchange.
     func isOvertaken(_ fault: Int) -> Bool { self.endedBy.map { $0 < fault } ?? false }
 
-    /// Whether the rest of a refused body is read before the answer, so that the connection can be used again.
+    /// Whether the rest of a refused body is read before the answer, so that the connection can be reused.
     var isWorthDraining: Bool {
         guard !self.head.expectsContinue else { return false }
         switch self.head.body {

@@ -27,7 +27,7 @@ package struct HTTPServerConfiguration: Sendable {
     /// started; nil if no caller checks it.
     package var nonce: String?
     /// Every request is told when it is over.
-    package var tellsRequests = false
+    package var reportsRequests = false
     /// Whether `GET /_sim` shows the state of the server.
     package var showsStatus = false
     /// The guard against pages of other sites; nil if only phones of this program can connect.

@@ -23,7 +23,7 @@ package enum LossOfBytes: Int, CaseIterable, Hashable, Sendable {
     case peerGone
     /// The bytes after a request after which nothing is read.
     case unread
-    /// The phone closed the connection: it gave up, or its app left the screen.
+    /// The phone closed the connection: it gave up, or its app went to the background.
     case phoneClosed
     /// The phone left the connection without a word: its path is gone, or the process that had it.
     case parked

@@ -15,7 +15,7 @@ enum Origin: Sendable {
     struct Traits: Sendable {
         /// Bodies and answers pass as they come. Otherwise uploads are read as multipart, and answers are whole.
         let hasUpstream: Bool
-        /// Events get a comment with the time at which they are handed to the link. For the event of a foreign backend that
+        /// Events get a comment with the time at which they are passed to the link. For the event of a foreign backend that
         /// time would be taken for the time of the backend.
         let stampsEvents: Bool
         /// The answers are nobody's secret: pages of other sites may read them.
@@ -83,7 +83,7 @@ enum Origin: Sendable {
         }
     }
 
-    /// Whether a request shows a token that is not that of the job it asks for. Only the simulated backend knows.
+    /// Whether a request shows a token that is not that of the job it requests. Only the simulated backend knows.
     func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         switch self {
         case .simulated(let backend): backend.isTokenOfOtherJob(authorization: authorization, target: target)

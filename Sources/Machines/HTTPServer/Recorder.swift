@@ -9,7 +9,7 @@ package struct Recorder: Sendable {
     private struct Track: Sendable {
         var requests = RequestReader(limits: .standard)
         var responses = ResponseReader()
-        /// The first is being answered; what is behind it was sent ahead of its turn.
+        /// The first is being answered; what is after it was sent ahead of its turn.
         var exchanges: [RecordedExchange] = []
     }
 
@@ -51,7 +51,7 @@ package struct Recorder: Sendable {
         }
     }
 
-    /// Bytes were handed to a client.
+    /// Bytes were passed to a client.
     package mutating func sent(
         _ bytes: [UInt8], on connection: ConnectionID, at now: Instant, into lines: inout [RecordingLine]
     ) {

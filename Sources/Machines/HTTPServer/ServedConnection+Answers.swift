@@ -62,7 +62,7 @@ extension ServedConnection {
         }
     }
 
-    /// Sends more of an answer. What is behind the position at which a fault cuts it is not sent; then the answer is true.
+    /// Sends more of an answer. What is after the position at which a fault cuts it is not sent; then the answer is true.
     private mutating func sendOfReply(
         _ bytes: [UInt8], at now: Instant, _ context: inout ServerContext
     ) -> Bool {
@@ -194,7 +194,7 @@ extension ServedConnection {
         self.send(bytes, at: now, &context)
     }
 
-    /// One piece of an event stream; events get their stamp here, where they are handed to the link.
+    /// One piece of an event stream; events get their stamp here, where they are passed to the link.
     mutating func stream(
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext

@@ -5,10 +5,10 @@ import SimBase
 import Talaria
 import Wire
 
-// What the phone sends: read, carried over its link, and handed to the backend.
+// What the phone sends: read, carried over its link, and passed to the backend.
 
 extension ServedConnection {
-    /// A request waits for its answer with another one behind it.
+    /// A request waits for its answer with another one after it.
     var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
 
     /// Returns whether reading is paused, also while the link is behind, so that the sender notices its rate.
@@ -109,7 +109,7 @@ extension ServedConnection {
         }
     }
 
-    /// Whether a fault cuts the request off within these bytes: then what is behind the position never arrives.
+    /// Whether a fault cuts the request off within these bytes: then what is after the position never arrives.
     private mutating func cutsRequest(
         _ count: Int, headBytes: Int, at now: Instant, _ context: inout ServerContext
     ) -> Bool {
@@ -256,14 +256,14 @@ extension ServedConnection {
                     ForwardedRequest(
                         head: exchange.head, resume: resume, slot: self.id.slot,
                         isComplete: exchange.isComplete, isWorthDraining: exchange.isWorthDraining))))
-        self.goOn(at: now, &context)
+        self.sendContinue(at: now, &context)
     }
 
     /// Sends 100 Continue to a phone that waits for it.
-    private mutating func goOn(at now: Instant, _ context: inout ServerContext) {
+    private mutating func sendContinue(at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.head.expectsContinue == true, self.exchange?.isComplete == false else { return }
         var bytes: [UInt8] = []
-        ResponseWriter.goOn(into: &bytes)
+        ResponseWriter.sendContinue(into: &bytes)
         self.send(bytes, at: now, &context)
     }
 
@@ -271,7 +271,7 @@ extension ServedConnection {
     mutating func readUpload(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.id == id else { return }
         self.exchange?.wantsUpload = true
-        self.goOn(at: now, &context)
+        self.sendContinue(at: now, &context)
         self.uploadArrived(&context)
     }
 

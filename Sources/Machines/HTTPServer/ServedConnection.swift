@@ -3,7 +3,7 @@ import OriginServer
 import SimBase
 import Wire
 
-/// One connection as the server has it, with the link of the phone behind it.
+/// One connection as the server has it, with the link of the phone.
 ///
 /// Bytes that are read count as sent by the phone now and arrive at the backend when the link lets them; what the
 /// backend answers goes the same way back. Faults cut here, on exact bytes.
@@ -57,7 +57,7 @@ struct ServedConnection: Sendable {
     /// The moment by which the peer must act.
     var deadline: Instant
     var isPeerDone = false
-    /// A cut is on its way: nothing goes out behind it, and nothing that comes in means anything.
+    /// A cut is on its way: nothing goes out after it, and nothing that comes in means anything.
     var isCut = false
     /// The fault whose cut is on its way.
     var pendingFault: (fault: Int, key: ExchangeKey)?
@@ -147,7 +147,7 @@ struct ServedConnection: Sendable {
         }
     }
 
-    /// FIN behind what was sent; the rest is the driver's.
+    /// FIN after what was sent; the rest is the driver's.
     mutating func finishNow(_ context: inout ServerContext) {
         context.effects.append(.finish(self.id))
         self.leave(&context)

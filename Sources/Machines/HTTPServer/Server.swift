@@ -130,7 +130,7 @@ package struct Server: Sendable {
     }
 
     /// The end of all trouble: no request meets a fault any more. What has met one already keeps it.
-    package mutating func heal() { self.context.heal() }
+    package mutating func endFaults() { self.context.endFaults() }
 
     // MARK: Connections
 
@@ -302,7 +302,7 @@ package struct Server: Sendable {
     /// Calls `look` with each of the backend's collections and its limit.
     package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }
 
-    /// Whether a request shows a token that is not that of the job it asks for.
+    /// Whether a request shows a token that is not that of the job it requests.
     package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         self.origin.isTokenOfOtherJob(authorization: authorization, target: target)
     }

@@ -32,7 +32,7 @@ struct ServerContext: Sendable {
     let origin: Origin.Traits
     let isForBrowsers: Bool
     private let crossSite: CrossSiteGuard?
-    private let tellsRequests: Bool
+    private let reportsRequests: Bool
     /// Whether `/_sim` is available.
     let showsStatus: Bool
     /// The open status requests, with their Accept headers.
@@ -57,7 +57,7 @@ struct ServerContext: Sendable {
         self.random = setup.random
         self.isForBrowsers = setup.isForBrowsers
         self.crossSite = setup.crossSite
-        self.tellsRequests = setup.tellsRequests
+        self.reportsRequests = setup.reportsRequests
         self.showsStatus = setup.showsStatus
         self.faults = setup.faults ?? []
         self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
@@ -65,7 +65,7 @@ struct ServerContext: Sendable {
         self.planner = setup.faults.map { FaultPlanner(specs: $0, random: setup.random) }
     }
 
-    /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may ask for
+    /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may request
     /// everything but what the server says of itself.
     func refusal(of head: RequestHead) -> CrossSiteGuard.Refusal? {
         guard let crossSite = self.crossSite else { return nil }
@@ -89,7 +89,7 @@ struct ServerContext: Sendable {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
         }
         if self.showsStatus, let name = head.headers[HeaderName.deviceID] { self.note(name, caller.device) }
-        if self.tellsRequests {
+        if self.reportsRequests {
             self.exchanges[id]?.request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
                 deviceID: head.headers[HeaderName.deviceID], scan: caller.scan)
@@ -110,7 +110,7 @@ struct ServerContext: Sendable {
     func name(of device: DeviceNumber) -> String { self.names[device] ?? "phone \(device.raw)" }
 
     mutating func answered(_ id: ExchangeID?, _ status: Int) {
-        if self.tellsRequests, let id { self.exchanges[id]?.request?.status = status }
+        if self.reportsRequests, let id { self.exchanges[id]?.request?.status = status }
     }
 
     func caller(of id: ExchangeID) -> Caller? { self.exchanges[id]?.caller }
@@ -180,13 +180,15 @@ struct ServerContext: Sendable {
     /// A fault has done what it was armed for: it will not be armed for this scan again.
     mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) {
         self.planner?.fired(fault, key)
-        if self.tellsRequests, let id = self.ofKey[key] { self.exchanges[id]?.request?.faults.append(fault) }
+        if self.reportsRequests, let id = self.ofKey[key] {
+            self.exchanges[id]?.request?.faults.append(fault)
+        }
     }
 
     /// A fault that was on its way met nobody any more: it has not done what it was armed for.
     mutating func faultMissed(_ fault: Int, _ key: ExchangeKey) {
         self.planner?.missed(fault, key)
-        if self.tellsRequests, let id = self.ofKey[key] {
+        if self.reportsRequests, let id = self.ofKey[key] {
             self.exchanges[id]?.request?.faults.removeAll { $0 == fault }
         }
     }
@@ -194,7 +196,7 @@ struct ServerContext: Sendable {
     func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.has(.endsExchange) ?? false }
 
     /// Ends all faults and resets the links to the first link of each phone.
-    mutating func heal() {
+    mutating func endFaults() {
         self.planner = nil
         self.links = self.links.healed
     }

@@ -21,14 +21,14 @@ package enum ServerEffect: Sendable {
     case observe(Observation)
     /// An effect on a connection to the upstream; only a gateway has one.
     indirect case upstream(UpstreamEffect)
-    /// A request is over. Only where somebody looks on (`HTTPServerConfiguration.tellsRequests`).
+    /// A request is over. Only where somebody looks on (`HTTPServerConfiguration.reportsRequests`).
     indirect case served(ServedRequest)
 
     /// A placeholder for an effect that was taken out.
     package static var nothing: ServerEffect { .read(ConnectionID(serial: 0, slot: 0), true) }
 }
 
-/// One request and what became of it, for people who look on.
+/// One request and what became of it, for users who look on.
 package struct ServedRequest: Sendable {
     package var began: Instant
     package var took = Interval.zero

@@ -4,7 +4,7 @@ package import OriginServer
 package struct ConnectionID: Hashable, Sendable {
     /// Unique within a run, from 1: what observations call it.
     package let serial: UInt64
-    /// Its index among those that are open; used again when it is over.
+    /// Its index among those that are open; reused when it is over.
     package let slot: UInt32
 
     package init(serial: UInt64, slot: UInt32) {
@@ -24,13 +24,13 @@ package enum ServerEvent: Sendable {
     case ended(ConnectionID)
     /// The connection is dead: reset, or given up by the driver.
     case gone(ConnectionID)
-    /// The cut that was asked for has been made.
+    /// The cut that was requested has been made.
     case cutDone(ConnectionID)
     /// The number of bytes that the peer has not taken yet. Sent only where a slow peer holds up somebody else.
     case backlog(ConnectionID, bytes: Int)
     /// An event of the foreign backend behind a gateway.
     case upstream(UpstreamEvent)
-    /// The moment that `nextWake` asked for has come, or another.
+    /// The moment that `nextWake` requested has come, or another.
     case woke
 }
 

@@ -13,7 +13,7 @@ struct ServerStatus: Hashable, Sendable {
         var state: String
         /// The time since the upload was accepted.
         var tokenAgeMs: Int64
-        /// Nil where only a foreign backend knows; 0 when it has expired.
+        /// Nil if only a foreign backend knows; 0 when it has expired.
         var tokenLeftMs: Int64?
         var events: Int?
         var streams: Int

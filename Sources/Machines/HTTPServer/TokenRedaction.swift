@@ -39,7 +39,7 @@ struct TokenRedaction: Sendable {
         for token in found { self.learn(token) }
     }
 
-    /// A body that is no JSON, such as one that was cut: the text behind each key, as far as it came.
+    /// A body that is not JSON, such as one that was cut: the text behind each key, as far as it came.
     private mutating func learn(fromPart body: [UInt8]) {
         for key in Self.keys {
             var rest = body[...]

@@ -85,7 +85,7 @@ struct ActiveScan: Sendable {
         var book: Book
     }
 
-    /// A backoff. `floor` is what the server asked for; a path that returns ends the wait, but not before that.
+    /// A backoff. `floor` is what the server requested; a path that returns ends the wait, but not before that.
     struct Pause: Hashable, Sendable {
         var until: Instant
         let floor: Instant

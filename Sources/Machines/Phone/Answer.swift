@@ -106,7 +106,7 @@ struct Answer: Sendable {
     }
 }
 
-/// Checks of text that a server gave and that goes on to a header, a target, a report.
+/// Checks of text that a server gave and that continues to a header, a target, a report.
 enum ServerText {
     /// A code as it may be shown, else `fallback`.
     static func code(_ text: String?, fallback: String) -> String {

@@ -177,7 +177,7 @@ extension App {
     }
 
     /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
-    /// asked for, and nothing is refused because of an `error` that says nothing.
+    /// requested, and nothing is refused because of an `error` that says nothing.
     private mutating func ended(
         _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -281,7 +281,7 @@ extension JobEvent {
 }
 
 extension SSEEvent {
-    /// Nil where it has no id of its own, or one that cannot stand in a header: then the id to resume from stays.
+    /// Nil if it has no id of its own, or one that cannot stand in a header: then the id to resume from stays.
     fileprivate var idToResumeFrom: String? {
         self.hasOwnID && ServerText.isEventID(self.id) ? self.id : nil
     }

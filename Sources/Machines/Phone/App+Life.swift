@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-// The app leaves the screen, and comes back.
+// The app goes to the background, and comes back.
 
 extension App {
     /// Suspends the app: running jobs are deleted, unfinished scans return to the durable queue, nothing is
@@ -50,7 +50,7 @@ extension App {
         self.giveUpEpisodes(
             index, isSuperseded: false, resultsToo: self.active[index].stage.resultsFailures > 0, at: now,
             into: &effects)
-        // A job that cannot be deleted now is kept: the next launch, or the return, goes on with it.
+        // A job that cannot be deleted now is kept: the next launch, or the return, continues with it.
         let isDiscarded = self.pathAvailable && self.profile.cleanup
         if isDiscarded {
             self.active[index].scan.record.job = nil
@@ -63,7 +63,7 @@ extension App {
         if isDiscarded { self.discard(job, of: scan, at: now, into: &effects) }
     }
 
-    /// A scan that was waiting already keeps a cause that says more than that the app left the screen.
+    /// A scan that was waiting already keeps a cause that says more than that the app went to the background.
     private mutating func suspendWaiting(
         _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -80,7 +80,7 @@ extension App {
     }
 
     /// Everything tries again within a jittered moment: the jobs each at their own, the queue at one for all, so that it
-    /// goes oldest first. Only what a server asked for is waited out.
+    /// goes oldest first. Only what a server requested is waited out.
     private mutating func tryAgain(at now: Instant) {
         self.pathReturns += 1
         for index in self.active.indices {

@@ -14,7 +14,7 @@ extension App {
         self.observe(
             .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
             of: self.active[index].number, at: now, into: &effects)
-        // Nothing is taken under another job's name: the results are asked for by the id that is ours.
+        // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
         let detected = isOurs ? reading?.totalDetected : nil
         let named = isOurs ? reading?.resultsUrl : nil
@@ -38,7 +38,7 @@ extension App {
     }
 
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
-    /// else the contract's. `format` is asked for exactly once.
+    /// else the contract's. `format` is requested exactly once.
     private func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
         var target = Endpoint.results(jobId: job.jobId).path
         if let named, self.isUsable(named, job) { target = named }

@@ -97,7 +97,7 @@ extension App {
     }
 
     /// Has the photos prepared of the scans that are the next to be uploaded. A scan that serves a backoff, or a wait
-    /// that a server asked for, is not among them: those behind it overtake it.
+    /// that a server requested, is not among them: those after it overtake it.
     mutating func prepareAhead(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.phase == .running else { return }
         var ahead = 0
@@ -276,7 +276,7 @@ extension App {
     }
 
     /// A capture that finds no room for its record is refused at once, and shown: it is never kept in memory only.
-    /// Every other write stays where it is, in memory, and what waits for it goes on waiting.
+    /// Every other write stays where it is, in memory, and what waits for it continues waiting.
     mutating func storeFailed(
         _ writeID: WriteID, at now: Instant, into effects: inout [PhoneEffect]
     ) {

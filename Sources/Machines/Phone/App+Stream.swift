@@ -159,7 +159,7 @@ extension App {
     }
 
     /// The token does not open the job any more, or the job is gone: a new upload of the same scan, as often as the
-    /// profile allows, then it waits for the next launch. No DELETE: it would be turned away as well.
+    /// profile allows, then it waits for the next launch. No DELETE: it would be rejected as well.
     mutating func jobEnded(
         _ scan: ScanNumber, _ end: JobEnd, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -198,7 +198,7 @@ extension App {
         }
     }
 
-    /// Opens the streams and asks for the results whose backoff is over.
+    /// Opens the streams and requests the results whose backoff is over.
     mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.active.indices {
             switch self.active[index].stage {

@@ -7,7 +7,7 @@ import Wire
 ///
 /// A scan is always in the custody of exactly one of two: the durable queue, or the scans that are being worked on. Its record
 /// is in the driver's store from the capture until it is settled. A phone that is killed is thrown away; a fresh one that
-/// is launched with what the store holds goes on.
+/// is launched with what the store holds continues.
 ///
 /// Events about requests that the phone has given up are late, not wrong, and change nothing.
 package struct App: Sendable {
@@ -31,7 +31,7 @@ package struct App: Sendable {
     /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
     /// stream, without one while only the DELETE is left.
     var active: [ActiveScan] = []
-    /// Scans that have left their slots while their streams are still open behind the terminal event: those count until they are over.
+    /// Scans that have left their slots while their streams are still open after the terminal event: those count until they are over.
     var outlasted: [ScanNumber] = []
     var cleanups: [Cleanup] = []
     /// Scans whose photos cannot be used, and of which that is not durable yet, in the order of their tickets.
@@ -63,7 +63,7 @@ package struct App: Sendable {
         /// Nothing is sent any more. Leaves to `running`.
         case frozen
 
-        /// The app is not on the screen.
+        /// The app is not in the foreground.
         var isAway: Bool {
             switch self {
             case .off, .running: false
@@ -246,7 +246,7 @@ package struct App: Sendable {
     /// Scans that are not settled, wherever they are.
     package var unsettledCount: Int { self.queue.count + self.active.count }
 
-    /// Whether the app is off the screen.
+    /// Whether the app is in the background.
     package var isAway: Bool { self.phase.isAway }
 
     /// Bytes of the preview that the user is shown; 0 without one.

@@ -59,7 +59,7 @@ package struct WriteID: Hashable, Comparable, Sendable {
 }
 
 /// One durable write. The driver appends it to the phone's journal, in order. What is large is kept aside: most writes only
-/// move an id, and each is handed on many times.
+/// move an id, and each is passed on many times.
 package enum StoreChange: Hashable, Sendable {
     /// Stores or replaces the record of a scan.
     indirect case put(DurableScan)

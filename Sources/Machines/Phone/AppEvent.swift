@@ -29,10 +29,10 @@ package enum AppEvent: Sendable {
     /// The network changed under the phone: what was under way on the old path is lost without a close. There is a
     /// new one at once, or `.pathReturned` tells when.
     case pathChanged(isAvailable: Bool)
-    /// The app leaves the screen, or the run ends: clean up what runs, within `AppLimits.backgroundTime`; put
+    /// The app goes to the background, or the run ends: clean up what runs, within `AppLimits.backgroundTime`; put
     /// unfinished scans back into the durable queue; start nothing.
     case suspended
-    /// The app is on the screen again.
+    /// The app is in the foreground again.
     case resumed
     /// The wall clock was set to run this far ahead of the true time.
     case clockSet(ahead: Interval)
@@ -43,7 +43,7 @@ package enum AppEvent: Sendable {
     /// The body is complete.
     case replyEnded(RequestID)
     case replyFailed(RequestID, TransportFailure)
-    /// The moment that `nextWake` asked for has come, or another; early wake-ups are harmless.
+    /// The moment that `nextWake` requested has come, or another; early wake-ups are harmless.
     case woke
     /// Everything up to and including this ticket is durable. A driver that kills a phone hands out the tickets that
     /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been
@@ -61,7 +61,7 @@ package struct ReplyHead: Hashable, Sendable {
     package var contentType: String
     /// The header `Retry-After` as it was sent.
     package var retryAfter: String?
-    /// The body has a content coding, which no phone asks for: it cannot be read.
+    /// The body has a content coding, which no phone requests: it cannot be read.
     package var isEncoded = false
 
     package init(status: Int, contentType: String, retryAfter: String?) {

@@ -12,7 +12,7 @@ package enum AppLimits {
     package static let backgroundTime = Interval.seconds(5)
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
-    /// Photos of waiting scans that are prepared before their turn; those behind them wait as they were taken.
+    /// Photos of waiting scans that are prepared before their turn; those after them wait as they were taken.
     package static let photosAheadMax = 10
     /// Scans that keep their prepared photo while they serve a backoff; those beyond it have theirs prepared again.
     package static let photosHeldBackMax = 10
@@ -43,17 +43,17 @@ package enum AppLimits {
 
     /// Refusals of the stream of one job with a 4xx that the contract does not name; then the scan waits likewise.
     package static let streamRefusalsMax = 3
-    /// A request that has had no head for so long when the app leaves the screen is one that was not answered.
+    /// A request that has had no head for so long when the app goes to the background is one that was not answered.
     package static let patience = Interval.seconds(10)
 
     /// Requests of one operation for one scan, and endings of its jobs: what a record in a store may say. No phone comes
     /// near it (an attempt every millisecond for twelve days); a damaged record may.
     package static let attemptsMax: UInt32 = 1 << 30
     package static let endingsMax = 1 << 30
-    /// The highest number that a store may give to a scan: there is room for a run behind it.
+    /// The highest number that a store may give to a scan: there is room for a run after it.
     package static let scanNumberMax: UInt32 = 1 << 31
 
-    /// A longer wait that a server asks for is shortened to this, so that adding it to a clock is always safe.
+    /// A longer wait that a server requests is shortened to this, so that adding it to a clock is always safe.
     package static let serverWaitMax = Interval.hours(24 * 365)
     /// The time for which a stream may continue after its terminal event, before the phone closes it.
     package static let drainGrace = Interval.milliseconds(250)

@@ -3,7 +3,7 @@ package import SimBase
 /// Everything in which one client differs from another, as values (Docs/design.md section 6).
 package struct ClientProfile: Hashable, Sendable {
     package var name: String
-    /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened anew, from wherever the server is.
+    /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened again, from wherever the server is.
     package var resume: Bool
     /// Whether a job is deleted after its books are durable.
     package var cleanup: Bool

@@ -4,7 +4,7 @@ extension DurableScan {
     /// The end of the year 9999, in milliseconds.
     private static let capturedMax: Int64 = 253_402_300_799_999
 
-    /// Whether a phone can have written it and can go on from it. A store asks when it reads: a record that was damaged
+    /// Whether a phone can have written it and can continue from it. A store asks when it reads: a record that was damaged
     /// on its way may still be a record by its shape.
     package var isSound: Bool {
         let attempts = [

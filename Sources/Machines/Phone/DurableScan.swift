@@ -1,7 +1,7 @@
 import SimBase
 import Talaria
 
-/// The durable record of one unsettled scan: enough for a fresh process to go on from.
+/// The durable record of one unsettled scan: enough for a fresh process to continue from.
 package struct DurableScan: Hashable, Sendable {
     package var scan: UInt32
     package var photo: Int

@@ -3,8 +3,8 @@ import Observations
 import SimBase
 import Talaria
 
-// What happens to a phone apart from its requests: it loses its path or changes it, its app leaves the screen, dies, is
-// installed anew, its clock is set, its storage fills up.
+// What happens to a phone apart from its requests: it loses its path or changes it, its app goes to the background, dies, is
+// reinstalled, its clock is set, its storage fills up.
 
 extension Phone {
     mutating func apply(_ disturbance: PhoneDisturbance, at now: Instant, into effects: inout [PhoneEffect]) {

@@ -21,7 +21,7 @@ package struct Phone: Sendable {
 
     /// The app's process. Off between a kill and the next launch.
     package internal(set) var isAlive = false
-    /// Which process of the phone it is, from 1: what an earlier one asked for is not this one's.
+    /// Which process of the phone it is, from 1: what an earlier one requested is not this one's.
     package internal(set) var process: UInt32 = 0
     var isRunEnded = false
     /// The number of windows that hold its path down, its app in the background, its process dead, its
@@ -30,11 +30,11 @@ package struct Phone: Sendable {
     var timesAway = 0
     var timesDead = 0
     var timesFull = 0
-    /// The number of windows without an end that hold the app off the screen or dead.
+    /// The number of windows without an end that hold the app in the background or dead.
     var timesForGood = 0
     /// The offset of the wall clock from the true time.
     var clockAhead = Interval.zero
-    /// Nil where no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
+    /// Nil if no fault ends the process or fills the storage: then the driver's journal alone knows what is stored.
     var storage: Storage?
     /// The last write that has not been acknowledged.
     var unacknowledged: WriteID?
@@ -44,7 +44,7 @@ package struct Phone: Sendable {
     var records = 0
     /// Faults that wait for a record, or for a step of a scan.
     var armed: [PhoneWindow] = []
-    /// Captures that were due while there was no shutter: they are made when the app is on the screen again, and their
+    /// Captures that were due while there was no shutter: they are made when the app is in the foreground again, and their
     /// time counts from when they were due.
     package internal(set) var deferred: [DeferredCapture] = []
     /// The last capture, until it is settled: in a closed group nothing else is captured meanwhile.
@@ -82,7 +82,7 @@ package struct Phone: Sendable {
         _ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.apply(event, at: now, into: &effects)
-        // Kept, not computed when asked for: a driver that asks a phone of thousands would copy it first.
+        // Kept, not computed when requested: a driver that asks a phone of thousands would copy it first.
         self.nextWake = self.app.nextWake
         self.isQuiescent = self.app.isQuiescent
         self.isBusy = self.hasWork

@@ -26,7 +26,7 @@ package enum PhoneEvent: Sendable {
 package enum PhoneDisturbance: Hashable, Sendable {
     case begins(PhoneWindow)
     case ends(PhoneWindow)
-    /// The phone's way leads through a time without a path, which is no fault.
+    /// The phone's way leads through a time without a path, which is not a fault.
     case entersTunnel
     case leavesTunnel
     /// The time for connections of the old network is over.

@@ -142,7 +142,7 @@ struct ScanQueue: Sendable {
             switch self.scans[index].scan.work {
             case .follow, .finish: break
             case .upload:
-                // Without its photo, that is asked for as soon as its wait is over.
+                // Without its photo, that is requested as soon as its wait is over.
                 guard self.scans[index].hasPhoto || at > conditions.now else { continue }
                 if self.scans[index].hasPhoto { at = max(at, conditions.gate.opensAt) }
             }

@@ -28,7 +28,7 @@ struct SeenEvents: Sendable {
 
     var count: Int { self.first.count + self.newest.count }
 
-    /// The stream was opened anew.
+    /// The stream was opened again.
     mutating func reconnected() { self.isInReplay = false }
 
     /// Records an event, and returns whether it came before.

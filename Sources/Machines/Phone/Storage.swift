@@ -26,7 +26,7 @@ struct Storage: Sendable {
         self.unflushed.append(PendingWrite(change: change, writeID: writeID))
     }
 
-    /// Everything written is durable from now on, and is handed on in its order.
+    /// Everything written is durable from now on, and is passed on in its order.
     mutating func flush(_ handOn: (StoreChange, WriteID) -> Void) {
         for index in self.unflushed.indices {
             self.durable.apply(self.unflushed[index].change)
@@ -35,7 +35,7 @@ struct Storage: Sendable {
         self.unflushed.clear()
     }
 
-    /// Takes back what was written behind the first `count` writes.
+    /// Takes back what was written after the first `count` writes.
     mutating func takeUnflushed(behind count: Int) -> [PendingWrite] {
         let rest = Array(self.unflushed[count...])
         self.unflushed.removeLast(rest.count)

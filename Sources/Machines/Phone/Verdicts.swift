@@ -71,7 +71,7 @@ enum UploadVerdict: Hashable, Sendable {
     }
 }
 
-/// Why a job is of no more use, so that its scan has to be uploaded anew.
+/// Why a job is of no more use, so that its scan has to be uploaded again.
 enum JobEnd: Hashable, Sendable {
     case tokenExpired, gone
 
@@ -166,7 +166,7 @@ enum ResultsVerdict: Hashable, Sendable {
 }
 
 extension BadAnswer {
-    /// Why a scan waits that could not go on for such an answer.
+    /// Why a scan waits that could not continue for such an answer.
     var waitingCause: WaitingCause {
         switch self {
         case .tooLarge: .answerTooLarge

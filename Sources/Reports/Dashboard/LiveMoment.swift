@@ -15,7 +15,7 @@ package struct LiveMoment: Sendable {
     package var result: RunResult
     /// The timeline of the run, without the phones.
     package var timeline: RunTimeline
-    /// Captures that the scenario plans; nil where that depends on the backend.
+    /// Captures that the scenario plans; nil if that depends on the backend.
     package var scansPlanned: Int?
     package var lastArrival: Instant
     package var phonesOffline: Int

@@ -9,7 +9,7 @@ import Talaria
 
 // The outcome for a user of the app in one sentence, the first line of every report.
 extension RunResult {
-    /// Nil where nothing of the kind happened, or where the run was cut short.
+    /// Nil if nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
         guard !self.isInterrupted else { return self.lossSentence }
         if self.totals.scans.begun == 0 { return "no scan was captured, so nothing was measured" }

@@ -25,7 +25,7 @@ extension RunDirectory {
         try self.finish(result, timeline, failures: failures) { $0.files }
     }
 
-    /// Writes the reports anew for another result. Those that cannot be written are no longer there.
+    /// Writes the reports again for another result. Those that cannot be written are no longer there.
     package func rewrite(_ result: RunResult, _ timeline: RunTimeline) {
         self.rewrite(result, timeline) { $0.files }
     }

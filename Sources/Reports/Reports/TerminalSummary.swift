@@ -4,7 +4,7 @@ import RunArchive
 package import RunJudge
 import SimBase
 
-/// A run's result for the terminal: the verdict, the checks behind it, then the figures.
+/// A run's result for the terminal: the verdict, the checks after it, then the figures.
 package enum TerminalSummary {
     /// Ends with a line feed; no line is wider than the style's columns, but for a word of the last command that is.
     package static func text(_ result: RunResult, style: TerminalStyle) -> String {

@@ -72,7 +72,7 @@ package struct ComparedRun: Sendable {
     /// Whether it was killed, or something of ours failed.
     var brokeOff: Bool { self.wasCutOff || self.result.failure != nil }
 
-    /// Nil where it cannot be known.
+    /// Nil if it cannot be known.
     func side(_ metric: LatencyMetric, of scope: MetricScope) -> LatencySide? {
         guard case .measured(let whole) = self.result.metrics.histogram(metric, of: scope) else { return nil }
         var lateness = HDRHistogram()

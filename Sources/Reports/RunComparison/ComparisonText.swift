@@ -5,7 +5,7 @@ import RunArchive
 import RunJudge
 import SimBase
 
-/// A comparison for the terminal: the verdict, then the rows behind it.
+/// A comparison for the terminal: the verdict, then the rows after it.
 package enum ComparisonText {
     /// Ends with a line feed; no line is wider than the style's columns.
     package static func text(_ comparison: RunComparison, style: TerminalStyle) -> String {

@@ -10,7 +10,7 @@ package import SimBase
 package struct RunComparison: Sendable {
     package struct Latency: Sendable {
         package var name: LatencyScope
-        /// Nil where there is no sample.
+        /// Nil if there is no sample.
         package var base: LatencySummary?
         package var new: LatencySummary?
         package var findings: [LatencyFinding]
@@ -31,7 +31,7 @@ package struct RunComparison: Sendable {
     /// A number that is 0 in a good run, or that is shown and not judged.
     package struct Count: Sendable {
         package var name: String
-        /// Nil where it cannot be known, or where there is no such thing.
+        /// Nil if it cannot be known, or where there is no such thing.
         package var base: Int64?
         package var new: Int64?
         package var change: Change
@@ -409,7 +409,7 @@ extension LatencyMetric {
 }
 
 extension SLOCondition {
-    /// Nil where it judges no rank of the samples.
+    /// Nil if it judges no rank of the samples.
     fileprivate var percentile: Percentile? {
         switch self.aggregation {
         case .median: .p50

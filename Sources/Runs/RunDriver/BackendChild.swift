@@ -104,7 +104,7 @@ final class BackendChild {
     }
 
     /// Lets the child exit by itself, as it would if this process ended.
-    func letGo() {
+    func release() {
         // Without a zero it does not wait for its lifeline yet.
         self.zeroPipe = nil
         self.process?.cutLifeline()

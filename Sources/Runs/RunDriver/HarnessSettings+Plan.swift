@@ -33,7 +33,7 @@ extension FaultEffect {
     init(_ spec: FaultSpec, behind earlier: ArraySlice<FaultSpec>) {
         switch spec.kind {
         case .rateLimit(let quota, let retryAfter):
-            // What ends an upload before it is asked for leaves no trace that says whether it was counted.
+            // What ends an upload before it is requested leaves no trace that says whether it was counted.
             let isCertain = !earlier.contains { $0.kind.cutting != nil && $0.target.covers(.upload) }
             self = .limit(
                 AdmissionQuota(quota), retryAfter: retryAfter,

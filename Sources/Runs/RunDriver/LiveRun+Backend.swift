@@ -60,7 +60,7 @@ extension LiveRun {
     /// Lets the backend exit by itself and reads its reports to the end.
     func endChild() {
         guard let child = self.child, !self.feed.judge.hasLostBackend else { return }
-        child.letGo()
+        child.release()
         let isOver = self.loop.turn(
             until: { child.exit != nil && child.isToldOut }, atMost: BackendChild.patience)
         if !isOver {

@@ -76,7 +76,7 @@ struct DueArrivals {
         self.next = self.schedule.next()
     }
 
-    /// Moments may only go on.
+    /// Moments may only continue.
     mutating func count(upTo moment: Instant) -> Int {
         while let arrival = self.next, arrival.scheduled <= moment {
             self.count += 1

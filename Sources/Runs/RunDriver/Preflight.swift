@@ -103,7 +103,7 @@ struct PreflightAnswer {
 
     var isEventStream: Bool { self.type == "text/event-stream" }
 
-    /// Why this cannot be Talaria's answer to a phone that asks for the stream of an unknown job: that would be a problem
+    /// Why this cannot be Talaria's answer to a phone that requests the stream of an unknown job: that would be a problem
     /// document (RFC 9457) or another JSON, and of a lenient backend a stream.
     var contradiction: PreflightFailure? {
         let status = self.head.status

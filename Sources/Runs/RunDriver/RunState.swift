@@ -18,7 +18,7 @@ package struct RunState {
     /// The phones of the scans that waited in it then, one for each scan.
     let phonesWaiting: [DeviceNumber]
     private let isTemporary: Bool
-    /// Phones of two runs would go on from the same scans.
+    /// Phones of two runs would continue from the same scans.
     private let lock: FolderLock
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.

@@ -35,7 +35,7 @@ package final class CurlPool {
     private let inbox = Inbox()
     private var multis: [MultiHandle] = []
     private var lines: [PhoneLine]
-    // A transfer's index is its id's slot. Nil where a handle was given up.
+    // A transfer's index is its id's slot. Nil if a handle was given up.
     private var transfers: [Transfer?] = []
     private var generations: [UInt32] = []
     private var idle: [Transfer] = []
@@ -126,10 +126,10 @@ package final class CurlPool {
 
     /// Runs libcurl's pending work now instead of in the loop's next turn, where it would be behind
     /// everything that has arrived meanwhile.
-    package func hurry() {
+    package func flushPending() {
         // More of an answer must not come between what is being delivered of it and its end.
         guard !self.isDelivering else { return }
-        for multi in self.multis where multi.isDue { multi.hurry() }
+        for multi in self.multis where multi.isDue { multi.flushPending() }
     }
 
     /// Receives nothing more of an exchange until it is resumed, so that its peer feels that nobody takes what it sends.
@@ -138,7 +138,7 @@ package final class CurlPool {
 
     package func resume(_ transfer: TransferID) {
         self.running(transfer)?.pause(false)
-        // libcurl hands over at once what it has held back.
+        // libcurl passes on at once what it has held back.
         if !self.isDelivering, !self.inbox.isEmpty { self.soon?.arm(after: .zero) }
     }
 
@@ -284,6 +284,6 @@ package final class CurlPool {
 
     private func detach(_ transfer: Transfer) {
         if transfer.refusal == nil { self.multi(of: transfer.phone).remove(transfer) }
-        transfer.unprepare()
+        transfer.tearDown()
     }
 }

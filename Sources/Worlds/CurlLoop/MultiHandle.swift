@@ -96,7 +96,7 @@ import SimBase
     }
 
     /// Runs pending work now. Not called from inside libcurl.
-    func hurry() {
+    func flushPending() {
         self.timer?.disarm()
         self.act(on: CURL_SOCKET_TIMEOUT, 0)
     }

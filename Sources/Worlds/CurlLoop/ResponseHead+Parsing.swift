@@ -26,7 +26,7 @@ extension ResponseHead {
         }
     }
 
-    /// The three digits behind the first space, or 0.
+    /// The three digits after the first space, or 0.
     private static func status(in line: ArraySlice<UInt8>) -> Int {
         guard let space = line.firstIndex(of: UInt8(ascii: " ")) else { return 0 }
         let digits = line[line.index(after: space)...].prefix(3)

@@ -42,7 +42,7 @@ extension Transfer {
     }
 
     /// Releases the request's data, after libcurl has released the handle.
-    func unprepare() {
+    func tearDown() {
         _ = unsafe shim_easy_set_mime(self.easy.raw, nil)
         self.multipart = nil
         self.upload = nil

@@ -2,7 +2,7 @@ import CCurl
 import SimBase
 
 extension Transfer {
-    /// The statistics. Read before the handle is used again.
+    /// The statistics. Read before the handle is reused.
     var stats: TransferStats {
         let port = self.easy.number(CURLINFO_LOCAL_PORT)
         return TransferStats(

@@ -3,7 +3,7 @@ import CSystem
 import EventLoop
 import SimBase
 
-/// One exchange as libcurl's callbacks see it. Kept and used again for later exchanges, each with a handle of its own.
+/// One exchange as libcurl's callbacks see it. Kept and reused for later exchanges, each with a handle of its own.
 ///
 /// A handle is not used twice: libcurl 7.83 to 8.0 keep a pointer to the last header field of a handle's last exchange, and
 /// a folded line right behind the next status line writes through it, into memory that was freed (curl issue 11101).
@@ -127,7 +127,7 @@ final class Transfer {
     }
 
     private func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        // After the head there are only trailers, which no one here asks for.
+        // After the head there are only trailers, which no one here requests.
         guard !self.isHeadComplete else { return true }
         guard self.head.count + line.count <= Self.headBytesMax else {
             self.isHeadTooLong = true
@@ -136,7 +136,7 @@ final class Transfer {
         unsafe self.head.append(contentsOf: line)
         guard line.count <= 2, unsafe line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
         else { return true }
-        // A 101 is the end of HTTP on this connection, and no one here asked for that.
+        // A 101 is the end of HTTP on this connection, and no one here requested that.
         guard !ResponseHead.isSwitching(self.head) else { return false }
         guard !ResponseHead.isInterim(self.head) else {
             self.head.removeAll(keepingCapacity: true)

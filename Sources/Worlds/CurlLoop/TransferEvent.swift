@@ -103,7 +103,7 @@ package struct TransferStats: Hashable, Sendable {
     package var appConnect: Interval
     package var bytesSent: Int64
     package var bytesReceived: Int64
-    /// False when a connection of the phone was used again.
+    /// False when a connection of the phone was reused.
     package var isNewConnection: Bool
     /// Nil without a connection.
     package var localPort: UInt16?

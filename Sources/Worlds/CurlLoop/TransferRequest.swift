@@ -87,7 +87,7 @@ package struct HeaderField: Hashable, Sendable {
     }
 }
 
-/// Bytes that never change and may be shared by any number of uploads on any thread: one photograph.
+/// Bytes that never change and may be shared by any number of uploads on any thread: one photo.
 package final class SharedBytes: Sendable {
     package let bytes: [UInt8]
     package init(_ bytes: [UInt8]) { self.bytes = bytes }

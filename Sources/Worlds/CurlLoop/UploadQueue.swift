@@ -36,7 +36,7 @@ final class UploadQueue {
 
     func wake() { self.isStarved = false }
 
-    /// Copies what fits; 0 at the end, nil where there is nothing yet.
+    /// Copies what fits; 0 at the end, nil if there is nothing yet.
     @unsafe func read(into room: UnsafeMutableRawBufferPointer) -> Int? {
         guard self.count > 0 else {
             self.isStarved = !self.isEnded

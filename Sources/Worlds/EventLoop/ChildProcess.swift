@@ -136,7 +136,7 @@ package final class ChildProcess {
     private static func spawn(_ plan: ChildPlan, _ inherited: [ChildPlan.Inheritance]) throws(SystemError)
         -> Int32
     {
-        // Sources are moved above every target first, or one could be overwritten before it is handed over.
+        // Sources are moved above every target first, or one could be overwritten before it is passed on.
         let least = (inherited.map(\.target).max() ?? 2) + 1
         var moved: [Int32] = []
         defer { for number in moved { shim_close(number) } }

@@ -67,7 +67,7 @@ package enum ProcessSettings {
     package static func ignoreFileSizeLimit() { shim_ignore_file_size_limit() }
 
     /// Opens standard input, output and error if they are closed, so that a file that is opened later does
-    /// not get one of their numbers and output for people. Called before anything is opened.
+    /// not get one of their numbers and output for users. Called before anything is opened.
     package static func occupyStandardDescriptors() { shim_occupy_standard_descriptors() }
 
     /// A process whose parent had signals blocked would never hear that it is to end.

@@ -76,7 +76,7 @@ package enum StreamSocket {
     /// when the position of the reset matters.
     package static func resetOnClose(_ socket: Int32) { shim_linger_zero(socket) }
 
-    /// Sends FIN; reading goes on.
+    /// Sends FIN; reading continues.
     package static func endSending(_ socket: Int32) { shim_shut_down_sending(socket) }
 
     /// Bytes that the peer has not acknowledged (Linux) or that have not left (macOS); nil for a dead socket.

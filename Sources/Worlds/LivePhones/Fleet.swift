@@ -18,7 +18,7 @@ final class Fleet {
     let pool: CurlPool
     let journal: StateJournal
     let preprocessing: PreprocessingQueue.Intake
-    /// Nil where the scenario refuses nothing.
+    /// Nil if the scenario refuses nothing.
     let refusals: Refusals?
     private let reports: Mailbox<ShardReport>
     private let backlog: ReportBacklog
@@ -247,7 +247,7 @@ final class Fleet {
         case .running, .over: break
         case .draining(let until):
             if until <= now { return self.stop() }
-            // Faults of the phones go on as long as any thread has work: it is not for one thread to end the run.
+            // Faults of the phones continue as long as any thread has work: it is not for one thread to end the run.
             self.ending?.arm(at: until)
         case .suspending(let until):
             guard !self.isQuiescent, now < until else { return self.finish() }

@@ -124,6 +124,6 @@ package enum FleetLimits {
     package static let backlogMost = 65_536
     /// The number of reports per count of the phones.
     package static let handOversPerGauge = 4
-    /// A capture that is handed to its phone later than this did not start in time.
+    /// A capture that is passed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
 }

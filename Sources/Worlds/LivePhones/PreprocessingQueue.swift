@@ -16,7 +16,7 @@ package final class PreprocessingQueue {
         /// Its index in the corpus.
         package var photo: Int
         package var preprocess: Preprocessing
-        /// The process of the phone that asked for it. It is returned as it is.
+        /// The process of the phone that requested it. It is returned as it is.
         package var process: UInt32
 
         package init(

@@ -10,7 +10,7 @@ final class Refusals {
     private var planner: FaultPlanner
     private var closed: Descriptor?
 
-    /// Nil where the scenario refuses nothing.
+    /// Nil if the scenario refuses nothing.
     init?(_ faults: [FaultSpec], seed: UInt64) {
         guard faults.contains(where: { $0.kind.has(.isHandledByPhone) }) else { return nil }
         self.planner = FaultPlanner(specs: faults, random: KeyedRandom(seed: seed), side: .phone)

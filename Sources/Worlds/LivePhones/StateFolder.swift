@@ -59,7 +59,7 @@ package struct StateFolder: Sendable {
     /// The number of threads of each layout.
     private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
-    /// Lines that mean nothing, or nothing that a phone can go on from.
+    /// Lines that mean nothing, or nothing that a phone can continue from.
     package private(set) var linesSkipped = 0
     /// Writes that the process before did not finish, at most one for each journal: what they were to say was never durable.
     /// They were cut off.

@@ -86,7 +86,7 @@ package struct BackendReportReader: Sendable {
         case misnumbered(UInt64, due: UInt64)
         /// Observations before this frame are not what the backend saw.
         case changed(before: UInt64)
-        /// The pipe ended behind this frame, which was not the last.
+        /// The pipe ended after this frame, which was not the last.
         case unfinished(after: UInt64)
 
         package var text: String {

@@ -109,7 +109,7 @@ package final class SocketServer {
         var serving = HTTPServerConfiguration(
             origin: origin, random: setup.random, faults: setup.faults, links: setup.links,
             clockZero: loop.clock.zero, nonce: setup.nonce)
-        serving.tellsRequests = setup.served != nil
+        serving.reportsRequests = setup.served != nil
         serving.showsStatus = setup.showsStatus
         serving.isForBrowsers = setup.isForBrowsers
         serving.crossSite = setup.crossSite
@@ -188,7 +188,7 @@ package final class SocketServer {
         self.handleWaiting()
         // Once: what comes of it waits for the next turn of the loop, where everything else has its turn too.
         if let upstream = self.upstream {
-            upstream.hurry()
+            upstream.flushPending()
             self.handleWaiting()
         }
         self.isHandling = false

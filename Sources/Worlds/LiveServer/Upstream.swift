@@ -80,7 +80,7 @@ final class Upstream: TransferDelegate {
     }
 
     /// Sends pending requests to the upstream now, not in the loop's next turn.
-    func hurry() { self.pool.hurry() }
+    func flushPending() { self.pool.flushPending() }
 
     private func forward(_ id: ExchangeID, _ request: ForwardedRequest) {
         let head = request.head

@@ -179,7 +179,7 @@ extension FaultSpec {
         if case .retryableError = self.kind { true } else { false }
     }
 
-    /// Whether the phone uploads anew after it.
+    /// Whether the phone uploads again after it.
     fileprivate var endsJob: Bool {
         switch self.kind {
         case .expireToken, .jobGone: true

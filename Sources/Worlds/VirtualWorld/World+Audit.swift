@@ -37,7 +37,7 @@ extension World {
         return self.givenUp
     }
 
-    /// A stream is over for its phone, or goes on after a silence.
+    /// A stream is over for its phone, or continues after a silence.
     mutating func fellSilent(_ phone: Int, _ stream: StreamOnWire, isGivenUp: Bool) {
         self.silences.append(
             SilentStream(
@@ -99,7 +99,7 @@ extension World {
     mutating func lose(_ bytes: Int, on wire: WireID) {
         switch self.wires.ask(wire, { $0.phoneSide }) {
         case .parked?: self.lost.add(bytes, .parked)
-        // Open, and asking for nothing: the rest of an answer that was given up.
+        // Open, and requesting nothing: the rest of an answer that was given up.
         case .open?, .closed?: self.lost.add(bytes, .phoneClosed)
         case nil:
             self.find(.leak(.linkToPhone, .init(sent: bytes, delivered: 0, destroyed: 0, underway: 0)), of: 0)
@@ -176,7 +176,7 @@ extension World {
     }
 
     /// Checks the server's limits once per simulated second.
-    mutating func lookAtBoundsOfServer() {
+    mutating func checkBoundsOfServer() {
         var exceeded: Bound?
         self.server.eachBound { if $0.isExceeded { exceeded = $0 } }
         if let exceeded { self.find(.overLimit(exceeded), of: nil) }
@@ -194,7 +194,7 @@ extension World {
     }
 
     /// Checks the parts of a request that a server reads, except its token.
-    mutating func lookAtForm(
+    mutating func checkForm(
         of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
     ) {
         var lines: [HeaderLine] = []
@@ -215,7 +215,7 @@ extension World {
                 target: request.target, headers: lines, tokens: tokens, body: body))
     }
 
-    /// A stream is asked for: a process that starts now must find its job.
+    /// A stream is requested: a process that starts now must find its job.
     mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
         guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
         let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }

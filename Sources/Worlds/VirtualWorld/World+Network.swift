@@ -64,7 +64,7 @@ extension World {
         for line in request.headers { headers.append(line.name, line.value) }
         switch request.body {
         case .none:
-            self.lookAtForm(of: request, headers, body: .none, of: phone)
+            self.checkForm(of: request, headers, body: .none, of: phone)
             let bytes = ByteBuilder.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
@@ -78,7 +78,7 @@ extension World {
             }
             let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
-            self.lookAtForm(
+            self.checkForm(
                 of: request, headers, body: .photo(field: Self.uploadField, type: Self.photoType, of: scan),
                 of: phone)
             let bytes = ByteBuilder.bytes { bytes in
@@ -456,7 +456,7 @@ extension World {
     mutating func gaugeStreams() {
         let streams = self.server.takeStreamsOpen()
         self.streams.add(least: streams.least, most: streams.most, upTo: self.now)
-        self.lookAtBoundsOfServer()
+        self.checkBoundsOfServer()
         if self.progress.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
     }
 }

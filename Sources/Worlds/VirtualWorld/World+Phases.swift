@@ -144,7 +144,7 @@ extension World {
                 self.hangUp(phone)
             }
             self.progress.phonesEnded = self.now
-            self.enter(.closing(until: self.now + WorldTime.lastWords))
+            self.enter(.closing(until: self.now + WorldTime.closingTime))
         case .closing(let until):
             guard until <= self.now else { return }
             if self.progress.faultsHaveEnded {
@@ -175,7 +175,7 @@ extension World {
     /// Ends all faults. An exchange that a fault has been armed for keeps it.
     private mutating func endFaults(for settle: Interval) {
         self.progress.faultsHaveEnded = true
-        self.server.heal()
+        self.server.endFaults()
         self.refusals = nil
         // First, so that the phase does not end before the phones are taken up again.
         self.enter(.quiescing(until: self.now + settle))

@@ -11,7 +11,7 @@ package struct WorldPlan: Sendable {
     package var photoBytes: [Int]
     /// The photos of each group, by its index: indices in `photoBytes`.
     package var photos: [Range<Int>]
-    /// The time that phones get to settle what they have once all trouble is over; nil is a run that ends in trouble, as
+    /// The time that phones get to settle what they have after all faults have ended; nil is a run that ends in trouble, as
     /// live ones do.
     package var settle: Interval?
     /// Milliseconds since 1970 at `Instant.zero`.
@@ -92,7 +92,7 @@ enum WorldTime {
     /// The interval at which a server checks whether the peer of a half-open connection has given up.
     static let silencePoll = Interval.seconds(1)
     /// The time in which the server receives the last data of phones that have disconnected.
-    static let lastWords = Interval.seconds(5)
+    static let closingTime = Interval.seconds(5)
     /// The size of the blocks in which a phone sends an upload before it checks the link again.
     static let uploadBlock = 64 * 1_024
     /// The interval at which open streams are counted.

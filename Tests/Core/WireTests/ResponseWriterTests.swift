@@ -72,7 +72,7 @@ import Wire
     }
 
     @Test func `an unusual status has a phrase too`() {
-        #expect(self.text { ResponseWriter.goOn(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(self.text { ResponseWriter.sendContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(ResponseWriter.reason(429) == "Too Many Requests")
         #expect(ResponseWriter.reason(299) == "Unknown")
     }

@@ -42,13 +42,13 @@ import Testing
         let transfer = bench.pool.start(bench.request(0, .post, "/scan", body: .streamed(length: 6)))
         bench.pool.feed(transfer, [1, 2, 3])
         #expect(bench.left[transfer] == nil)
-        bench.pool.hurry()
+        bench.pool.flushPending()
         #expect(bench.left[transfer] == [0])
         // Starved by now: what comes then is sent at once, too.
         while bench.loop.poll(), bench.server.connections[0].unreadCount == 0 {}
         bench.pool.feed(transfer, [4, 5, 6])
         #expect(bench.left[transfer] == [0])
-        bench.pool.hurry()
+        bench.pool.flushPending()
         #expect(bench.left[transfer] == [0, 0])
         bench.pool.endBody(transfer)
         #expect(bench.finish(transfer))

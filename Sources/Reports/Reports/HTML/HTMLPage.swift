@@ -170,7 +170,7 @@ package struct HTMLPage {
             """
     }
 
-    /// The name of a metric may go on in another line behind a dot, and nowhere else.
+    /// The name of a metric may continue in another line behind a dot, and nowhere else.
     private static func breakableAtDots(_ name: String) -> String {
         HTMLText.escaped(name).replacing(".", with: ".<wbr>")
     }

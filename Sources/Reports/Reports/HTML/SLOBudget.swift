@@ -3,7 +3,7 @@ import RunArchive
 
 /// The share of an objective's allowance that was used.
 enum SLOBudget {
-    /// 1 when all of it was; nil where an objective allows no share of anything.
+    /// 1 when all of it was; nil if an objective allows no share of anything.
     static func used(_ result: SLOResult, in table: MetricTable) -> Double? {
         let slo = result.slo
         guard [.less, .lessOrEqual].contains(slo.condition.comparison), result.value != nil else {
