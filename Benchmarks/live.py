@@ -17,7 +17,8 @@ Each client has one processor, the server another. Loads:
     idle                      18,500 phones, or as many as the descriptors allow, each with an open stream without events
     one                       one phone with an open stream, which `idle` and memory of `closed4000` are compared with
 
-    Benchmarks/live.py [--rounds N] [--seconds S] [--only LOAD,...] [--programs ours,c,locust] [--check]
+    Benchmarks/live.py [--rounds N] [--seconds S] [--only LOAD,...] [--programs ours,c,locust]
+                       [--binary PROGRAM] [--check]
 
 Processor time a journey is that of the client's process in a window without the beginning and the end of the run, divided by
 the journeys that the server counted in the same window; `wholeCpuMs` is that of the whole process by all its journeys. The
@@ -136,6 +137,8 @@ class Server:
 
 
 class Ours:
+    binary = BINARY
+
     def __init__(self, load, server, seconds, folder):
         self.folder = folder / "ours"
         scans = 1 if load.is_idle else int(JOURNEYS_A_SECOND_MAX * seconds / load.phones) + 1
@@ -149,7 +152,7 @@ class Ours:
             f"photos: [{PHOTO}], preprocess: once, idle-timeout: 10m}}}}\n")
         duration = [] if load.is_idle else ["--duration", f"{round(seconds * 1000)}ms"]
         self.process = subprocess.Popen(
-            [BINARY, "run", scenario, "--target", server.url, "--threads", "1", *duration,
+            [self.binary, "run", scenario, "--target", server.url, "--threads", "1", *duration,
              "--output", self.folder, "--quiet", "--no-color"],
             cwd=ROOT, stdout=subprocess.DEVNULL, preexec_fn=on(CLIENT_CORE))
 
@@ -312,7 +315,7 @@ def build():
     for name, libraries in {"server": [], "client": ["-lcurl", "-lm"]}.items():
         subprocess.run(["cc", *flags, REFERENCE / f"{name}.c", "-o", BUILT / name, *libraries], check=True)
     subprocess.run(
-        [BINARY, "preprocess", ROOT / "Images" / PHOTO, BUILT / "photo.jpg"], check=True, stdout=subprocess.DEVNULL)
+        [Ours.binary, "preprocess", ROOT / "Images" / PHOTO, BUILT / "photo.jpg"], check=True, stdout=subprocess.DEVNULL)
 
 
 def median_of(rounds, figure):
@@ -383,8 +386,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="of each window (10)")
     parser.add_argument("--only", help="loads, separated by commas")
     parser.add_argument("--programs", default=",".join(ALL), help="separated by commas")
+    parser.add_argument("--binary", type=pathlib.Path, default=BINARY, help="another build of swiftwing-sim")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    Ours.binary = options.binary.resolve()
     programs = options.programs.split(",")
     names = [load.name for load in loads(0)]
     wanted = options.only.split(",") if options.only else names
