@@ -12,6 +12,10 @@ BINARY = ROOT / ".build/release/swiftwing-sim"
 THRESHOLDS = ROOT / "Benchmarks/Thresholds/6.3"
 
 
+def processors():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def on(*places):
     """A `preexec_fn` that keeps a process on these of the processors; None where the system has no such call."""
     if not hasattr(os, "sched_setaffinity"):
@@ -29,12 +33,12 @@ def listening(argv, core, **options):
     return server, line.split()[-1]
 
 
-def ended(process, expected=0):
-    """The use of resources of a process, when it has ended."""
+def ended(process, expected=(0,), said=str):
+    """The use of resources of a process, when it has ended. `said` returns what it printed, shown where it has failed."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != expected:
-        sys.exit(f"{process.args[0]} ended with {process.returncode}")
+    if process.returncode not in expected:
+        sys.exit(f"{process.args[0]} ended with {process.returncode}\n{said()}")
     return usage
 
 
@@ -45,11 +49,11 @@ def percentiles(values, *wanted):
     return {f"p{p}": round(cuts[p - 1], 3) for p in wanted}
 
 
-def over(name, figures):
-    """What is above the threshold that the file `name` has for it, as a text for each. A figure that was not measured is."""
+def over(name, figures, is_partial=False):
+    """What is above the threshold that the file `name` has for it, as a text for each. `is_partial`: a figure may be missing."""
     limits = json.loads((THRESHOLDS / f"{name}.json").read_text())
     return [
-        f"{figure} is {figures.get(figure)}, at most {limit} is wanted"
+        f"{figure} is {figures.get(figure, 'not measured')}, at most {limit} is wanted"
         for figure, limit in limits.items()
-        if figures.get(figure) is None or figures[figure] > limit
+        if (not is_partial if figure not in figures else figures[figure] > limit)
     ]

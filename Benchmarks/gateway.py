@@ -22,8 +22,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY = ROOT / ".build/release/swiftwing-sim"
+from common import BINARY, ROOT, listening, on, percentiles
+
 ADDED_MS_MAX = 2
 OTHERS_CORES_MAX = 0.1
 OPERATIONS = ("upload", "stream", "cleanup")
@@ -37,17 +37,8 @@ server: {job-time: 1s..2s, ping: 1s, rate-limit: 1000 per 1s}
 """
 
 
-def on(core):
-    if not hasattr(os, "sched_setaffinity"):
-        return None
-    cores = sorted(os.sched_getaffinity(0))
-    return lambda: os.sched_setaffinity(0, {cores[core % len(cores)]})
-
-
 def server(core, *words):
-    child = subprocess.Popen(
-        [BINARY, *words, "--port", "0", "--quiet"], cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=on(core))
-    return child, child.stdout.readline().split()[-1]
+    return listening([BINARY, *words, "--port", "0", "--quiet"], core)
 
 
 class Others:
@@ -87,12 +78,7 @@ def measured(scenario, target, folder):
                 continue
             if event["t"] - event["took_ns"] >= WARMUP_NS:
                 times[event["operation"]].append(event["took_ns"] / 1e6)
-    return {operation: percentiles(took) for operation, took in times.items()}
-
-
-def percentiles(took):
-    cuts = statistics.quantiles(took, n=100, method="inclusive")
-    return {f"p{p}": round(cuts[p - 1], 3) for p in PERCENTILES} | {"count": len(took)}
+    return {operation: percentiles(took, *PERCENTILES) | {"count": len(took)} for operation, took in times.items()}
 
 
 def each(value):

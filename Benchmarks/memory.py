@@ -9,15 +9,14 @@ fails where an hour takes 5 MB more than ten minutes.
 """
 
 import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY = ROOT / ".build/release/swiftwing-sim"
+from common import BINARY, ROOT, ended
+
 GROWTH_MAX_BYTES = 5_000_000
 PHONES = 1_500
 SCANS_A_SECOND = 88
@@ -51,9 +50,7 @@ def measured(minutes):
             [BINARY, "simulate", scenario, "--output", f"{folder}/report", "--quiet", "--no-color"],
             cwd=ROOT, stdout=subprocess.PIPE)
         text = child.stdout.read().decode()
-        _, status, usage = os.wait4(child.pid, 0)
-        if status != 0:
-            sys.exit(f"{minutes} minutes failed:\n{text}")
+        usage = ended(child, said=lambda: text)
         summary = json.loads((pathlib.Path(folder) / "report/summary.json").read_text())
         page = (pathlib.Path(folder) / "report/report.html").stat().st_size
     events = int(re.search(r"digest [0-9a-f]{16} of (\d+) events", text).group(1))

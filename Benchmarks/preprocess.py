@@ -25,9 +25,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY = ROOT / ".build/release/swiftwing-sim"
-THRESHOLDS = ROOT / "Benchmarks/Thresholds/6.3/preprocess.json"
+from common import BINARY, ended, over
 
 
 def run(argv, stdin=None, stdout=subprocess.DEVNULL):
@@ -38,10 +36,7 @@ def finish(processes):
     """Processor milliseconds, and the largest resident size among them."""
     cpu, resident = 0.0, 0
     for process in processes:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"{process.args[0]} ended with {process.returncode}")
+        usage = ended(process)
         cpu += (usage.ru_utime + usage.ru_stime) * 1000
         resident = max(resident, usage.ru_maxrss)
     return cpu, resident
@@ -145,12 +140,9 @@ def main():
         results = [report(photo, folder, arguments.rounds) for photo in photos]
     print(json.dumps({"benchmark": "preprocess", "rounds": arguments.rounds, "photos": results}, indent=2))
     if arguments.check:
-        limits = json.loads(THRESHOLDS.read_text())
-        over = [
-            f"{result['photo']}: {name} is {result['ratios'][name]}, at most {limit} is wanted"
-            for result in results for name, limit in limits.items() if result["ratios"][name] > limit
-        ]
-        sys.exit("\n".join(over) or 0)
+        too_much = [
+            f"{result['photo']}: {text}" for result in results for text in over("preprocess", result["ratios"])]
+        sys.exit("\n".join(too_much) or 0)
 
 
 if __name__ == "__main__":

@@ -19,32 +19,24 @@ import pathlib
 import re
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY = ROOT / ".build/release/swiftwing-sim"
+from common import BINARY, ROOT, ended, on
+
 SMALL = [ROOT / "Scenarios/hour.scenario", "--devices", "400"]
-
-
-def one_core():
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def started(program, words, folder):
     return subprocess.Popen(
         [program, "simulate", *words, "--output", f"{folder}/report", "--quiet", "--no-color"],
-        cwd=ROOT, stdout=subprocess.PIPE, preexec_fn=one_core)
+        cwd=ROOT, stdout=subprocess.PIPE, preexec_fn=on(-1))
 
 
-def ended(child, what):
+def finished(child):
     """What it used, and its digest with the number of its events."""
     text = child.stdout.read().decode()
-    _, status, usage = os.wait4(child.pid, 0)
-    if status != 0:
-        sys.exit(f"{what} failed:\n{text}")
+    usage = ended(child, said=lambda: text)
     digest, events = re.search(r"digest ([0-9a-f]{16}) of (\d+) events", text).groups()
     return usage, digest, int(events)
 
@@ -52,7 +44,7 @@ def ended(child, what):
 def measured(name):
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        usage, digest, events = ended(started(BINARY, [name], folder), name)
+        usage, digest, events = finished(started(BINARY, [name], folder))
         seconds = time.monotonic() - began
         summary = json.loads(pathlib.Path(f"{folder}/report/summary.json").read_text())
     return {
@@ -74,8 +66,8 @@ def at_once(programs):
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         children = [started(program, SMALL, folder) for program, folder in zip(programs, (one, two))]
         try:
-            for child, program in zip(children, programs):
-                usage, digest, _ = ended(child, program)
+            for child in children:
+                usage, digest, _ = finished(child)
                 yield usage.ru_utime + usage.ru_stime, digest
         except SystemExit:
             for child in children:
