@@ -1,13 +1,15 @@
 // A reference client for the benchmarks of the live fleet: the journey of many phones with libcurl and epoll, one thread.
 //
-// It uses libcurl by the same rules as swiftwing-sim (Docs/design.md, section 2), and does nothing else: no plan, no storage,
-// no judge. It checks every status, that the stream ends with `completed` for its own job, and that the results are books.
+// It uses libcurl by the same rules as swiftwing-sim (Docs/design.md, section 2), and does nothing else: no plan, no
+// storage, no judge. It checks every status, that the stream ends with `completed` for its own job, and that the results are
+// books.
 //
-//   client --port N --photo FILE [--phones N] [--seconds S] [--rate N [--spacing poisson|uniform]] [--idle 1] [--jobs FILE]
+//   client --port N --photo FILE [--phones N] [--seconds S] [--rate N [--spacing poisson|uniform]] [--ramp N]
+//          [--idle 1] [--jobs FILE]
 //
-// Without --rate the loop is closed: each phone begins again at once. With --rate a journey begins at its moment, or as soon
-// as a phone is free, and its latency counts from that moment. --idle: each phone opens one stream and holds it until SIGTERM.
-// Prints JSON at its end. --jobs is one line for each journey, with times of CLOCK_MONOTONIC.
+// Without --rate the loop is closed: --ramp phones begin in a second, and each begins again at once. With --rate a journey
+// begins at its moment, or as soon as a phone is free, and its latency counts from that moment. --idle: each phone opens one
+// stream and holds it until SIGTERM. Prints JSON at its end. --jobs is a line for each journey, by CLOCK_MONOTONIC.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -83,6 +85,7 @@ static size_t photo_size;
 static int poller, port;
 static bool is_idle, is_poisson = true;
 static uint64_t begin, end, next_arrival;
+static uint64_t ramp_ns = 500000;  // between the first journeys of two phones, 2,000 phones a second
 static double rate;
 static uint64_t completed, event_count, ping_count, error_count;
 static char first_error[200];
@@ -400,8 +403,7 @@ static void run(void) {
     uint32_t opened = 0;
     for (;;) {
         uint64_t now = now_ns();
-        // 2,000 phones a second begin, as in a flash crowd.
-        while (rate == 0 && opened < phone_count && !is_over && (is_idle || now < end) && begin + (uint64_t)opened * 500000u <= now) {
+        while (rate == 0 && opened < phone_count && !is_over && (is_idle || now < end) && begin + opened * ramp_ns <= now) {
             opened++;
             start(&phones[free_phones[free_head++ % phone_count]], now);
         }
@@ -411,7 +413,8 @@ static void run(void) {
         if (!accepts && (is_idle || has_ended)) return;
         uint64_t wake = now + 100000000u;
         if (rate > 0 && next_arrival < wake && accepts) wake = next_arrival;
-        if (rate == 0 && accepts && opened < phone_count && now + 500000u < wake) wake = now + 500000u;
+        if (rate == 0 && accepts && opened < phone_count && begin + opened * ramp_ns < wake)
+            wake = begin + opened * ramp_ns;
         for (uint32_t i = 0; i < multi_count; i++)
             if (multis[i].due && multis[i].due < wake) wake = multis[i].due;
         struct timespec timeout = {0, wake > now ? (long)(wake - now) : 0};
@@ -501,6 +504,7 @@ int main(int argc, char **argv) {
         else if (!strcmp(option, "--seconds")) seconds = atof(value);
         else if (!strcmp(option, "--rate")) rate = atof(value);
         else if (!strcmp(option, "--spacing")) is_poisson = strcmp(value, "uniform") != 0;
+        else if (!strcmp(option, "--ramp")) ramp_ns = (uint64_t)(1e9 / atof(value));
         else if (!strcmp(option, "--idle")) is_idle = atoi(value) != 0;
         else if (!strcmp(option, "--jobs")) jobs_path = value;
         else argc = 0;
