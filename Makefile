@@ -94,8 +94,10 @@ asan: ## runs the tests of photos and of libcurl with the address sanitizer
 
 bench: build ## compares the performance with other programs; fails if a ratio exceeds its threshold
 	@.ci/packages bench
+	@Benchmarks/live.py --check
 	@Benchmarks/preprocess.py --check
 	@Benchmarks/simulate.py
+	@Benchmarks/memory.py --check
 
 install: build ## installs the program, scenarios and photos in PREFIX (default: /usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \
