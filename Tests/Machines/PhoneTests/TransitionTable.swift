@@ -1,31 +1,12 @@
 import SimBase
+import SimTestSupport
 import Talaria
 
 @testable import Phone
 
-/// One line of a table: what an input changes.
-struct Transition: Hashable {
-    var from: String
-    var input: String
-    var to: String
-}
-
 enum TransitionTable {
-    static let scan = ScanState.allCases.flatMap { state in
-        ScanInput.allCases.compactMap { input -> Transition? in
-            var phone = state.reached()
-            guard input.apply(to: &phone), phone.scanState != state else { return nil }
-            return Transition(from: state.rawValue, input: input.rawValue, to: phone.scanState.rawValue)
-        }
-    }
-
-    static let process = ProcessState.allCases.flatMap { state in
-        ProcessInput.allCases.compactMap { input -> Transition? in
-            var bench = state.reached()
-            guard input.apply(to: &bench), bench.processState != state else { return nil }
-            return Transition(from: state.rawValue, input: input.rawValue, to: bench.processState.rawValue)
-        }
-    }
+    static let scan = Transition.all(of: ScanState.self, by: ScanInput.self)
+    static let process = Transition.all(of: ProcessState.self, by: ProcessInput.self)
 
     static let scanPage = """
         # Scan
@@ -34,7 +15,7 @@ enum TransitionTable {
         `cleaning` are `ActiveScan.Stage`. What is not listed leaves a scan where it is. A kill brings every scan back to
         `waiting`, with what its durable record says.
 
-        \(Self.table(Self.scan))
+        \(Transition.table(Self.scan))
 
         """
 
@@ -43,22 +24,19 @@ enum TransitionTable {
 
         The states of the app's process on its phone: `Phone.isAlive` and `App.Phase`. What is not listed changes nothing.
 
-        \(Self.table(Self.process))
+        \(Transition.table(Self.process))
 
         """
-
-    private static func table(_ transitions: [Transition]) -> String {
-        (["| state | input | next state |", "|---|---|---|"]
-            + transitions.map { "| `\($0.from)` | \($0.input) | `\($0.to)` |" }).joined(separator: "\n")
-    }
 }
 
 // MARK: The scan
 
-enum ScanState: String, CaseIterable {
+enum ScanState: String, MachineState {
     case waiting, uploading, recording, opening, streaming, disconnected, fetching, unfetched, filing,
         cleaning
     case settled
+
+    static func of(_ phone: TestPhone) -> Self { phone.scanState }
 
     /// An app whose scan 1 is in this state.
     func reached() -> TestPhone {
@@ -119,7 +97,7 @@ extension TestPhone {
     }
 }
 
-enum ScanInput: String, CaseIterable {
+enum ScanInput: String, MachineInput {
     case photoPrepared = "the photo is prepared"
     case photoRejected = "the photo cannot be used"
     case uploadAccepted = "upload: 202"
@@ -218,8 +196,10 @@ enum ScanInput: String, CaseIterable {
 
 // MARK: The process
 
-enum ProcessState: String, CaseIterable {
+enum ProcessState: String, MachineState {
     case running, suspended, frozen, dead
+
+    static func of(_ bench: Bench) -> Self { bench.processState }
 
     func reached() -> Bench {
         var bench = Bench()
@@ -255,7 +235,7 @@ extension Bench {
     }
 }
 
-enum ProcessInput: String, CaseIterable {
+enum ProcessInput: String, MachineInput {
     case backgroundBegins = "a `background` begins"
     case backgroundEnds = "the `background` ends"
     case killBegins = "a `kill` or `reinstall` begins"
