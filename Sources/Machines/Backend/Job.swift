@@ -3,7 +3,7 @@ internal import OriginServer
 internal import SimBase
 internal import Talaria
 
-/// One accepted upload and all that came of it.
+/// One accepted upload and all that came of it (Docs/machines/job.md).
 struct Job: Sendable {
     /// The constant facts: a class, so that passing them on counts one reference.
     final class Facts: Sendable {

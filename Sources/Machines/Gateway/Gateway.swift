@@ -111,7 +111,7 @@ package struct Gateway: Sendable {
     }
 }
 
-/// One request that is not an open stream, and the state of its response.
+/// One request that is not an open stream, and the state of its response (Docs/machines/gateway.md).
 struct Relay: Sendable {
     enum Phase: Hashable, Sendable {
         /// The upstream has not answered.

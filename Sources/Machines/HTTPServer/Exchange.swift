@@ -3,7 +3,7 @@ import OriginServer
 import SimBase
 import Wire
 
-/// One request on a connection and what has become of it.
+/// One request on a connection and what has become of it (Docs/machines/connection.md).
 struct Exchange: Sendable {
     /// The progress of the multipart body; it is read as it arrives, whatever the link still delays.
     enum Upload: Sendable {

@@ -24,7 +24,7 @@ struct ServedConnection: Sendable {
         case ended
     }
 
-    /// The state of the connection.
+    /// The state of the connection (Docs/machines/connection.md).
     enum State: Sendable {
         /// Leaves to any other.
         case open
