@@ -11,21 +11,15 @@ package struct JSONWriter: ~Copyable {
 
     /// Empty, with memory for `count` bytes.
     package init(_ escapes: JSONEscapes, reserving count: Int) {
-        self.init(ByteBuilder(reserving: count), escapes)
-    }
-
-    private init(_ draft: consuming ByteBuilder, _ escapes: JSONEscapes) {
-        self.draft = draft
+        self.draft = ByteBuilder(reserving: count)
         self.escapes = escapes
     }
 
-    /// The bytes that `write` writes, with standard escapes. A body of usual length takes one allocation.
+    /// The bytes that `write` writes, with standard escapes.
     package static func bytes(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        ByteBuilder.bytes { draft in
-            var writer = JSONWriter(draft, .standard)
-            write(&writer)
-            draft = writer.draft
-        }
+        var writer = JSONWriter(.standard, reserving: 1_024)
+        write(&writer)
+        return writer.bytes
     }
 
     /// The text as a JSON string with its quotes.

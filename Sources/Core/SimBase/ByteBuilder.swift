@@ -18,8 +18,6 @@ extension [UInt8]: ByteSink {
     @usableFromInline var room: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var used = 0
-    /// The room is somebody else's, who takes it back.
-    @usableFromInline var isLent = false
 
     /// The number of bytes.
     @inlinable public var count: Int { self.used }
@@ -30,36 +28,21 @@ extension [UInt8]: ByteSink {
         self.capacity = max(capacity, 16)
     }
 
-    @inlinable init(lent room: UnsafeMutableBufferPointer<UInt8>) {
-        precondition(room.count > 0, "a draft needs room")
-        unsafe self.room = room.baseAddress.unsafelyUnwrapped
-        self.capacity = room.count
-        self.isLent = true
-    }
+    deinit { unsafe self.room.deallocate() }
 
-    deinit { if !self.isLent { unsafe self.room.deallocate() } }
-
-    /// Returns the bytes that `write` writes. A short text is built on the stack: `write` must leave the
-    /// draft where it is, or put it back.
+    /// Returns the bytes that `write` writes.
     @inlinable public static func bytes(_ write: (inout ByteBuilder) -> Void) -> [UInt8] {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
-            var draft = unsafe ByteBuilder(lent: room)
-            write(&draft)
-            return draft.bytes
-        }
+        var draft = ByteBuilder(reserving: 1_024)
+        write(&draft)
+        return draft.bytes
     }
 
     /// Returns them as text; invalid UTF-8 is repaired.
     @inlinable public static func text(_ write: (inout ByteBuilder) -> Void) -> String {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortMax) { room in
-            var draft = unsafe ByteBuilder(lent: room)
-            write(&draft)
-            return draft.text
-        }
+        var draft = ByteBuilder(reserving: 64)
+        write(&draft)
+        return draft.text
     }
-
-    /// The maximum size that is built on the stack.
-    @usableFromInline static var shortMax: Int { @inlinable get { 1_024 } }
 
     /// All of them.
     @inlinable public var bytes: [UInt8] {
@@ -177,8 +160,7 @@ extension [UInt8]: ByteSink {
         let capacity = max(2 * self.capacity, self.used + count)
         let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         unsafe room.update(from: self.room, count: self.used)
-        if !self.isLent { unsafe self.room.deallocate() }
-        self.isLent = false
+        unsafe self.room.deallocate()
         unsafe self.room = room
         self.capacity = capacity
     }

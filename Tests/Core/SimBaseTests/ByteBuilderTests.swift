@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 5_000])
-    func `what is too long for the stack comes out like what is not`(count: Int) {
+    func `bytes and text of any length come out whole`(count: Int) {
         let text = String((0..<count).map { Character(Unicode.Scalar(UInt8(0x61 + $0 % 26))) })
         let bytes = ByteBuilder.bytes { draft in
             for byte in text.utf8 { draft.append(byte) }
