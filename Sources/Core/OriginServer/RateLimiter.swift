@@ -1,6 +1,6 @@
 package import Faults
 package import SimBase
-package import Talaria
+import Talaria
 
 /// The limits of numbers that a configuration or a fault may state.
 package enum OriginLimits {

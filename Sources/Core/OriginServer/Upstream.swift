@@ -1,3 +1,4 @@
+package import SimBase
 package import Talaria
 
 /// The head of the upstream's answer.

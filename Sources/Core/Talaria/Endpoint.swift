@@ -91,14 +91,3 @@ package enum ContractLimit {
     package static let completedBytesMax = 131_072
     package static let streamsMax = 5
 }
-
-/// One header field, in the order of sending.
-package struct HeaderLine: Hashable, Sendable {
-    package var name: String
-    package var value: String
-
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-}

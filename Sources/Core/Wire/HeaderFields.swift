@@ -1,20 +1,10 @@
-import SimBase
+package import SimBase
 
 /// Header fields in the order of arrival; names are compared without case (RFC 9110 section 5.1).
 ///
 /// Stored as bytes, one field after the other: most of a head is never read, and only requested fields become
 /// text.
 package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
-    package struct Field: Hashable, Sendable {
-        package var name: String
-        package var value: String
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// The position of a field in `bytes`: its name, followed by its value.
     private struct Place: Hashable, Sendable {
         var name: Range<Int>
@@ -26,7 +16,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     package init() {}
 
-    package init(_ fields: [Field]) {
+    package init(_ fields: [HeaderLine]) {
         for field in fields { self.append(field.name, field.value) }
     }
 
@@ -38,8 +28,8 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
     package var isEmpty: Bool { self.ranges.isEmpty }
 
     /// Each as texts.
-    package var fields: [Field] {
-        self.ranges.map { range in Field(name: self.text(range.name), value: self.text(range.value)) }
+    package var fields: [HeaderLine] {
+        self.ranges.map { range in HeaderLine(self.text(range.name), self.text(range.value)) }
     }
 
     // MARK: Changing

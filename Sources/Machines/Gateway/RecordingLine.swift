@@ -1,7 +1,6 @@
 package import Faults
 import JSON
 package import SimBase
-package import Talaria
 
 /// The end of a recorded response.
 package enum RecordedEnd: String, Hashable, Sendable {

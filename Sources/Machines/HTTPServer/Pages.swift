@@ -1,5 +1,6 @@
 import Gateway
 import OriginServer
+import SimBase
 import Talaria
 import Wire
 

@@ -1,6 +1,7 @@
 import Backend
 import JSON
 import OriginServer
+import SimBase
 import Talaria
 import Wire
 

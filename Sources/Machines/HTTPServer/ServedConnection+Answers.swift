@@ -25,8 +25,7 @@ extension ServedConnection {
         _ reply: OriginReply, closing: Bool = false, at now: Instant, _ context: inout ServerContext
     ) {
         let keepsAlive = !closing && (self.exchange?.head.keepsAlive ?? false)
-        var headers = HeaderFields()
-        for line in reply.headers { headers.append(line.name, line.value) }
+        var headers = HeaderFields(reply.headers)
         self.setConnectionHeader(keepsAlive, in: &headers)
         context.answered(self.exchange?.id, reply.status)
         context.admitPages(&headers)
@@ -91,8 +90,7 @@ extension ServedConnection {
         let hasNoBody = exchange.head.method == "HEAD" || head.status == 204 || head.status == 304
         let isUntilClose = !hasNoBody && head.length == nil && exchange.head.version == .http10
         let keepsAlive = exchange.head.keepsAlive && exchange.isComplete && !isUntilClose
-        var headers = HeaderFields()
-        for line in head.headers { headers.append(line.name, line.value) }
+        var headers = HeaderFields(head.headers)
         if !isUntilClose { self.setConnectionHeader(keepsAlive, in: &headers) }
         context.answered(id, head.status)
         context.admitPages(&headers)
@@ -174,8 +172,7 @@ extension ServedConnection {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer,
             let version = self.exchange?.head.version
         else { return }
-        var headers = HeaderFields()
-        for line in lines { headers.append(line.name, line.value) }
+        var headers = HeaderFields(lines)
         context.answered(id, 200)
         context.admitPages(&headers)
         var bytes: [UInt8] = []

@@ -201,7 +201,7 @@ extension World {
         var tokens: [RequestForm.Token] = []
         for field in headers.fields {
             guard field.name.lowercased() == "authorization" else {
-                lines.append(HeaderLine(field.name, field.value))
+                lines.append(field)
                 continue
             }
             let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7

@@ -60,8 +60,7 @@ extension World {
         self.lookAtRecord(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
-        var headers = HeaderFields()
-        for line in request.headers { headers.append(line.name, line.value) }
+        var headers = HeaderFields(request.headers)
         switch request.body {
         case .none:
             self.checkForm(of: request, headers, body: .none, of: phone)
