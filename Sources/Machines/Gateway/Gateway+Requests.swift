@@ -85,15 +85,15 @@ extension Gateway {
     mutating func forwarded(_ id: ExchangeID) {
         let deadline = self.now + self.configuration.replyTime
         let isAsked = self.relays.update(id) { relay in
-            guard relay.phase == .asked else { return false }
-            relay.deadline = deadline
+            guard case .asked = relay.phase else { return false }
+            relay.phase = .asked(deadline: deadline)
             return true
         }
         if isAsked == true { self.deadlines.insert(.replyDeadline(id), at: deadline) }
     }
 
     mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [OriginEffect]) {
-        guard let relay = self.relays[id], relay.phase == .asked else { return }
+        guard let relay = self.relays[id], case .asked = relay.phase else { return }
         if let failure = Self.failure(in: head, isContract: relay.context != nil) {
             effects.append(.releaseUpstream(id))
             self.failed(id, failure, into: &effects)
@@ -112,10 +112,7 @@ extension Gateway {
                 return
             }
         }
-        self.relays.update(id) {
-            $0.phase = .passing
-            $0.deadline = nil
-        }
+        self.relays.update(id) { $0.phase = .passing }
         effects.append(.passHead(id, head))
     }
 
@@ -170,17 +167,11 @@ extension Gateway {
             var shorter = head
             let count = EventDistortion.truncatedCount(of: length, draw)
             shorter.length = count
-            self.relays.update(id) {
-                $0.phase = .cutting(left: count)
-                $0.deadline = nil
-            }
+            self.relays.update(id) { $0.phase = .cutting(left: count) }
             effects.append(.passHead(id, shorter))
             return
         }
-        self.relays.update(id) {
-            $0.phase = .holding(head, rewriting)
-            $0.deadline = nil
-        }
+        self.relays.update(id) { $0.phase = .holding(head, rewriting) }
     }
 
     mutating func received(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [OriginEffect]) {
@@ -286,7 +277,7 @@ extension Gateway {
         refusal.headers = [HeaderLine(Self.failureHeader, failure.rawValue)]
         let reply = refusal.reply(metadata: self.metadata(id), instance: relay.context?.path)
         effects.append(.reply(id, reply))
-        if let context = relay.context, relay.phase == .asked {
+        if let context = relay.context, case .asked = relay.phase {
             self.observeAnswer(context, reply.status, into: &effects)
         }
     }

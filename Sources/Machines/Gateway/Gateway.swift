@@ -78,7 +78,7 @@ package struct Gateway: Sendable {
     private mutating func expired(_ deadline: Deadline, into effects: inout [OriginEffect]) {
         switch deadline {
         case .replyDeadline(let id):
-            guard let due = self.relays[id]?.deadline, due <= self.now else { return }
+            guard case .asked(let due?)? = self.relays[id]?.phase, due <= self.now else { return }
             effects.append(.releaseUpstream(id))
             self.failed(id, .replyTimedOut, into: &effects)
         case .fault(let id):
@@ -114,8 +114,8 @@ package struct Gateway: Sendable {
 /// One request that is not an open stream, and the state of its response (Docs/machines/gateway.md).
 struct Relay: Sendable {
     enum Phase: Hashable, Sendable {
-        /// The upstream has not answered.
-        case asked
+        /// The upstream has not answered. The deadline is nil until it has the request.
+        case asked(deadline: Instant?)
         /// Its answer passes as it comes.
         case passing
         /// Only so many bytes more of its answer pass.
@@ -135,8 +135,7 @@ struct Relay: Sendable {
     let context: RequestContext?
     let jobID: String?
     let authority: String?
-    var phase = Phase.asked
-    var deadline: Instant?
+    var phase = Phase.asked(deadline: nil)
     /// The bytes of a response that is read completely. Stored beside the phase, so that they are changed in
     /// place.
     var held: [UInt8] = []

@@ -17,7 +17,8 @@ struct Exchange: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
         case held(OriginReply)
-        case streaming
+        /// With the line end of the stream.
+        case streaming(SSELineEnd)
         /// The head is out, and the body follows as the upstream sends it.
         case passing(isChunked: Bool, keepsAlive: Bool)
         case answered
@@ -34,8 +35,6 @@ struct Exchange: Sendable {
     /// The backend waits for the body.
     var wantsUpload = false
     var answer = Answer.pending
-    /// The line end of an event stream.
-    var lineEnd = SSELineEnd.lf
     /// The moment at which the head of the response went to the link.
     var answeredAt: Instant?
     /// Bytes of an answer that is not a stream so far, its head included.

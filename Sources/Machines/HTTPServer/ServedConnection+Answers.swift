@@ -183,8 +183,7 @@ extension ServedConnection {
         case .http10:
             ResponseWriter.head(status: 200, headers: headers, framing: .untilClose, into: &bytes)
         }
-        self.exchange?.answer = .streaming
-        self.exchange?.lineEnd = lineEnd
+        self.exchange?.answer = .streaming(lineEnd)
         self.exchange?.answeredAt = now
         self.deadline = .distantFuture
         self.loseEarly(&context)
@@ -196,7 +195,8 @@ extension ServedConnection {
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext
     ) {
-        guard self.exchange?.id == id, !self.isCut, case .streaming? = self.exchange?.answer else { return }
+        guard self.exchange?.id == id, !self.isCut, case .streaming(let lineEnd)? = self.exchange?.answer
+        else { return }
         var head: [UInt8] = []
         let kind: StreamPiece
         switch mark {
@@ -211,7 +211,6 @@ extension ServedConnection {
                 }
             }
         }
-        let lineEnd = self.exchange?.lineEnd ?? .lf
         if !self.isArmed, lineEnd == .lf, self.exchange?.head.version == .http11 {
             return self.send(ResponseWriter.chunk(head, bytes), at: now, &context)
         }
