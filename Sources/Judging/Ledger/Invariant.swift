@@ -103,13 +103,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// The invariants that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 
-    /// Whether it speaks of an end in peace: trouble over, scans settled, jobs expired.
-    var needsSettling: Bool {
-        switch self {
-        case .jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed: true
-        default: false
-        }
-    }
+    /// Those that are judged only in a world at rest: faults over, scans settled, jobs expired.
+    static let atRest: [Invariant] = [.jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed]
 
     package var statement: String {
         switch self {

@@ -170,7 +170,7 @@ package struct SimulationInvariants: Sendable {
 
     /// The verdicts in their order. A run without a regular end is not judged by invariants about the end.
     package var verdicts: [Verdict] {
-        let judged = Invariant.simulated.filter { self.settings.isSettled || !$0.needsSettling }
+        let judged = Invariant.simulated.filter { self.settings.isSettled || !Invariant.atRest.contains($0) }
         return self.findings.verdicts(of: judged)
     }
 

@@ -86,7 +86,9 @@ struct PreflightFailure: Error {
             let reason = failure.systemCode == 0 ? "" : ": " + SystemError.text(of: failure.systemCode)
             self.text = "cannot connect" + reason
         case .protocolBroken: self.text = "the response is not valid HTTP/1.1: \(message)"
-        default: break
+        case .nameNotResolved, .descriptorsExhausted, .connectionDied, .connectionReset, .truncated,
+            .internalError:
+            break
         }
     }
 }
