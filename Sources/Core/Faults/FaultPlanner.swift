@@ -7,7 +7,7 @@ import Talaria
 /// Every draw is a function of (seed, fault key, device, scan, operation), and the values of a trigger also
 /// of the attempt, never of the order of arrival or the fault's position in the list. Two runs with the same
 /// seed therefore decide the same for every exchange that both reach, and removing one fault does not affect
-/// the others. A planner only remembers how often each fault has fired for each unsettled scan.
+/// the others. A planner only remembers how often each fault has fired for each scan.
 package struct FaultPlanner: Sendable {
     /// Scans whose firings are remembered. Beyond it the scan that fired first of all is forgotten: its faults could
     /// fire again, which for a scan that old only means that a retry is disturbed twice.
@@ -82,11 +82,6 @@ package struct FaultPlanner: Sendable {
     package mutating func missed(_ fault: Int, _ key: ExchangeKey) {
         guard self.specs.indices.contains(fault) else { return }
         self.firings.takeBack(fault, device: key.device, scan: key.scan)
-    }
-
-    /// The scan is settled: nothing of it will be asked again.
-    package mutating func forget(device: DeviceNumber, scan: ScanNumber) {
-        self.firings.forget(device: device, scan: scan)
     }
 
     /// Faults of the phone belong to no exchange; of the others each side meets its own.

@@ -14,7 +14,7 @@ struct FiringCounts: Sendable {
 
     private let scansMax: Int
     private var tallies: [ScanKey: [FiringCount]] = [:]
-    /// Keys in the order of their first firing, from `oldest` on. May name scans that were forgotten since.
+    /// Keys in the order of their first firing, from `oldest` on.
     private var order: [ScanKey] = []
     private var oldest = 0
 
@@ -53,10 +53,6 @@ struct FiringCounts: Sendable {
         else { return }
         tallies[index].count -= 1
         self.tallies[key] = tallies
-    }
-
-    mutating func forget(device: DeviceNumber, scan: ScanNumber) {
-        self.tallies[ScanKey(device: device, scan: scan)] = nil
     }
 
     private mutating func makeRoom() {
