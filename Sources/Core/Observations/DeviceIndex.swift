@@ -1,7 +1,7 @@
 package import SimBase
 import Talaria
 
-/// The indexes that were given to devices, in whatever list: by number for a fleet, whose numbers begin at 1, and by key for
+/// The indexes that were given to devices, in whatever list: by number for a fleet, and by key for
 /// callers from elsewhere.
 package struct DeviceIndex: Sendable {
     package init() {}

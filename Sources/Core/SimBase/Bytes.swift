@@ -1,6 +1,6 @@
-// Bytes as memory, eight at a time. The one place of the pure targets that is unsafe: to copy texts, to look for the ends of
-// lines and of JSON strings, and to digest pieces, byte by byte, was a seventh of a simulated hour. The tests hold everything
-// here to the plain way of doing it.
+// Bytes as memory, eight at a time. With ByteBuilder.swift the only unsafe code of the pure targets: to copy texts, to look
+// for the ends of lines and of JSON strings, and to digest pieces, byte by byte, was a seventh of a simulated hour. The tests
+// compare everything here with the simple way of doing it.
 
 /// Eight bytes, the first of them the least significant; each test marks the highest bit of a byte that
 /// passes. Only the lowest mark is reliable: after it, a borrow may mark a byte that does not pass.
