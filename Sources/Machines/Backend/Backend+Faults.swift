@@ -28,8 +28,8 @@ extension Backend {
         }
     }
 
-    private mutating func isApplicable(_ change: JobChange, to key: JobKey) -> Bool {
-        let found = self.jobs.update(key) { ($0.phase == .running, $0.step, $0.facts.script) }
+    private func isApplicable(_ change: JobChange, to key: JobKey) -> Bool {
+        let found = self.jobs.with(key) { ($0.phase == .running, $0.step, $0.facts.script) }
         guard let (isRunning, step, script) = found else { return false }
         switch change {
         case .revokeToken, .remove, .loseEvents: return true
