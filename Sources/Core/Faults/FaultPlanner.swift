@@ -1,6 +1,6 @@
 package import Observations
 package import SimBase
-import Talaria
+package import Talaria
 
 /// Decides which faults affect an exchange.
 ///
@@ -184,6 +184,22 @@ package struct FaultPlanner: Sendable {
 
     private static func attemptKey(_ key: ExchangeKey) -> UInt64 {
         UInt64(key.operation.rawValue) << 32 | UInt64(key.attempt)
+    }
+}
+
+/// Which exchange a fault decides on.
+package struct ExchangeKey: Hashable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    package var operation: Operation
+    /// The attempt, from 1, see `TraceContext.attempt`.
+    package var attempt: UInt32
+
+    package init(device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32) {
+        self.device = device
+        self.scan = scan
+        self.operation = operation
+        self.attempt = attempt
     }
 }
 

@@ -13,7 +13,7 @@ package struct ServerFaults: Sendable {
     /// An open stream that faults may still change.
     private struct Stream: Sendable {
         let caller: Caller
-        var faults: StreamFaults
+        var faults: StreamServerFaults
         /// The next moment at which a fault acts without an event.
         var alarm: Instant?
     }
@@ -87,7 +87,7 @@ package struct ServerFaults: Sendable {
 
     /// Begins to apply the faults of a stream. Returns the first moment at which one of them acts without an event.
     package mutating func open(_ context: RequestContext, at now: Instant) -> Instant? {
-        let faults = StreamFaults(context.faults, opened: now)
+        let faults = StreamServerFaults(context.faults, opened: now)
         guard !faults.isEmpty else { return nil }
         let alarm = faults.nextAlarm(after: now)
         self.streams[context.exchange] = Stream(caller: context.caller, faults: faults, alarm: alarm)

@@ -60,6 +60,8 @@ struct Exchange: Sendable {
         self.upload = upload
     }
 
+    /// Prepares each fault in every form that its kind can take, since the answer is not known yet. What is sent decides
+    /// which form is asked: `cutters` for an event stream, `replyCuts` for any other response, `requestCut` for the request.
     mutating func arm(_ faults: [ArmedFault], roundTrip: Interval) {
         guard !faults.isEmpty else { return }
         self.faults = faults

@@ -1,8 +1,8 @@
 package import SimBase
 
 /// The faults of the server that may still do something to one open event stream, in the order of the scenario's list,
-/// and what their triggers count.
-package struct StreamFaults: Hashable, Sendable {
+/// and what their triggers count. The faults that cut the stream on its link are in `StreamCutter`.
+package struct StreamServerFaults: Hashable, Sendable {
     private struct Fault: Hashable, Sendable {
         let armed: ArmedFault
         /// Whether the first effect was observed, for a fault that lasts as long as the stream.
