@@ -93,9 +93,9 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let verdict = CleanupVerdict.judge(&answer)
+        let judgement = CleanupJudgement.judge(&answer)
         self.observe(answer, exchange, at: now, into: &effects)
-        switch verdict {
+        switch judgement {
         case .done:
             guard let index = self.cleanupIndex(exchange) else { return }
             let cleanup = self.cleanups.remove(at: index)

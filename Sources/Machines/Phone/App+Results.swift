@@ -78,9 +78,9 @@ extension App {
         }
         let job = self.active[index].job.jobId
         var answer = answer
-        let verdict = ResultsVerdict.judge(&answer, jobId: job)
+        let judgement = ResultsJudgement.judge(&answer, jobId: job)
         self.observe(answer, exchange, at: now, into: &effects)
-        switch verdict {
+        switch judgement {
         case .books(let books):
             self.observe(
                 .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,

@@ -72,9 +72,9 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let verdict = StreamVerdict.judge(&answer)
+        let judgement = StreamJudgement.judge(&answer)
         self.observe(answer, exchange, at: now, into: &effects)
-        switch verdict {
+        switch judgement {
         case .jobEnded(let end):
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .lost(let cause, let asked, let bad):

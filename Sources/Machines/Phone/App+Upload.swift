@@ -33,9 +33,9 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let verdict = UploadVerdict.judge(&answer)
+        let judgement = UploadJudgement.judge(&answer)
         self.observe(answer, exchange, at: now, into: &effects)
-        switch verdict {
+        switch judgement {
         case .accepted(let job):
             self.accepted(exchange, job, at: now, into: &effects)
         case .limited(let asked):

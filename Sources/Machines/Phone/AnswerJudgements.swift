@@ -2,10 +2,11 @@ import Observations
 import SimBase
 import Talaria
 
-// What an answer means for the request it answers. Pure judgements: the phone acts on them.
+// What an answer means for the request it answers. Pure judgements: the phone acts on them. A request that failed below HTTP
+// has no answer and does not come here: `App.requestFailed` hands it to `uploadFailed`, `streamNotOpened` and others.
 
 /// The meaning of the response to an upload for its scan.
-enum UploadVerdict: Hashable, Sendable {
+enum UploadJudgement: Hashable, Sendable {
     case accepted(DurableJob)
     /// 429: every upload of this phone waits; nil when the server named no time.
     case limited(Interval?)
@@ -14,10 +15,10 @@ enum UploadVerdict: Hashable, Sendable {
     /// The server will not have this photo, however often it is sent.
     case refused(code: String)
 
-    /// A 401, 403, 404 or 410 is a verdict on the caller or the address, not on the scan: an upload carries no token and
+    /// A 401, 403, 404 or 410 judges the caller or the address, not the scan: an upload carries no token and
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
-    static func judge(_ answer: inout Answer) -> UploadVerdict {
+    static func judge(_ answer: inout Answer) -> UploadJudgement {
         switch answer.head.status {
         case 200, 202:
             guard let body = answer.read(UploadAccepted.read, bytesMax: AppLimits.answerBytesMax) else {
@@ -44,7 +45,7 @@ enum UploadVerdict: Hashable, Sendable {
     }
 
     /// Whether what a client needs of the answer can be used.
-    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadVerdict {
+    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadJudgement {
         guard body.success else {
             notes.add("success", expected: "true", seen: "false", isDecisive: true)
             return .again(.unreadableAnswer, after: nil, .notSuccess)
@@ -96,13 +97,13 @@ enum JobEnd: Hashable, Sendable {
 }
 
 /// The meaning of a response other than a stream for the requested stream.
-enum StreamVerdict: Hashable, Sendable {
+enum StreamJudgement: Hashable, Sendable {
     case jobEnded(JobEnd)
     case lost(LossCause, after: Interval?, BadAnswer?)
     /// A 4xx that the contract does not name for a stream: tried again a named number of times.
     case refused
 
-    static func judge(_ answer: inout Answer) -> StreamVerdict {
+    static func judge(_ answer: inout Answer) -> StreamJudgement {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
@@ -124,7 +125,7 @@ enum StreamVerdict: Hashable, Sendable {
 }
 
 /// The meaning of the response to a results request.
-enum ResultsVerdict: Hashable, Sendable {
+enum ResultsJudgement: Hashable, Sendable {
     case books([Book])
     case jobEnded(JobEnd)
     /// The server cannot just now.
@@ -132,7 +133,7 @@ enum ResultsVerdict: Hashable, Sendable {
     /// A response without results: retried a limited number of times.
     case bad(BadAnswer)
 
-    static func judge(_ answer: inout Answer, jobId: String) -> ResultsVerdict {
+    static func judge(_ answer: inout Answer, jobId: String) -> ResultsJudgement {
         if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
@@ -177,14 +178,14 @@ extension BadAnswer {
 }
 
 /// The meaning of the response to a DELETE.
-enum CleanupVerdict: Hashable, Sendable {
+enum CleanupJudgement: Hashable, Sendable {
     /// The job is gone from the server, by this request or before it.
     case done
     case again(after: Interval?)
     /// The phone can never delete it.
     case abandoned(cause: String)
 
-    static func judge(_ answer: inout Answer) -> CleanupVerdict {
+    static func judge(_ answer: inout Answer) -> CleanupJudgement {
         switch answer.head.status {
         case 200...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
