@@ -24,8 +24,8 @@ package struct HDRHistogram: Sendable {
 
     package init() {}
 
-    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside an index is lost: the extremes
-    /// become the edges of their indexes, as in every reader of that format. Places beyond `highestTrackable`, which
+    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside a bucket is lost: the extremes
+    /// become the edges of their buckets, as in every reader of that format. Buckets beyond `highestTrackable`, which
     /// other writers may fill, are taken as saturated.
     ///
     /// Nil if the array is longer than the layout, holds a negative count, or sums to more than 64 bits hold.

@@ -47,7 +47,7 @@ extension LatencyMetric: MetricCase {
         }
     }
 
-    /// The start and end of the measurement, as text.
+    /// The start and end of the measurement, as text. A first connect that failed is a loss, too.
     package var meaning: String {
         switch self {
         case .preprocessTime: "photo bytes in to JPEG ready"
@@ -59,7 +59,7 @@ extension LatencyMetric: MetricCase {
         case .sseEventDelay:
             "replayed event handed to the backend’s connection to event dispatched on the phone"
         case .ssePingGap: "ping to next ping, as received by the phone"
-        case .sseReconnectTime: "loss noticed to next 200 head, over all attempts"
+        case .sseReconnectTime: "loss noticed (after a kill: next launch) to next 200 head, over all attempts"
         case .sseDetectTime: "link went silent to silence detected"
         case .resultsTime: "results requested to response decoded"
         case .cleanupTime: "cleanup requested to response decoded"

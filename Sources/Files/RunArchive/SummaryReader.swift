@@ -46,7 +46,7 @@ struct SummaryReader {
             disconnections: killed.disconnections, metrics: table)
         result.slos = results
         result.expectations = killed.expectations
-        result.impairments = killed.impairments
+        result.errors = killed.errors
         result.findings = FindingsTable(reading: summary["findings"])
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         // Of a backend that died what it had not told is not known.

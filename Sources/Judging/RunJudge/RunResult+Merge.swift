@@ -25,7 +25,7 @@ extension RunResult {
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
         if merged.result.isInterrupted { merged.result.slos = merged.result.slos.map(\.unjudged) }
-        merged.result.take(merged.timeline.impairments)
+        merged.result.take(merged.timeline.errors)
         let failures = shards.compactMap { shard -> RunFailure.Kind? in
             switch shard.result.exit {
             case .internalError: .internalError

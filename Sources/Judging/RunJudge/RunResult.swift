@@ -56,7 +56,7 @@ package struct RunResult: Sendable {
     /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.
-    package var impairments: [ErrorSummary.Row] = []
+    package var errors: [ErrorSummary.Row] = []
 
     // MARK: What else the reader must know
 
@@ -104,10 +104,10 @@ package struct RunResult: Sendable {
     package static func nearPeak(_ count: Int) -> Int { count - count / 100 }
 
     /// The most that say why a run went as it did.
-    private static let troublesMax = 8
+    private static let errorsMax = 8
 
-    package mutating func take(_ impairments: ErrorSummary) {
-        self.impairments = Array(impairments.byCount.prefix(Self.troublesMax))
+    package mutating func take(_ errors: ErrorSummary) {
+        self.errors = Array(errors.byCount.prefix(Self.errorsMax))
     }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }

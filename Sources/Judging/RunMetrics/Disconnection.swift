@@ -13,7 +13,8 @@ package struct Disconnection: Equatable, Sendable {
     /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
     package var restarted: Int64
     package var gaveUp: Int64
-    /// The time from the loss to the next 200 head of the same job.
+    /// The time from the moment at which the loss was noticed (after a kill: the next launch) to the next 200 head of the
+    /// same job, also for a first connect that failed. The values of `sse.reconnect.time`, by cause.
     package var reconnectTime: HDRHistogram
 
     package init(
@@ -33,6 +34,10 @@ package struct Disconnection: Equatable, Sendable {
 }
 
 /// The table of disconnections: a row for each cause, in the order of `LossCause.allCases`.
+///
+/// Shown by `SummaryWriter.disconnections` (terminal), `MarkdownReport`, `HTMLPage.disconnections`, `SummaryJSON` and
+/// `OpenMetrics`, each with its own columns. For a past run, it is not read from `summary.json`: `PastRun` judges
+/// events.ndjson again.
 package struct Disconnections: Equatable, Sendable {
     package private(set) var rows = LossCause.allCases.map {
         Disconnection(

@@ -112,6 +112,8 @@ package struct MetricsCollector: Sendable {
     }
 
     // MARK: What needs no memory
+    // What takes several observations is recorded by `PhoneOperations` and `ScanOperations`: the rates of operations and
+    // `sse.reconnect.time`, which a kill divides.
 
     private mutating func measure(_ payload: FaultObservation, _ group: MetricGroup) {
         switch payload {

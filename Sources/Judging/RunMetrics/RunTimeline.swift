@@ -15,7 +15,9 @@ package struct RunTimeline: Sendable {
     /// The present width of a window.
     package private(set) var width = Self.widthFirst
     package private(set) var windows: [TimelineWindow] = []
-    package private(set) var impairments = ErrorSummary()
+    package private(set) var errors = ErrorSummary()
+    /// The same, under the name that `RunJudge` uses.
+    package var impairments: ErrorSummary { self.errors }
     /// The timelines by the index of the fault in the scenario.
     package private(set) var faults: [FaultTimeline]
     private var phoneIndexes = DeviceIndex()
@@ -89,7 +91,7 @@ package struct RunTimeline: Sendable {
             self.windows[due].planned += 1
         }
         if let trouble = RunError(payload) {
-            self.impairments.add(
+            self.errors.add(
                 trouble, at: observation.at, device: observation.device, scan: observation.scan)
             self.windows[windowIndex].errors[trouble.family.ordinal] += 1
         }
@@ -99,10 +101,10 @@ package struct RunTimeline: Sendable {
         if observation.at > self.until { self.until = observation.at }
     }
 
-    // MARK: Places
+    // MARK: Indexes
 
     private mutating func mark(of device: DeviceNumber) -> Int {
-        if let windowIndex = self.phoneIndexes[device] { return windowIndex }
+        if let index = self.phoneIndexes[device] { return index }
         self.phones.append(PhoneSummary(device: device))
         self.phoneIndexes[device] = self.phones.count - 1
         return self.phones.count - 1
@@ -181,7 +183,7 @@ package struct RunTimeline: Sendable {
         while other.width < self.width { other.halve() }
         while self.windows.count < other.windows.count { self.windows.append(TimelineWindow()) }
         for index in other.windows.indices { self.windows[index].join(other.windows[index]) }
-        self.impairments.add(other.impairments)
+        self.errors.add(other.errors)
         for index in self.faults.indices where index < other.faults.count {
             self.faults[index].add(other.faults[index])
         }

@@ -100,14 +100,14 @@ extension RunResult {
                 .foreignURL:
                 []
             }
-        let sentences = self.impairments.lazy.filter { families.contains($0.trouble.family) }
+        let sentences = self.errors.lazy.filter { families.contains($0.trouble.family) }
             .compactMap { self.sentence($0) }
         return sentences.first ?? "\(Figures.count(count)) of \(Figures.count(scans.begun)) \(cause.words)"
     }
 
     /// The code with which most scans were refused: `INVALID_FILE`.
     private var commonestRefusal: String? {
-        guard let row = self.impairments.first(where: { $0.trouble.family == .refused }) else { return nil }
+        guard let row = self.errors.first(where: { $0.trouble.family == .refused }) else { return nil }
         return row.trouble.name.split(separator: ": ", maxSplits: 1).last.map(String.init)
     }
 

@@ -32,7 +32,7 @@ package enum MarkdownReport {
     private static let errorsMax = 10
 
     private static func errors(_ report: RunReport) -> String {
-        let rows = report.timeline.impairments.byCount
+        let rows = report.timeline.errors.byCount
         guard !rows.isEmpty else { return "" }
         let shown = rows.prefix(Self.errorsMax).map { row in
             [

@@ -8,7 +8,7 @@ import SimBase
 package enum TerminalSummary {
     /// Ends with a line feed; no line is wider than the style's columns, but for a word of the last command that is.
     package static func text(_ result: RunResult, style: TerminalStyle) -> String {
-        var writer = SummaryWriter(result: result, page: Page(style: style))
+        var writer = SummaryWriter(result: result, page: TerminalPage(style: style))
         writer.verdict()
         writer.objectives()
         writer.invariants()
@@ -32,7 +32,7 @@ struct SummaryWriter {
     static let examplesMax = 2
 
     let result: RunResult
-    var page: Page
+    var page: TerminalPage
 
     func mark(_ tone: Tone) -> Piece {
         let ascii = self.page.style.isASCII

@@ -9,7 +9,7 @@ import SimBase
 package enum ComparisonText {
     /// Ends with a line feed; no line is wider than the style's columns.
     package static func text(_ comparison: RunComparison, style: TerminalStyle) -> String {
-        var writer = ComparisonWriter(comparison: comparison, page: Page(style: style))
+        var writer = ComparisonWriter(comparison: comparison, page: TerminalPage(style: style))
         writer.verdict()
         if !comparison.isIdentical {
             writer.objectives()
@@ -31,10 +31,10 @@ private struct ComparisonWriter {
     private static let nameColumns = 24
 
     let comparison: RunComparison
-    var page: Page
+    var page: TerminalPage
     private var used: Set<Change> = []
 
-    init(comparison: RunComparison, page: Page) {
+    init(comparison: RunComparison, page: TerminalPage) {
         self.comparison = comparison
         self.page = page
     }

@@ -54,7 +54,7 @@ struct HDRLayoutTests {
         }
     }
 
-    @Test func `a index is never wider than a thousandth of its values or one unit`() {
+    @Test func `a bucket is never wider than a thousandth of its values or one unit`() {
         for index in 0..<HDRLayout.countsLength {
             let width = HDRLayout.width(at: index)
             guard width == 512 || width * 1_000 <= HDRLayout.lowestValue(at: index) else {

@@ -100,7 +100,7 @@ struct MetricTableTests {
         #expect(set.count(status: 200) == 2 && set.count(status: 12_345) == 0)
     }
 
-    @Test func `every metric has a index of its own`() {
+    @Test func `every metric has an index of its own`() {
         var set = MetricSet()
         for metric in LatencyMetric.allCases { set.record(metric, .milliseconds(Int64(metric.ordinal))) }
         for metric in CountMetric.allCases { set.add(Int64(metric.ordinal) + 1, to: metric) }

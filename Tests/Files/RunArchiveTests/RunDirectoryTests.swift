@@ -122,7 +122,7 @@ import Testing
         #expect(self.scratch.names("Reports/latest") == RunDirectory.FileName.growing.sorted())
     }
 
-    @Test func `a folder in the index of the link costs a warning and no run`() throws {
+    @Test func `a folder in the place of the link costs a warning and no run`() throws {
         let taken = self.scratch.at("Reports/latest/mine")
         try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)

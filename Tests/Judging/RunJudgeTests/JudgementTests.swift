@@ -45,20 +45,20 @@ import Testing
         Verdict(invariant: .scanCustody, standing: standing, violations: 1, expected: 0, examples: [])
     }
 
-    private func judgement(_ impairments: [RunError]) throws -> Judgement {
+    private func judgement(_ errors: [RunError]) throws -> Judgement {
         var totals = LedgerTotals()
         totals.scans.captured = 1
         totals.scans.completed = 1
         return Judgement(
-            verdicts: [self.verdict(impairments.contains(.invariant) ? .broken : .held)],
+            verdicts: [self.verdict(errors.contains(.invariant) ? .broken : .held)],
             totals: totals,
             slos: [
-                try self.slo(severity: .error, lost: impairments.contains(.countObjective) ? 1 : 0),
-                try self.slo(took: impairments.contains(.timeObjective) ? .seconds(2) : .milliseconds(2)),
+                try self.slo(severity: .error, lost: errors.contains(.countObjective) ? 1 : 0),
+                try self.slo(took: errors.contains(.timeObjective) ? .seconds(2) : .milliseconds(2)),
             ],
-            hasInternalError: impairments.contains(.internalError),
-            hasOutputError: impairments.contains(.outputError),
-            isUntrusted: impairments.contains(.untrusted), isInterrupted: impairments.contains(.interrupted))
+            hasInternalError: errors.contains(.internalError),
+            hasOutputError: errors.contains(.outputError),
+            isUntrusted: errors.contains(.untrusted), isInterrupted: errors.contains(.interrupted))
     }
 
     @Test func `a run without trouble exits with 0`() throws {
@@ -67,7 +67,7 @@ import Testing
         #expect(judgement.isPassed)
     }
 
-    @Test func `of two impairments the graver one decides`() throws {
+    @Test func `of two errors the graver one decides`() throws {
         // In the order of Docs/design.md section 11.10. A late generator spoils latencies, not counts: hence
         // 99 on both sides of 98.
         let order = RunError.allCases
@@ -123,8 +123,8 @@ import Testing
     @Test func `a run that breaks exactly what its scenario expects has passed`() throws {
         let custody = ExpectedBreak.invariant(id: "scan.custody")
         let lost = try self.objectives("scans.lost")
-        func exit(_ expected: [ExpectedBreak], _ impairments: [RunError]) throws -> RunExit {
-            var judgement = try self.judgement(impairments)
+        func exit(_ expected: [ExpectedBreak], _ errors: [RunError]) throws -> RunExit {
+            var judgement = try self.judgement(errors)
             judgement.expectations = Expectations(expected)
             return judgement.exit
         }

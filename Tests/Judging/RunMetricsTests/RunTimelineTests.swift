@@ -86,14 +86,14 @@ import Testing
         }
         observations.append(Self.phone(.refused(code: "C3", cause: nil), at: 9_000, device: 77))
         let timeline = Self.timeline(observations)
-        let third = timeline.impairments.rows[3]
+        let third = timeline.errors.rows[3]
         #expect(third.trouble.name == "scan refused: C3")
         #expect(third.count == 2)
         #expect(third.first == .zero + .milliseconds(3))
         #expect(third.last == .zero + .seconds(9))
         #expect(third.device == DeviceNumber(3))
-        #expect(timeline.impairments.rows.count <= ErrorSummary.namesMax + ErrorFamily.allCases.count)
-        #expect(timeline.impairments.rows.reduce(0) { $0 + $1.count } == 201)
+        #expect(timeline.errors.rows.count <= ErrorSummary.namesMax + ErrorFamily.allCases.count)
+        #expect(timeline.errors.rows.reduce(0) { $0 + $1.count } == 201)
     }
 
     @Test func `a fault that comes and goes has spans while any phone is under it`() {

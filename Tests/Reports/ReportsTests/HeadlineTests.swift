@@ -14,7 +14,7 @@ import Testing
 /// The first sentence of every report: what a user of the app would have felt.
 @Suite struct HeadlineTests {
     private func result(
-        _ change: (inout LedgerTotals) -> Void, slos: [CountMetric] = [], impairments: [(RunError, Int)] = []
+        _ change: (inout LedgerTotals) -> Void, slos: [CountMetric] = [], errors: [(RunError, Int)] = []
     ) throws -> RunResult {
         var result = Samples.passed()
         result.totals = LedgerTotals()
@@ -29,7 +29,7 @@ import Testing
                 severity: .error, abort: false
             ).evaluate(against: result.metrics)
         }
-        result.impairments = impairments.map {
+        result.errors = errors.map {
             ErrorSummary.Row(
                 trouble: $0.0, count: $0.1, first: .zero, last: .zero, device: DeviceNumber(0), scan: .none)
         }
@@ -65,14 +65,14 @@ import Testing
 
     @Test func `where nothing was completed the commonest cause is told`() throws {
         let turnedAway = try self.result(
-            self.scans(0, waiting: [(.unauthorized, 40)]), impairments: [(self.unauthorized, 40)])
+            self.scans(0, waiting: [(.unauthorized, 40)]), errors: [(self.unauthorized, 40)])
         #expect(turnedAway.outcome == "no scan was completed: 40 of 40 uploads were answered with 401")
         let hanging = try self.result(
-            self.scans(0, waiting: [(.suspended, 40)]), impairments: [(self.unauthorized, 3)])
+            self.scans(0, waiting: [(.suspended, 40)]), errors: [(self.unauthorized, 3)])
         #expect(hanging.outcome == "no scan was completed: 40 of 40 still running at the end")
         let unreadable = try self.result(
             self.scans(0, waiting: [(.resultsUnavailable, 40)]),
-            impairments: [
+            errors: [
                 (RunError(family: .badAnswer, name: "results given up"), 40),
                 (RunError(family: .badAnswer, name: "results: wrong-content-type"), 40),
             ])
@@ -82,7 +82,7 @@ import Testing
         )
         let refused = try self.result(
             self.scans(0, refused: 40),
-            impairments: [(RunError(family: .refused, name: "scan refused: NO"), 40)]
+            errors: [(RunError(family: .refused, name: "scan refused: NO"), 40)]
         )
         #expect(refused.outcome == "no scan was completed: 40 of 40 scans were refused: NO")
     }

@@ -109,7 +109,7 @@ struct GatewayTests {
         #expect(resumed.contains("id: \(id(blocks[index + 1]) ?? "-")\n"))
     }
 
-    @Test func `an error takes the index of an answer, and a quota of uploads is the gateway's`() throws {
+    @Test func `an error takes the place of an answer, and a quota of uploads is the gateway's`() throws {
         let backend = try TestServer()
         let quota = FaultKind.rateLimit(
             quota: Quota(requests: 1, window: .seconds(60)), retryAfter: .seconds(2))

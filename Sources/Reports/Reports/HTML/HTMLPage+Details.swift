@@ -107,7 +107,7 @@ extension HTMLPage {
     private static let errorsMax = 60
 
     package var errors: Section {
-        let rows = self.timeline.impairments.byCount.prefix(Self.errorsMax).map { row -> [String] in
+        let rows = self.timeline.errors.byCount.prefix(Self.errorsMax).map { row -> [String] in
             let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
             return [
                 HTMLText.mono(row.trouble.name, bytesMax: 120),

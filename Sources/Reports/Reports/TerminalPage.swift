@@ -30,8 +30,8 @@ package struct Piece {
     }
 }
 
-/// Lines that are never wider than the terminal. All text is made printable first.
-package struct Page {
+/// The lines of the terminal report, never wider than the terminal. All text is made printable first.
+package struct TerminalPage {
     package let style: TerminalStyle
     private var lines: [String] = []
 
