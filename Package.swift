@@ -64,13 +64,15 @@ let modules = [
     Module(
         "Ledger", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
         tests: [
-            "RunJudge", "RunMetrics", "Phone", "Backend", "OriginServer", "Faults", "Plan", "ScenarioFile",
-            "VirtualWorld",
+            "Histories", "RunJudge", "RunMetrics", "Phone", "Backend", "OriginServer", "Faults", "Plan",
+            "ScenarioFile", "VirtualWorld",
         ]),
-    Module("RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations"]),
+    Module(
+        "RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
+        tests: ["Histories", "Ledger"]),
     Module(
         "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"],
-        tests: ["Plan", "ScenarioFile", "VirtualWorld"]),
+        tests: ["Histories", "Plan", "ScenarioFile", "VirtualWorld"]),
 
     Module("Plan", .worlds, ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend"]),
     Module(
@@ -213,6 +215,10 @@ let package = Package(
                 name: "SimTestSupport", dependencies: ["SimBase", "JSON", "Talaria"],
                 path: "Tests/SimTestSupport",
                 swiftSettings: strict),
+            // Scripted observations for the tests of what judges them.
+            .target(
+                name: "Histories", dependencies: ["SimBase", "Talaria", "Observations", "Ledger"],
+                path: "Tests/Judging/Histories", swiftSettings: strict),
             // Runs for the tests of what reads and shows them.
             .target(
                 name: "ReportSamples",

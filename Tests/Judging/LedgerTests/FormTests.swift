@@ -1,3 +1,4 @@
+import Histories
 import Metrics
 import SimBase
 import Talaria

@@ -1,3 +1,4 @@
+import Histories
 import Metrics
 import SimBase
 import Talaria
@@ -61,7 +62,7 @@ struct Example: Sendable {
         self.form = form
     }
 
-    /// What it breaks, by whoever judges `invariant`: the ledger, or the sentinel of the virtual world. `earlier` is what
+    /// What it breaks, by whoever judges `invariant`: the ledger, or the invariants of the virtual world. `earlier` is what
     /// happened to the phone before.
     func broken(judging invariant: Invariant, after earlier: History? = nil) -> [Invariant] {
         var history = History(self.script)

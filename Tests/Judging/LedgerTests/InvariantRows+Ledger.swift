@@ -1,3 +1,4 @@
+import Histories
 import Ledger
 import SimBase
 import Talaria

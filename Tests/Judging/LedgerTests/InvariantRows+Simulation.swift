@@ -1,3 +1,4 @@
+import Histories
 import Observations
 import SimBase
 import Talaria
@@ -374,7 +375,7 @@ extension Example {
 
 extension Invariant {
     /// Nil for those that the ledger judges.
-    var rowOfTheSentinel: InvariantRow? {
+    var rowOfTheSimulation: InvariantRow? {
         switch self {
         case .scanCustody, .scanRefusedForCause, .bookNeverLost, .bookNeverDoubleAdded, .bookFaithful,
             .streamIDMonotone, .streamNoGap, .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly,

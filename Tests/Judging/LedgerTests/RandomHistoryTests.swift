@@ -1,3 +1,4 @@
+import Histories
 import Observations
 import SimBase
 import Talaria

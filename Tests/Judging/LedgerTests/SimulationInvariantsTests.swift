@@ -1,3 +1,4 @@
+import Histories
 import Metrics
 import Observations
 import RunJudge
@@ -8,7 +9,7 @@ import Testing
 @testable import Ledger
 
 /// Each invariant of the virtual world, with a history that breaks it and nothing else, and one like it that does not.
-@Suite struct SentinelTests {
+@Suite struct SimulationInvariantsTests {
     private func broken(
         _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = [],
         broken: [DeviceNumber] = []

@@ -317,7 +317,7 @@ import Testing
 
     // MARK: Herds and neighbours
 
-    /// A whole run, as the sentinel judges it.
+    /// A whole run, as `SimulationInvariants` judges it.
     private func judged(
         _ plan: WorldPlan, _ change: (inout World) -> Void = { _ in }
     ) throws -> (world: World, broken: [Invariant]) {

@@ -1,3 +1,4 @@
+import Histories
 import Ledger
 import Metrics
 import Observations

@@ -1,38 +1,38 @@
-import Ledger
-import Observations
-import SimBase
-import Talaria
+package import Ledger
+package import Observations
+package import SimBase
+package import Talaria
 
 /// A scripted history: literal observations with a clock that moves a millisecond with each of them.
-struct History {
-    static let shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
+package struct History {
+    package static let shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
 
-    private(set) var observations: [Observation] = []
-    private(set) var waiting: [WaitingRecord] = []
-    private(set) var now = Instant.zero
-    var device = DeviceNumber(0)
-    var scan = ScanNumber(1)
-    var job = "job-1"
+    package private(set) var observations: [Observation] = []
+    package private(set) var waiting: [WaitingRecord] = []
+    package private(set) var now = Instant.zero
+    package var device = DeviceNumber(0)
+    package var scan = ScanNumber(1)
+    package var job = "job-1"
 
-    init(_ script: (inout History) -> Void = { _ in }) {
+    package init(_ script: (inout History) -> Void = { _ in }) {
         script(&self)
     }
 
     // MARK: Single steps
 
-    mutating func phone(_ payload: PhoneObservation) {
+    package mutating func phone(_ payload: PhoneObservation) {
         self.see(.phone(payload))
     }
 
-    mutating func backend(_ payload: BackendObservation) {
+    package mutating func backend(_ payload: BackendObservation) {
         self.see(.backend(payload))
     }
 
-    mutating func network(_ payload: NetworkObservation) {
+    package mutating func network(_ payload: NetworkObservation) {
         self.see(.network(payload))
     }
 
-    mutating func fault(_ payload: FaultObservation) {
+    package mutating func fault(_ payload: FaultObservation) {
         self.see(.fault(payload))
     }
 
@@ -41,53 +41,53 @@ struct History {
         self.pass(.milliseconds(1))
     }
 
-    mutating func pass(_ time: Interval) {
+    package mutating func pass(_ time: Interval) {
         self.now = self.now + time
     }
 
-    mutating func onDisk(_ cause: WaitingCause) {
+    package mutating func onDisk(_ cause: WaitingCause) {
         self.waiting.append(WaitingRecord(device: self.device, scan: self.scan, cause: cause))
     }
 
     // MARK: Phrases
 
-    mutating func launch(restored: Int = 0) {
+    package mutating func launch(restored: Int = 0) {
         self.phone(.launched(restored: restored))
     }
 
-    mutating func capture() {
+    package mutating func capture() {
         self.phone(.captured(scheduled: self.now))
         self.phone(.photoPrepared(took: .milliseconds(5), bytes: 1_000))
         self.phone(.queued(.captured))
     }
 
-    mutating func upload(attempt: UInt32 = 1) {
+    package mutating func upload(attempt: UInt32 = 1) {
         self.send(.upload, attempt: attempt, job: nil)
         self.backend(.accepted(job: self.job, books: 3))
         self.phone(.uploadAccepted(job: self.job, took: .milliseconds(9), service: .milliseconds(8)))
     }
 
-    mutating func send(
+    package mutating func send(
         _ operation: Talaria.Operation, attempt: UInt32 = 1, job: String?, after: String? = nil
     ) {
         self.phone(.requestSent(operation, attempt: attempt, job: job, lastEventID: after))
     }
 
     /// Opens the job's stream; `serverAfter` is where the server goes on.
-    mutating func open(attempt: UInt32 = 1, after: String? = nil, serverAfter: Int? = nil) {
+    package mutating func open(attempt: UInt32 = 1, after: String? = nil, serverAfter: Int? = nil) {
         self.send(.stream, attempt: attempt, job: self.job, after: after)
         self.backend(.streamOpened(job: self.job, attempt: attempt, after: serverAfter))
         self.phone(
             .streamOpened(job: self.job, attempt: attempt, after: after, took: .milliseconds(3)))
     }
 
-    mutating func write(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+    package mutating func write(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
         self.backend(
             .eventWritten(
                 job: self.job, id: Self.id(position), position: position, kind: kind, replayed: replayed))
     }
 
-    mutating func apply(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+    package mutating func apply(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
         self.phone(
             .eventApplied(
                 job: self.job, id: Self.id(position), kind: kind, latency: .milliseconds(1),
@@ -95,32 +95,32 @@ struct History {
     }
 
     /// Written by the backend and applied by the phone.
-    mutating func event(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
+    package mutating func event(_ position: Int, _ kind: EventKind = .progress, replayed: Bool = false) {
         self.write(position, kind, replayed: replayed)
         self.apply(position, kind, replayed: replayed)
     }
 
     /// The job's last event, with its books inline or not.
-    mutating func terminal(_ position: Int, inline: String = "books") {
+    package mutating func terminal(_ position: Int, inline: String = "books") {
         self.backend(.finished(job: self.job, kind: .completed, books: 3))
         self.event(position, .completed)
         self.phone(.terminalApplied(job: self.job, kind: .completed, inline: inline))
     }
 
-    mutating func addBooks(_ ordinals: [Int] = [0, 1, 2]) {
+    package mutating func addBooks(_ ordinals: [Int] = [0, 1, 2]) {
         for ordinal in ordinals { self.phone(.bookAdded(ordinal: ordinal, book: self.book(ordinal))) }
     }
 
-    func book(_ ordinal: Int) -> Book {
+    package func book(_ ordinal: Int) -> Book {
         Self.shelf.book(device: self.device, scan: self.scan, ordinal: ordinal)
     }
 
-    mutating func complete() {
+    package mutating func complete() {
         self.phone(.completed(took: .seconds(1)))
     }
 
     /// The job fails, and the phone applies the event that says so.
-    mutating func fail(_ position: Int, retryable: Bool) {
+    package mutating func fail(_ position: Int, retryable: Bool) {
         self.backend(.failed(job: self.job, code: "NO_TEXT_DETECTED", retryable: retryable))
         self.backend(.finished(job: self.job, kind: .error, books: 0))
         self.event(position, .error)
@@ -128,12 +128,12 @@ struct History {
     }
 
     /// For an error event, by what the phone read of it.
-    mutating func refuse(_ code: String = "NO_TEXT_DETECTED", retryable: Bool? = false) {
+    package mutating func refuse(_ code: String = "NO_TEXT_DETECTED", retryable: Bool? = false) {
         self.phone(.refused(code: code, cause: .event(job: self.job, retryable: retryable)))
     }
 
     /// An upload is answered with a problem, as both sides see it.
-    mutating func uploadProblem(
+    package mutating func uploadProblem(
         _ status: Int, attempt: UInt32 = 1, retryable: Bool = false, retryAfter: Interval? = nil
     ) {
         self.backend(.answered(.upload, attempt: attempt, status: status))
@@ -145,19 +145,22 @@ struct History {
     }
 
     /// For an answer to an upload, by what the phone read of it.
-    mutating func refuse(_ code: String, answer status: Int, attempt: UInt32 = 1, retryable: Bool? = false) {
+    package mutating func refuse(
+        _ code: String, answer status: Int, attempt: UInt32 = 1, retryable: Bool? = false
+    ) {
         self.phone(
             .refused(
                 code: code, cause: .answer(.upload, attempt: attempt, status: status, retryable: retryable)))
     }
 
     /// The process is killed; the storage has a record of the scan.
-    mutating func kill(keeping job: String?, after lastEventID: String? = nil, decided: Bool = false) {
+    package mutating func kill(keeping job: String?, after lastEventID: String? = nil, decided: Bool = false)
+    {
         self.phone(.killed)
         self.phone(.recordKept(job: job, lastEventID: lastEventID, decided: decided))
     }
 
-    mutating func clean() {
+    package mutating func clean() {
         self.send(.cleanup, job: self.job)
         self.backend(.cleaned(job: self.job, effective: true))
         self.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(2)))
@@ -165,7 +168,7 @@ struct History {
     }
 
     /// A scan from the shutter to its DELETE, with nothing going wrong.
-    mutating func wholeScan() {
+    package mutating func wholeScan() {
         self.capture()
         self.phone(.slotTaken)
         self.upload()
@@ -180,7 +183,7 @@ struct History {
     }
 
     /// Up to the moment where the job's stream is open and two events were applied.
-    mutating func streaming() {
+    package mutating func streaming() {
         self.launch()
         self.capture()
         self.upload()
@@ -190,17 +193,17 @@ struct History {
     }
 
     /// From the terminal event to the DELETE.
-    mutating func ending(_ position: Int) {
+    package mutating func ending(_ position: Int) {
         self.terminal(position)
         self.addBooks()
         self.complete()
         self.clean()
     }
 
-    static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
+    package static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
 
     /// The same, after what has happened to the phone before; its app runs on. A whole number of seconds lies between them.
-    func following(_ earlier: History) -> History {
+    package func following(_ earlier: History) -> History {
         var whole = earlier
         let start = Interval.seconds(earlier.now.nanoseconds / 1_000_000_000 + 10)
         let launch = self.observations.firstIndex { $0.what == .phone(.launched(restored: 0)) }
@@ -217,7 +220,7 @@ struct History {
 
     // MARK: Judgment
 
-    func ledger(_ change: (inout LedgerSettings) -> Void = { _ in }) -> Ledger {
+    package func ledger(_ change: (inout LedgerSettings) -> Void = { _ in }) -> Ledger {
         var settings = LedgerSettings.embedded
         change(&settings)
         var ledger = Ledger(shelf: Self.shelf, settings: settings)
@@ -227,12 +230,12 @@ struct History {
     }
 
     /// The ids of the invariants that are broken, in their order.
-    func broken(_ change: (inout LedgerSettings) -> Void = { _ in }) -> [Invariant] {
+    package func broken(_ change: (inout LedgerSettings) -> Void = { _ in }) -> [Invariant] {
         self.ledger(change).verdicts.filter { $0.violations > 0 }.map(\.invariant)
     }
 
     /// What the first example of an invariant says.
-    func complaint(_ invariant: Invariant) -> String? {
+    package func complaint(_ invariant: Invariant) -> String? {
         self.ledger().verdicts.first { $0.invariant == invariant }?.examples.first?.text
     }
 }

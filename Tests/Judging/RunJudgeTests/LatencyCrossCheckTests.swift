@@ -1,3 +1,4 @@
+import Histories
 import Ledger
 import Metrics
 import Observations
@@ -8,7 +9,7 @@ import Talaria
 import Testing
 
 /// What is measured against what was seen, by a source of its own.
-@Suite struct SampleWitnessTests {
+@Suite struct LatencyCrossCheckTests {
     private static let fleet = FleetMap.ungrouped
 
     private static func scan(_ took: Interval, at: Int64 = 0) -> Observation {
@@ -89,7 +90,7 @@ import Testing
         #expect(doubled.first == "scan.time: count 401, but 400 was observed")
     }
 
-    @Test func `a value in a index that is not its own is told by the percentile that it moves`() {
+    @Test func `a value in a bucket that is not its own is told by the percentile that it moves`() {
         // As many, with the same extremes and the same sum: only where they lie differs.
         var witness = LatencyCrossCheck()
         var table = MetricTable(groups: [])

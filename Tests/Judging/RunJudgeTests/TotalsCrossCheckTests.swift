@@ -1,3 +1,4 @@
+import Histories
 import Ledger
 import Metrics
 import RunJudge
@@ -7,7 +8,7 @@ import Talaria
 import Testing
 
 /// The whole against the sum of its parts.
-@Suite struct SumWitnessTests {
+@Suite struct TotalsCrossCheckTests {
     private static let groups = ["a", "b"]
 
     private static func interval(_ group: Int, _ milliseconds: Int64) -> MetricTable {

@@ -1,3 +1,4 @@
+import Histories
 import Observations
 import RunJudge
 import SimBase
@@ -7,7 +8,7 @@ import Testing
 @testable import Ledger
 
 /// Moments that it takes several observations to see: each with a history that just comes to it, and one that just does not.
-@Suite struct WatchedMomentTests {
+@Suite struct CoverageDetectorTests {
     private func count(
         _ moment: CoverageGoal, raisesBase: Bool = false, _ script: (inout History) -> Void
     ) -> Int {
