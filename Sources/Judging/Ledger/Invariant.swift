@@ -98,7 +98,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The invariants that are judged in every run.
+    /// The invariants that are judged in every run; with a `--target`, those of them that do not need the backend.
     package static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
     /// The invariants that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
@@ -175,8 +175,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether it can be judged only with the simulated backend's own view. The others are judged against any target,
-    /// with what the phones see.
+    /// Whether it is not available without the simulated backend, that is with a `--target`. Four invariants need the
+    /// backend's shelf and log. Those of the virtual world are never judged without it. The others are judged against any
+    /// target, with the observations of the phones.
     package var needsBackend: Bool {
         switch self {
         case .bookNeverLost, .bookFaithful, .streamNoGap, .serverAgrees: true
@@ -187,6 +188,22 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             true
         case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
             .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:
+            false
+        }
+    }
+
+    /// Whether it is judged to the end of a run whose backend died: the observations of the phones and their storage are
+    /// enough. The others are judged up to the last observation of the backend. `needsBackend` is about runs with a
+    /// `--target`, whose gateway still reports the faults that excuse phones; after a death, those are missing, too.
+    var survivesBackendDeath: Bool {
+        switch self {
+        case .scanCustody, .bookNeverDoubleAdded, .streamTerminalOnce, .jobNotCleanedEarly: true
+        case .scanRefusedForCause, .bookNeverLost, .bookFaithful, .streamIDMonotone, .streamNoGap,
+            .jobCleaned, .limitHonoured, .slotsBounded, .serverAgrees, .scanOrder, .jobCleanedOnce,
+            .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup, .streamDeadDetected, .streamParseRobust,
+            .authNoStaleUse, .retryBudget, .deviceNotStuck, .timersClean, .timeSane, .requestOneFate,
+            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
+            .requestWellFormed:
             false
         }
     }

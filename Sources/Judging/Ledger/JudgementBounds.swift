@@ -13,33 +13,18 @@ struct JudgementBounds: Hashable, Sendable {
     /// Whether a violation at this moment counts.
     func counts(_ invariant: Invariant, at moment: Instant) -> Bool {
         if let interruption, moment >= interruption { return false }
-        if let backendEnd, moment > backendEnd { return invariant.needsPhonesOnly }
+        if let backendEnd, moment > backendEnd { return invariant.survivesBackendDeath }
         return true
     }
 
     /// Whether an invariant without a violation held.
     func letsHold(_ invariant: Invariant) -> Bool {
         if self.interruption != nil, invariant.needsEnd { return false }
-        return self.backendEnd == nil || invariant.needsPhonesOnly
+        return self.backendEnd == nil || invariant.survivesBackendDeath
     }
 }
 
 extension Invariant {
     /// Whether only the end of a run shows that it held: until then what is missing may still come.
     var needsEnd: Bool { self.kind != .always || self == .scanCustody }
-
-    /// Whether the phones and their storage are all that it takes to judge it. The others are judged by what the backend's
-    /// process tells as well: its jobs, its logs, and the faults that fired there.
-    var needsPhonesOnly: Bool {
-        switch self {
-        case .scanCustody, .bookNeverDoubleAdded, .streamTerminalOnce, .jobNotCleanedEarly: true
-        case .scanRefusedForCause, .bookNeverLost, .bookFaithful, .streamIDMonotone, .streamNoGap,
-            .jobCleaned, .limitHonoured, .slotsBounded, .serverAgrees, .scanOrder, .jobCleanedOnce,
-            .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup, .streamDeadDetected, .streamParseRobust,
-            .authNoStaleUse, .retryBudget, .deviceNotStuck, .timersClean, .timeSane, .requestOneFate,
-            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
-            .requestWellFormed:
-            false
-        }
-    }
 }

@@ -78,10 +78,12 @@ enum InvariantPage {
         var text = """
             # Invariants
 
-            An invariant holds for every phone and in every run, whatever fails. Each cell below is a history that the ledger, or
-            the invariants of the virtual world, have judged: `InvariantTableTests` runs them and generates this page. A past accident
-            is no exception for a later scan: the test judges each first line also after a
-            \(Accident.list).
+            An invariant holds for every phone and in every run, whatever fails. \(Invariant.everywhere.count) invariants are judged in every run
+            against the simulated backend, \(Self.withTarget) of them also with `--target`. The others are judged in the virtual world only.
+
+            Each cell below is a history that the ledger, or the invariants of the virtual world, have judged:
+            `InvariantTableTests` runs them and generates this page. A past accident is no exception for a later scan: the test
+            judges each first line also after a \(Accident.list).
 
             Each exception has a history just outside of it, which violates the invariant, and one just inside. In the scenario that
             is named, the virtual world reaches the situation of the invariant.
@@ -115,12 +117,21 @@ enum InvariantPage {
         return besides.isEmpty ? example.name : "\(example.name) (and \(besides.joined(separator: ", ")))"
     }
 
+    private static var withTarget: Int { Invariant.everywhere.count { !$0.needsBackend } }
+
     private static func when(_ invariant: Invariant) -> String {
-        let index = Invariant.everywhere.contains(invariant) ? "in every run" : "in the virtual world"
+        let runs =
+            if !Invariant.everywhere.contains(invariant) {
+                "in the virtual world"
+            } else if invariant.needsBackend {
+                "in every run against the simulated backend"
+            } else {
+                "in every run, also with `--target`"
+            }
         switch invariant.kind {
-        case .always: return "Judged \(index), after each observation."
-        case .eventually: return "Judged \(index), within a bounded time."
-        case .finally: return "Judged \(index), at its end."
+        case .always: return "Judged \(runs), after each observation."
+        case .eventually: return "Judged \(runs), within a bounded time."
+        case .finally: return "Judged \(runs), at its end."
         }
     }
 
