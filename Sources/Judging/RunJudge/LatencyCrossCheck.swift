@@ -47,6 +47,9 @@ package struct LatencyCrossCheck: Sendable {
     private var completed: [Int]
     private var jobs: [JobCount]
     private var books: [BookCount]
+    private var indexes = DeviceIndex()
+    /// The phones in the order of their first observation.
+    private var reconnects: [ReconnectAccount] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -82,7 +85,11 @@ package struct LatencyCrossCheck: Sendable {
         }
         let group = self.fleet.group(of: observation.device)
         switch observation.what {
-        case .phone(let payload): self.record(payload, group)
+        case .phone(let payload):
+            self.record(payload, group)
+            if !observation.isRoutine {
+                self.add(self.reconnect(payload, observation), to: .sseReconnectTime, group)
+            }
         case .network(let payload):
             self.add(payload.lookup, to: .netDNSTime, group)
             self.add(payload.connect, to: .netConnectTime, group)
@@ -121,6 +128,17 @@ package struct LatencyCrossCheck: Sendable {
         }
     }
 
+    private mutating func reconnect(
+        _ payload: PhoneObservation, _ observation: borrowing Observation
+    ) -> Interval? {
+        let index = self.indexes[observation.device] ?? self.reconnects.count
+        if index == self.reconnects.count {
+            self.reconnects.append(ReconnectAccount())
+            self.indexes[observation.device] = index
+        }
+        return self.reconnects[index].record(payload, observation.scan, at: observation.at)
+    }
+
     private mutating func add(_ time: Interval?, to metric: LatencyMetric, _ group: Int?) {
         guard let time else { return }
         self.samples[metric.ordinal].add(time.nanoseconds)
@@ -133,13 +151,10 @@ package struct LatencyCrossCheck: Sendable {
 
     // MARK: The end
 
-    /// The latencies that no single observation contains: a reconnect after a kill consists of several, and
-    /// lateness is the driver's own.
-    static let unwitnessed: Set<LatencyMetric> = [.sseReconnectTime, .generatorLateness]
-
     /// Returns the differences between a run's table of latencies and the observations.
     package func differences(from table: MetricTable) -> [String] {
-        LatencyMetric.allCases.filter { !Self.unwitnessed.contains($0) }.flatMap { metric in
+        // Lateness is the driver's own: no observation contains it.
+        LatencyMetric.allCases.filter { $0 != .generatorLateness }.flatMap { metric in
             guard case .measured(let histogram) = table.histogram(metric, of: .fleet) else {
                 return [String]()
             }
@@ -241,7 +256,7 @@ package struct LatencyCrossCheck: Sendable {
         for percentile in [Percentile.p50, .p90, .p95, .p99, .p999] {
             let exact = Self.exact(percentile, of: values)
             let measured = histogram.value(at: percentile)
-            // Never less than the truth, and more by less than an index is wide.
+            // Never less than the truth, and more by less than a bucket is wide.
             if let measured, measured >= exact, measured <= Self.most(exact, of: sample.maximum) { continue }
             differences.append(
                 "\(metric.rawValue): \(percentile) is \(measured.map(String.init) ?? "missing"), but \(exact) of \(values.count) values"
