@@ -9,12 +9,31 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/timerfd.h>
+#endif
 
 int64_t shim_monotonic_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+#ifdef __linux__
+int shim_timer_open(void) { return shim_result(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)); }
+
+void shim_timer_set(int fd, int64_t moment) {
+    struct itimerspec time = {.it_value = {.tv_sec = moment / 1000000000, .tv_nsec = moment % 1000000000}};
+    timerfd_settime(fd, TFD_TIMER_ABSTIME, &time, NULL);
+}
+#else
+int shim_timer_open(void) { return -ENOSYS; }
+
+void shim_timer_set(int fd, int64_t moment) {
+    (void)fd;
+    (void)moment;
+}
+#endif
 
 int64_t shim_thread_processor_nanoseconds(void) {
     struct timespec used;

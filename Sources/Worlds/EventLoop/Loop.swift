@@ -4,19 +4,35 @@ package import SimBase
 
 /// One thread's event loop: descriptors, timers and signals, on libevent's core.
 ///
+/// A turn waits for descriptors, then calls the handlers of all that are ready, of the timers that are due, and of the
+/// tasks that were scheduled meanwhile.
+///
 /// Not `Sendable`: it is made inside its thread and stays there, and so does everything made from it. Others reach it
 /// through a `Mailbox`. What is registered holds the loop, not the other way round.
 package final class Loop {
     /// The version of libevent, for example `2.1.12-stable`.
     package static var libraryVersion: String { unsafe String(cString: event_get_version()) }
 
+    /// How often tasks that schedule others are followed in one turn; sockets come next.
+    private static let taskRoundsMax = 4
+
     package let clock: LoopClock
+    // Freed before the base that its event belongs to.
+    private var alarm: Alarm
     let base: EventBase
     private var stopped = false
+    // A timer's key is its index.
+    private var timers = WakeQueue(keys: 0)
+    private var timerHandlers: [((Instant) -> Void)?] = []
+    private var freeKeys: [Int] = []
+    private var scheduled: [ScheduledWork] = []
+    private var runningTasks: [ScheduledWork] = []
 
     package init(clock: LoopClock) throws(SystemError) {
+        let base = try EventBase()
         self.clock = clock
-        self.base = try EventBase()
+        self.alarm = try Alarm(base)
+        self.base = base
     }
 
     /// The time now, from the monotonic clock and not from a cache.
@@ -24,15 +40,15 @@ package final class Loop {
 
     /// Handles events until `stop`. Waits for ever when nothing is registered.
     package func run() {
-        guard !self.stopped else { return }
-        self.base.dispatch(EVLOOP_NO_EXIT_ON_EMPTY)
+        while !self.stopped { self.turn(waits: true) }
     }
 
-    /// Waits for at least one event and handles all that are ready. False once the loop was stopped.
+    /// Waits for at least one event and handles all that are ready. May return without one. False once the loop was
+    /// stopped.
     @discardableResult
     package func runOnce() -> Bool {
         guard !self.stopped else { return false }
-        self.base.dispatch(EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY)
+        self.turn(waits: true)
         return !self.stopped
     }
 
@@ -40,7 +56,7 @@ package final class Loop {
     @discardableResult
     package func poll() -> Bool {
         guard !self.stopped else { return false }
-        self.base.dispatch(EVLOOP_NONBLOCK)
+        self.turn(waits: false)
         return !self.stopped
     }
 
@@ -51,6 +67,64 @@ package final class Loop {
     }
 
     package var isStopped: Bool { self.stopped }
+
+    private func turn(waits: Bool) {
+        let next = self.timers.nextDue()
+        let now = self.now()
+        let isDue = !self.scheduled.isEmpty || next.map { $0 <= now } ?? false
+        if waits, !isDue { self.alarm.set(at: next.map { $0.nanoseconds + self.clock.zero }) }
+        // Once also where it does not wait: libevent would go on for as long as anything is ready, such as the alarm.
+        self.base.dispatch(
+            EVLOOP_ONCE | (waits && !isDue ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK))
+        self.fireTimers()
+        self.runTasks()
+    }
+
+    // MARK: Timers
+
+    func addTimer(_ handler: @escaping (Instant) -> Void) -> Int {
+        guard let key = self.freeKeys.popLast() else {
+            self.timerHandlers.append(handler)
+            return self.timerHandlers.count - 1
+        }
+        self.timerHandlers[key] = handler
+        return key
+    }
+
+    func removeTimer(_ key: Int) {
+        self.timers.set(key: key, at: nil)
+        self.timerHandlers[key] = nil
+        self.freeKeys.append(key)
+    }
+
+    func setTimer(_ key: Int, at moment: Instant?) { self.timers.set(key: key, at: moment) }
+
+    func moment(ofTimer key: Int) -> Instant? { self.timers[key] }
+
+    /// Each timer at most once: one that is always due must not starve the sockets.
+    private func fireTimers() {
+        guard !self.stopped, self.timers.nextAt != nil else { return }
+        let now = self.now()
+        var left = self.timerHandlers.count
+        while left > 0, !self.stopped, let (key, due) = self.timers.popDue(at: now) {
+            left -= 1
+            self.timerHandlers[key]?(due)
+        }
+    }
+
+    // MARK: Tasks
+
+    func schedule(_ work: ScheduledWork) { self.scheduled.append(work) }
+
+    private func runTasks() {
+        var rounds = 0
+        while !self.scheduled.isEmpty, rounds < Self.taskRoundsMax {
+            rounds += 1
+            swap(&self.scheduled, &self.runningTasks)
+            for work in self.runningTasks where !self.stopped { work.run() }
+            self.runningTasks.removeAll(keepingCapacity: true)
+        }
+    }
 }
 
 /// libevent's `event_base`.
@@ -62,10 +136,9 @@ package final class Loop {
             throw SystemError(call: "event_config_new", code: ENOMEM)
         }
         defer { unsafe event_config_free(config) }
-        // Without the precise timer, timers fire up to 3 ms early or 4.5 ms late (measured, libevent 2.1.12); with
-        // the time cache, a timer armed late in a long turn would be counted from the turn's beginning.
-        let flags = EVENT_BASE_FLAG_PRECISE_TIMER.rawValue | EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue
-        unsafe event_config_set_flag(config, Int32(flags))
+        // Where `Alarm` uses libevent's timers: with its time cache, one that is armed late in a long turn would be
+        // counted from the turn's beginning.
+        unsafe event_config_set_flag(config, Int32(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
         guard let raw = unsafe event_base_new_with_config(config) else {
             throw SystemError(call: "event_base_new_with_config", code: ENOMEM)
         }
@@ -80,7 +153,7 @@ package final class Loop {
 
     /// A new event that calls back with `context`, which must outlive it.
     func makeEvent(
-        _ number: Int32, _ flags: Int32, _ callback: event_callback_fn, _ context: UnsafeMutableRawPointer
+        _ number: Int32, _ flags: Int32, _ callback: event_callback_fn, _ context: UnsafeMutableRawPointer?
     ) -> EventHandle {
         guard let event = unsafe event_new(self.raw, number, Int16(flags), callback, context) else {
             preconditionFailure("libevent has no memory for an event")

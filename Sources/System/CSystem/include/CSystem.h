@@ -19,6 +19,12 @@ int64_t shim_monotonic_nanoseconds(void);
 
 int64_t shim_wall_nanoseconds(void);
 
+/// A descriptor that is ready for reading when its moment has come; -ENOSYS on systems that have no such thing.
+int shim_timer_open(void);
+
+/// Sets the moment, by the clock of `shim_monotonic_nanoseconds`; 0 for none. A timer that is ready no longer is.
+void shim_timer_set(int fd, int64_t moment);
+
 /// Processor time of the calling thread.
 int64_t shim_thread_processor_nanoseconds(void);
 
