@@ -109,8 +109,10 @@ extension ActiveScan.Stage {
     mutating func update<Result>(
         _ change: (inout ActiveScan.JobStream, inout StreamConnection) -> Result
     ) -> Result {
-        guard case .streaming(var stream, var connection) = self else { self.isIllegal("read") }
-        self = .cleaning
+        guard self.isStreaming else { self.isIllegal("read") }
+        var taken = ActiveScan.Stage.cleaning
+        swap(&taken, &self)
+        guard case .streaming(var stream, var connection) = consume taken else { self.isIllegal("read") }
         defer { self = .streaming(stream, connection) }
         return change(&stream, &connection)
     }
@@ -121,6 +123,10 @@ extension ActiveScan.Stage {
 }
 
 extension ActiveScan.Stage {
+    var isStreaming: Bool {
+        if case .streaming = self { true } else { false }
+    }
+
     var isCleaning: Bool {
         if case .cleaning = self { true } else { false }
     }

@@ -57,6 +57,7 @@ package struct Phone: Sendable {
     package private(set) var isQuiescent = true
     /// Something is under way, or will be when the user takes the phone up again.
     package private(set) var isBusy = false
+    package private(set) var hasPath = true
 
     /// `installation`: how many device ids it had before this one. `remembers`: whether it has to know itself what it has
     /// stored, because its process may end before the run does, or its storage may run full.
@@ -86,6 +87,7 @@ package struct Phone: Sendable {
         self.nextWake = self.app.nextWake
         self.isQuiescent = self.app.isQuiescent
         self.isBusy = self.hasWork
+        self.hasPath = self.lossesOfPath == 0
     }
 
     private mutating func apply(_ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]) {
@@ -115,6 +117,9 @@ package struct Phone: Sendable {
         guard self.isAlive else { return }
         let first = effects.count
         self.app.handle(event, at: now, into: &effects)
+        if self.storage == nil, self.timesFull == 0, self.armed.isEmpty {
+            return self.noteWrites(from: first, in: &effects)
+        }
         let end = effects.count
         // The app receives the failures once it is done with this event.
         var failed: [WriteID] = []
@@ -142,6 +147,24 @@ package struct Phone: Sendable {
         effects.removeSubrange(first..<end)
         if let window { self.enter(window, kept: nil, at: now, into: &effects) }
         for writeID in failed { self.handle(app: .storeFailed(writeID), at: now, into: &effects) }
+    }
+
+    /// Does the phone's part of what the app wants where no fault is in the way: the effects stay where they are.
+    private mutating func noteWrites(from first: Int, in effects: inout [PhoneEffect]) {
+        var index = first
+        while index < effects.count {
+            defer { index += 1 }
+            guard let write = effects[index].write else { continue }
+            if self.unacknowledged == nil {
+                index += 1
+                effects.insert(.flush, at: index)
+            }
+            self.unacknowledged = write.id
+            guard let scan = write.settled, scan == self.awaited else { continue }
+            self.awaited = nil
+            index += 1
+            effects.insert(.awaitedSettled, at: index)
+        }
     }
 
     // MARK: The user
@@ -214,8 +237,6 @@ package struct Phone: Sendable {
     // MARK: Queries
 
     package var isOnScreen: Bool { self.isAlive && self.timesAway == 0 }
-
-    package var hasPath: Bool { self.lossesOfPath == 0 }
 
     /// Off the screen or dead, and sure to come back.
     private var isComingBack: Bool { self.timesAway + self.timesDead > 0 && self.timesForGood == 0 }

@@ -26,3 +26,16 @@ package enum PhoneEffect: Sendable {
     /// The scan for which the user of a closed group waited is settled, or gone with its process.
     case awaitedSettled
 }
+
+extension PhoneEffect {
+    /// The write of the app that this is, and the scan that it settles; nil for other effects.
+    var write: (id: WriteID, settled: ScanNumber?)? {
+        switch self {
+        case .app(.store(.settled(let scan, _), let id)): (id, scan)
+        case .app(.store(_, let id)): (id, nil)
+        case .app, .observe, .use, .flush, .flushNow, .wiped, .park, .hangUp, .forgetProcess, .schedule,
+            .awaitedSettled:
+            nil
+        }
+    }
+}
