@@ -19,6 +19,11 @@ package struct ObservationMerge: Sendable {
         self.stories[source].add(observation)
     }
 
+    /// Adds what a source observed next. A batch that is in order and waits for nothing before it is kept as it is.
+    package mutating func add(contentsOf batch: [Observation], of source: Int) {
+        self.stories[source].add(contentsOf: batch)
+    }
+
     /// A source has told everything up to this moment.
     package mutating func mark(source: Int, upTo moment: Instant) {
         self.stories[source].mark = max(self.stories[source].mark, moment)
@@ -61,20 +66,30 @@ private struct Story: Sendable {
     var nextAt: Instant? { self.taken < self.waiting.count ? self.waiting[self.taken].at : nil }
 
     mutating func add(_ observation: Observation) {
-        guard let last = self.waiting.last, self.count > 0, last.at > observation.at else {
+        var index = self.waiting.count - 1
+        guard self.count > 0, self.waiting[index].at > observation.at else {
             self.waiting.append(observation)
             return
         }
-        var index = self.waiting.count - 1
         while index > self.taken, self.waiting[index - 1].at > observation.at { index -= 1 }
         self.waiting.insert(observation, at: index)
+    }
+
+    mutating func add(contentsOf batch: [Observation]) {
+        let isInOrder = batch.indices.dropFirst().allSatisfy { batch[$0 - 1].at <= batch[$0].at }
+        guard self.count == 0, isInOrder else {
+            for observation in batch { self.add(observation) }
+            return
+        }
+        self.waiting = batch
+        self.taken = 0
     }
 
     mutating func take() -> Observation {
         let observation = self.waiting[self.taken]
         self.taken += 1
         if self.taken == self.waiting.count {
-            self.waiting.removeAll(keepingCapacity: true)
+            self.waiting = []
             self.taken = 0
         } else if self.taken >= Self.takenMax, self.taken * 2 >= self.waiting.count {
             self.waiting.removeFirst(self.taken)

@@ -43,7 +43,7 @@ struct ObservationFeed {
 
     mutating func receive(phones observations: [Observation], thread: Int, upTo moment: Instant) {
         self.received += observations.count
-        for observation in observations { self.merge.add(observation, of: thread) }
+        self.merge.add(contentsOf: observations, of: thread)
         self.merge.mark(source: thread, upTo: moment)
         self.settle()
     }
