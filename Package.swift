@@ -82,14 +82,14 @@ let modules = [
             "HTTPServer", "Ledger", "RunJudge", "Plan",
         ]),
     Module("EventLoop", .worlds, ["SimBase", "CEvent", "CSystem"]),
-    Module("CurlLoop", .worlds, ["SimBase", "EventLoop", "CSystem", "CCurl"]),
+    Module("CurlLoop", .worlds, ["SimBase", "Wire", "EventLoop", "CSystem", "CCurl"]),
     Module(
         "LivePhones", .worlds,
         [
-            "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Faults", "Phone", "Plan", "EventLoop",
-            "CurlLoop", "Imaging",
+            "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "Phone", "Plan",
+            "EventLoop", "CurlLoop", "Imaging",
         ],
-        tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Wire", "Ledger"]),
+        tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Ledger"]),
     Module(
         "LiveServer", .worlds,
         [
@@ -137,9 +137,10 @@ let modules = [
     Module(
         "RunDriver", .runs,
         [
-            "SimBase", "Metrics", "Talaria", "Observations", "Faults", "Phone", "Backend", "HTTPServer",
-            "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "EventLoop", "CurlLoop",
-            "LivePhones", "LiveServer", "ScenarioFile", "Imaging", "RunArchive", "Reports", "Dashboard",
+            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
+            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "EventLoop",
+            "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging", "RunArchive", "Reports",
+            "Dashboard",
         ]),
 ]
 

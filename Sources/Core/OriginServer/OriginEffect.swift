@@ -12,7 +12,7 @@ package enum OriginEffect: Hashable, Sendable {
     case reply(ExchangeID, OriginReply)
     /// Answers with the head of an event stream (chunked). The pieces that follow end their lines in LF; the server gives
     /// them these ends.
-    case openStream(ExchangeID, headers: [HeaderLine], lineEnd: SSELineEnd = .lf)
+    case openStream(ExchangeID, headers: [HeaderField], lineEnd: SSELineEnd = .lf)
     /// One whole piece of an event stream. The server puts its time stamp comment before an event.
     case stream(ExchangeID, bytes: [UInt8], StreamPieceKind)
     /// Ends a stream cleanly, with FIN.
@@ -55,10 +55,10 @@ package enum StreamPieceKind: Hashable, Sendable {
 package struct OriginReply: Hashable, Sendable {
     package var status: Int
     /// The headers without Content-Length, Date and Connection, which the server adds.
-    package var headers: [HeaderLine]
+    package var headers: [HeaderField]
     package var body: [UInt8]
 
-    package init(status: Int, headers: [HeaderLine], body: [UInt8]) {
+    package init(status: Int, headers: [HeaderField], body: [UInt8]) {
         self.status = status
         self.headers = headers
         self.body = body

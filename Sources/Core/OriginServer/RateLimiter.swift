@@ -71,12 +71,12 @@ extension RateLimiter {
     /// The header fields, with B3's names. `Reset` is in seconds since 1970, rounded up.
     package static func headers(
         _ quota: Quota, remaining: Int, reset: Instant, wallClockAtZero: Int64
-    ) -> [HeaderLine] {
+    ) -> [HeaderField] {
         let wall = wallClockAtZero + (reset - Instant.zero).wholeMilliseconds
         return [
-            HeaderLine("X-RateLimit-Limit", String(quota.requests)),
-            HeaderLine("X-RateLimit-Remaining", String(remaining)),
-            HeaderLine("X-RateLimit-Reset", String((wall + 999) / 1_000)),
+            HeaderField("X-RateLimit-Limit", String(quota.requests)),
+            HeaderField("X-RateLimit-Remaining", String(remaining)),
+            HeaderField("X-RateLimit-Reset", String((wall + 999) / 1_000)),
         ]
     }
 }

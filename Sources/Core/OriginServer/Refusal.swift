@@ -17,7 +17,7 @@ package struct Refusal: Error, Hashable {
     package var code: ProblemCode
     package var detail: String
     package var retryAfter: Interval?
-    package var headers: [HeaderLine] = []
+    package var headers: [HeaderField] = []
     package var override: Override?
 
     package init(_ code: ProblemCode, _ detail: String) {
@@ -89,15 +89,15 @@ extension Refusal {
             problem.retryable = override.retryable
         }
         var headers = [
-            HeaderLine(HeaderName.requestID, metadata.requestId),
-            HeaderLine("Content-Type", Problem.contentType),
+            HeaderField(HeaderName.requestID, metadata.requestId),
+            HeaderField("Content-Type", Problem.contentType),
         ]
         if problem.status == 401 {
             // RFC 9110 section 15.5.2: a 401 names a scheme.
-            headers.append(HeaderLine("WWW-Authenticate", "Bearer"))
+            headers.append(HeaderField("WWW-Authenticate", "Bearer"))
         }
         if let inHeader {
-            headers.append(HeaderLine(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
+            headers.append(HeaderField(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
         }
         return OriginReply(
             status: problem.status, headers: headers + self.headers, body: JSON.encode(problem))

@@ -5,11 +5,11 @@ package import Talaria
 package struct UpstreamHead: Hashable, Sendable {
     package var status: Int
     /// The headers without the hop-by-hop fields.
-    package var headers: [HeaderLine]
+    package var headers: [HeaderField]
     /// The value of `Content-Length`.
     package var length: Int?
 
-    package init(status: Int, headers: [HeaderLine], length: Int?) {
+    package init(status: Int, headers: [HeaderField], length: Int?) {
         self.status = status
         self.headers = headers
         self.length = length

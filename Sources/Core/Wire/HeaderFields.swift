@@ -16,7 +16,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     package init() {}
 
-    package init(_ fields: [HeaderLine]) {
+    package init(_ fields: [HeaderField]) {
         for field in fields { self.append(field.name, field.value) }
     }
 
@@ -28,8 +28,8 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
     package var isEmpty: Bool { self.ranges.isEmpty }
 
     /// Each as texts.
-    package var fields: [HeaderLine] {
-        self.ranges.map { range in HeaderLine(self.text(range.name), self.text(range.value)) }
+    package var fields: [HeaderField] {
+        self.ranges.map { range in HeaderField(self.text(range.name), self.text(range.value)) }
     }
 
     // MARK: Changing
@@ -44,14 +44,24 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
-    /// Appends a line that was read.
-    mutating func append(_ line: FieldLine) {
+    /// Appends the field of a line that was read.
+    package mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
         self.makeRoom()
         let start = self.bytes.count
-        self.bytes.append(contentsOf: line.name)
+        self.bytes.append(contentsOf: name)
         let middle = self.bytes.count
-        self.bytes.append(contentsOf: line.value)
+        self.bytes.append(contentsOf: value)
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
+    }
+
+    /// Appends a folded line to the value of the last field, after a space (RFC 9112 section 5.2). Without a field the
+    /// line is ignored.
+    package mutating func fold(_ value: ArraySlice<UInt8>) {
+        guard let last = self.ranges.indices.last else { return }
+        self.bytes.append(ASCII.space)
+        self.bytes.append(contentsOf: value)
+        let start = self.ranges[last].value.lowerBound
+        self.ranges[last].value = start..<self.bytes.count
     }
 
     /// Reserves the capacity of most heads.
@@ -64,19 +74,19 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
     /// Makes `value` the only one of that name, where the first of them stood or at the end.
     package mutating func set(_ name: String, to value: String) {
         var fields = self.fields
-        guard let range = fields.firstIndex(where: { ASCII.equalIgnoringCase($0.name, name) }) else {
+        guard let range = fields.firstIndex(where: { $0.isNamed(name) }) else {
             self.append(name, value)
             return
         }
         fields[range].value = value
         let kept = fields[range]
-        fields.removeAll { ASCII.equalIgnoringCase($0.name, name) }
+        fields.removeAll { $0.isNamed(name) }
         fields.insert(kept, at: range)
         self = HeaderFields(fields)
     }
 
     package mutating func remove(_ name: String) {
-        self = HeaderFields(self.fields.filter { !ASCII.equalIgnoringCase($0.name, name) })
+        self = HeaderFields(self.fields.filter { !$0.isNamed(name) })
     }
 
     // MARK: Asking

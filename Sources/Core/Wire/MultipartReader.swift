@@ -182,7 +182,8 @@ package struct MultipartReader: Sendable {
             guard let line = try self.lines.next(in: bytes, at: &position, limit: room - 2) else { return }
             self.headBytes += line.count + 2
             guard line.isEmpty else {
-                self.headers.append(try FieldLine(line))
+                let field = try FieldLine(line)
+                self.headers.append(name: field.name, value: field.value)
                 return
             }
         } catch {

@@ -255,7 +255,8 @@ package struct RequestReader: Sendable {
             }
             if line.isEmpty { return true }
             self.headBytes += line.count + 2
-            self.headers.append(try FieldLine(line))
+            let field = try FieldLine(line)
+            self.headers.append(name: field.name, value: field.value)
             self.fieldCount += 1
         } catch { throw RequestError(error, tooLong: .headTooLong) }
         guard self.fieldCount <= self.limits.headerCountMax else { throw .tooManyHeaders }

@@ -183,7 +183,8 @@ package struct ResponseReader: Sendable {
 
     private mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseError) {
         do throws(LineFlaw) {
-            self.headers.append(try FieldLine(line))
+            let field = try FieldLine(line)
+            self.headers.append(name: field.name, value: field.value)
         } catch { throw .badHeader }
     }
 

@@ -26,13 +26,13 @@ package struct RequestForm: Hashable, Sendable {
     package var method: String
     package var target: String
     /// The headers in their order, without those that contain a token.
-    package var headers: [HeaderLine]
+    package var headers: [HeaderField]
     package var tokens: [Token]
     package var body: Body
 
     package init(
         device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32, at: Instant,
-        method: String, target: String, headers: [HeaderLine], tokens: [Token], body: Body
+        method: String, target: String, headers: [HeaderField], tokens: [Token], body: Body
     ) {
         self.device = device
         self.scan = scan

@@ -78,7 +78,7 @@ extension Backend {
             }
             let books = self.books(facts)
             let body = JSON.encode(ResultsBody(jobId: facts.id, results: books))
-            let headers = [HeaderLine("Content-Type", "application/json")]
+            let headers = [HeaderField("Content-Type", "application/json")]
             if let fault = context.fault(where: { $0 == .truncateResults }) {
                 effects.append(context.fired(fault, at: self.now))
                 let count = EventDistortion.truncatedCount(of: body.count, fault.draw)

@@ -8,7 +8,7 @@ extension Backend {
     /// Success carries the headers that tell how much is left.
     mutating func limit(
         _ context: RequestContext, _ device: DeviceKey, into effects: inout [OriginEffect]
-    ) -> Result<[HeaderLine], Refusal> {
+    ) -> Result<[HeaderField], Refusal> {
         if let refusal = self.faults.refusal(ofUpload: context, device: device, at: self.now, into: &effects)
         {
             return .failure(refusal)
@@ -27,7 +27,7 @@ extension Backend {
         }
     }
 
-    private func limitHeaders(_ quota: Quota, remaining: Int, reset: Instant) -> [HeaderLine] {
+    private func limitHeaders(_ quota: Quota, remaining: Int, reset: Instant) -> [HeaderField] {
         RateLimiter.headers(
             quota, remaining: remaining, reset: reset, wallClockAtZero: self.configuration.wallClockAtZero)
     }

@@ -7,10 +7,10 @@ internal import Talaria
 
 extension Backend {
     func reply(
-        _ context: RequestContext, _ status: Int, _ headers: [HeaderLine], _ body: [UInt8],
+        _ context: RequestContext, _ status: Int, _ headers: [HeaderField], _ body: [UInt8],
         into effects: inout [OriginEffect]
     ) {
-        let all = [HeaderLine(HeaderName.requestID, self.requestID(context.exchange))] + headers
+        let all = [HeaderField(HeaderName.requestID, self.requestID(context.exchange))] + headers
         effects.append(.reply(context.exchange, OriginReply(status: status, headers: all, body: body)))
         self.observeAnswer(context, status, into: &effects)
     }
@@ -24,11 +24,11 @@ extension Backend {
     }
 
     func reply(
-        _ context: RequestContext, _ status: Int, json body: some JSONWritable, _ headers: [HeaderLine],
+        _ context: RequestContext, _ status: Int, json body: some JSONWritable, _ headers: [HeaderField],
         into effects: inout [OriginEffect]
     ) {
         self.reply(
-            context, status, [HeaderLine("Content-Type", "application/json")] + headers, JSON.encode(body),
+            context, status, [HeaderField("Content-Type", "application/json")] + headers, JSON.encode(body),
             into: &effects)
     }
 
@@ -42,7 +42,7 @@ extension Backend {
     /// Refuses a request that is for no operation, of which no observation can speak. What was requested is not
     /// repeated in the answer: it may be anything.
     func refuseUnrouted(
-        _ exchange: ExchangeID, _ code: ProblemCode, _ detail: String, _ headers: [HeaderLine],
+        _ exchange: ExchangeID, _ code: ProblemCode, _ detail: String, _ headers: [HeaderField],
         into effects: inout [OriginEffect]
     ) {
         var refusal = Refusal(code, detail)

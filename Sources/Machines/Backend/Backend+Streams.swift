@@ -54,10 +54,10 @@ extension Backend {
             .openStream(
                 exchange,
                 headers: [
-                    HeaderLine(HeaderName.requestID, self.requestID(exchange)),
-                    HeaderLine("Content-Type", "text/event-stream"),
-                    HeaderLine("Cache-Control", "no-cache, no-store, must-revalidate"),
-                    HeaderLine("X-Accel-Buffering", "no"),
+                    HeaderField(HeaderName.requestID, self.requestID(exchange)),
+                    HeaderField("Content-Type", "text/event-stream"),
+                    HeaderField("Cache-Control", "no-cache, no-store, must-revalidate"),
+                    HeaderField("X-Accel-Buffering", "no"),
                 ], lineEnd: self.lineEnd(context.caller)))
         self.observeAnswer(context, 200, into: &effects)
         if let ignored { effects.append(context.fired(ignored, at: self.now)) }

@@ -10,7 +10,7 @@ struct PendingUpload: Sendable {
     let context: RequestContext
     let device: DeviceKey
     /// `X-RateLimit-…`, for the 202.
-    let headers: [HeaderLine]
+    let headers: [HeaderField]
 }
 
 extension Backend {
@@ -21,7 +21,7 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey,
         into effects: inout [OriginEffect]
     ) {
-        let headers: [HeaderLine]
+        let headers: [HeaderField]
         switch self.limit(context, device, into: &effects) {
         case .success(let lines): headers = lines
         case .failure(let refusal):

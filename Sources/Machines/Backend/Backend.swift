@@ -85,7 +85,7 @@ package struct Backend: Sendable {
             return
         }
         guard let operation = endpoint.operation(method: request.method) else {
-            let allow = HeaderLine("Allow", endpoint.methods)
+            let allow = HeaderField("Allow", endpoint.methods)
             self.refuseUnrouted(
                 exchange, .methodNotAllowed, "This path does not take this method.", [allow], into: &effects)
             return

@@ -274,7 +274,7 @@ extension Gateway {
         _ relay: Relay, _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {
         var refusal = Refusal(failure.code, failure.text)
-        refusal.headers = [HeaderLine(Self.failureHeader, failure.rawValue)]
+        refusal.headers = [HeaderField(Self.failureHeader, failure.rawValue)]
         let reply = refusal.reply(metadata: self.metadata(id), instance: relay.context?.path)
         effects.append(.reply(id, reply))
         if let context = relay.context, case .asked = relay.phase {

@@ -91,9 +91,9 @@ extension Gateway {
             .openStream(
                 id,
                 headers: [
-                    HeaderLine(HeaderName.requestID, self.metadata(id).requestId),
-                    HeaderLine("Content-Type", "text/event-stream"),
-                    HeaderLine("Cache-Control", "no-cache"),
+                    HeaderField(HeaderName.requestID, self.metadata(id).requestId),
+                    HeaderField("Content-Type", "text/event-stream"),
+                    HeaderField("Cache-Control", "no-cache"),
                 ]))
         self.observeAnswer(context, 200, into: &effects)
         var bytes: [UInt8] = []

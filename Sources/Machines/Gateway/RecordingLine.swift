@@ -43,7 +43,7 @@ package struct RecordingLine: Hashable, Sendable {
         /// A request is complete, or its answer begins before it is.
         case request(method: String, path: String, deviceID: String?, lastEventID: String?)
         /// The head without the hop-by-hop fields. `length`: the value of `Content-Length`.
-        case head(status: Int, headers: [HeaderLine], length: Int?)
+        case head(status: Int, headers: [HeaderField], length: Int?)
         /// A piece of the answer's body, as it was passed to the client.
         case body([UInt8])
         case end(RecordedEnd)
@@ -143,7 +143,7 @@ extension RecordingLine {
             guard (200...999).contains(status), lines.allSatisfy({ $0.count == 2 }), length ?? 0 >= 0
             else { return nil }
             let headers = lines.compactMap { line in
-                line.first.flatMap { name in line.last.map { HeaderLine(name, $0) } }
+                line.first.flatMap { name in line.last.map { HeaderField(name, $0) } }
             }
             return .head(status: status, headers: headers, length: length.map { min($0, self.lengthMax) })
         }

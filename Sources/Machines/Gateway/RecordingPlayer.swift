@@ -18,7 +18,7 @@ package struct RecordingPlayer: Sendable {
             guard self.renaming != nil else { return head }
             var head = head
             head.headers = head.headers.map {
-                HeaderLine($0.name, String(decoding: self.renamed(Array($0.value.utf8)), as: UTF8.self))
+                HeaderField($0.name, String(decoding: self.renamed(Array($0.value.utf8)), as: UTF8.self))
             }
             return head
         }

@@ -20,11 +20,11 @@ extension OriginReply {
     static let preflight = OriginReply(
         status: 204,
         headers: [
-            HeaderLine("Access-Control-Allow-Methods", "GET, POST, DELETE"),
-            HeaderLine(
+            HeaderField("Access-Control-Allow-Methods", "GET, POST, DELETE"),
+            HeaderField(
                 "Access-Control-Allow-Headers",
                 "Authorization, Content-Type, Last-Event-ID, X-Device-ID, traceparent"),
-            HeaderLine("Access-Control-Max-Age", "600"),
+            HeaderField("Access-Control-Max-Age", "600"),
         ], body: [])
 }
 

@@ -165,7 +165,7 @@ private struct RecordedExchange: Sendable {
         let type = headers["Content-Type"]?.lowercased() ?? ""
         if type.hasPrefix("text/event-stream") { self.body = .stream(StampFilter()) }
         let told = headers.fields.filter { !Self.ofConnection.contains($0.name.lowercased()) }
-        let named = told.map { HeaderLine($0.name, redaction.redact($0.value)) }
+        let named = told.map { HeaderField($0.name, redaction.redact($0.value)) }
         self.append(
             .head(status: status, headers: named, length: headers["Content-Length"].flatMap { Int($0) }),
             at: now, into: &lines)

@@ -36,7 +36,7 @@ extension OriginReply {
     static func refusal(_ code: ProblemCode, _ detail: String) -> OriginReply {
         let problem = Problem(code, detail: detail, instance: nil, retryAfterMs: nil, metadata: nil)
         return OriginReply(
-            status: code.status, headers: [HeaderLine("Content-Type", Problem.contentType)],
+            status: code.status, headers: [HeaderField("Content-Type", Problem.contentType)],
             body: JSON.encode(problem))
     }
 }

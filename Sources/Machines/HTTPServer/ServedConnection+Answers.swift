@@ -166,7 +166,7 @@ extension ServedConnection {
     // MARK: Streams
 
     mutating func openStream(
-        _ id: ExchangeID, headers lines: [HeaderLine], lineEnd: SSELineEnd, at now: Instant,
+        _ id: ExchangeID, headers lines: [HeaderField], lineEnd: SSELineEnd, at now: Instant,
         _ context: inout ServerContext
     ) {
         guard self.exchange?.id == id, case .pending? = self.exchange?.answer,

@@ -213,7 +213,7 @@ extension ServedConnection {
             return
         }
         if let nonce = context.nonce, head.path == Server.noncePath {
-            let headers = [HeaderLine("Content-Type", "text/plain")]
+            let headers = [HeaderField("Content-Type", "text/plain")]
             self.reply(
                 id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &context)
             return

@@ -14,8 +14,8 @@ enum StatusPage {
         return OriginReply(
             status: 200,
             headers: [
-                HeaderLine("Content-Type", isPage ? "text/html; charset=utf-8" : "application/json"),
-                HeaderLine("Cache-Control", "no-store"),
+                HeaderField("Content-Type", isPage ? "text/html; charset=utf-8" : "application/json"),
+                HeaderField("Cache-Control", "no-store"),
             ], body: isPage ? Array(Self.page(status).utf8) : JSON.encode(status))
     }
 

@@ -61,7 +61,7 @@ extension App {
         /// The running job, with its token.
         var job: DurableJob?
         /// Between the identity and the trace context.
-        var headers: [HeaderLine]
+        var headers: [HeaderField]
         var lastEventID: String?
         var body: AppRequest.Body
         var timeout: Interval
@@ -75,18 +75,18 @@ extension App {
             job: plan.job?.jobId, lastEventID: plan.lastEventID, purpose: plan.purpose,
             deadline: now + plan.timeout)
         self.exchanges.append(exchange)
-        var headers: [HeaderLine] = []
+        var headers: [HeaderField] = []
         headers.reserveCapacity(plan.headers.count + 4)
-        headers.append(HeaderLine(HeaderName.deviceID, self.identity.text))
+        headers.append(HeaderField(HeaderName.deviceID, self.identity.text))
         headers += plan.headers
         if let token = plan.job?.authToken {
-            headers.append(HeaderLine(HeaderName.authorization, "Bearer \(token)"))
+            headers.append(HeaderField(HeaderName.authorization, "Bearer \(token)"))
         }
-        if let id = plan.lastEventID { headers.append(HeaderLine(HeaderName.lastEventID, id)) }
+        if let id = plan.lastEventID { headers.append(HeaderField(HeaderName.lastEventID, id)) }
         let trace = TraceContext(
             run: self.run, device: self.number, scan: plan.scan, operation: exchange.operation,
             attempt: plan.attempt)
-        headers.append(HeaderLine(TraceContext.headerName, trace.headerValue))
+        headers.append(HeaderField(TraceContext.headerName, trace.headerValue))
         self.observe(
             .requestSent(
                 exchange.operation, attempt: plan.attempt, job: plan.job?.jobId, lastEventID: plan.lastEventID

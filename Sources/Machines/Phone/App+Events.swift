@@ -61,7 +61,7 @@ extension App {
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
         guard novelty != .repeated else { return false }
-        self.note(reading, of: self.active[index].jobID, into: &notes)
+        Self.note(reading, of: self.active[index].jobID, into: &notes)
         if !notes.isEmpty {
             let part = reading.kind?.rawValue ?? "event"
             self.observe(notes, of: scan, .stream, part, at: now, into: &effects)
@@ -105,7 +105,7 @@ extension App {
     }
 
     /// Notes what only the phone knows to be odd.
-    private func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
+    private static func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
         switch reading {
         case .unknown(let name):
             notes.add(

@@ -39,7 +39,7 @@ extension App {
         self.send(
             RequestPlan(
                 purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
-                target: job.sseUrl, job: job, headers: [HeaderLine("Accept", "text/event-stream")],
+                target: job.sseUrl, job: job, headers: [HeaderField("Accept", "text/event-stream")],
                 lastEventID: self.profile.resume && !job.lastEventID.isEmpty ? job.lastEventID : nil,
                 body: .none,
                 timeout: self.profile.connectTimeout),

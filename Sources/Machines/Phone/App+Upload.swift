@@ -24,7 +24,7 @@ extension App {
             RequestPlan(
                 purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
                 target: Endpoint.upload.path,
-                job: nil, headers: [HeaderLine("User-Agent", self.profile.userAgent)], lastEventID: nil,
+                job: nil, headers: [HeaderField("User-Agent", self.profile.userAgent)], lastEventID: nil,
                 body: .photo(scan.number), timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
     }

@@ -32,13 +32,13 @@ package struct AppRequest: Hashable, Sendable {
     package var method: String
     /// A path with its query on the target's base, or an absolute URL where the server sent one.
     package var target: String
-    package var headers: [HeaderLine]
+    package var headers: [HeaderField]
     package var body: Body
 
     package init(
         id: RequestID, operation: Operation, scan: ScanNumber, attempt: UInt32, method: String,
         target: String,
-        headers: [HeaderLine], body: Body
+        headers: [HeaderField], body: Body
     ) {
         self.id = id
         self.operation = operation

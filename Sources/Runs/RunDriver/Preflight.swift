@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import SimBase
+import Wire
 
 /// One request before any load, so that a dead target is found before phones run against it.
 final class Preflight: TransferDelegate {
@@ -99,7 +100,7 @@ struct PreflightAnswer {
     var body: String
 
     private var type: String {
-        let type = self.head.first("Content-Type")?.split(separator: ";").first ?? ""
+        let type = self.head.headers["Content-Type"]?.split(separator: ";").first ?? ""
         return type.lowercased().filter { !$0.isWhitespace }
     }
 
@@ -111,7 +112,7 @@ struct PreflightAnswer {
         let status = self.head.status
         if (300..<400).contains(status) {
             let destination =
-                self.head.first("Location").map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
+                self.head.headers["Location"].map { " to \(Printable.line($0, bytesMax: 200))" } ?? ""
             return PreflightFailure(
                 text: "it redirects\(destination) (status \(status))",
                 hint: "phones do not follow redirects; use the final URL")

@@ -1,6 +1,8 @@
 #pragma once
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed wrapper for each kind of argument.
 #include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
 
 static inline CURLcode shim_easy_set_number(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -65,6 +67,25 @@ static inline CURLMcode shim_multi_set_socket(CURLM *multi, curl_socket_callback
 static inline CURLMcode shim_multi_set_timer(CURLM *multi, curl_multi_timer_callback callback, void *context) {
     CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
     return code ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+/// Appends "name: value", or "name;" without a value. Null when there is no memory; the list is then as it was.
+static inline struct curl_slist *shim_list_append_field(
+    struct curl_slist *list, const char *name, const char *value
+) {
+    size_t name_size = strlen(name), value_size = strlen(value);
+    char room[512], *line = room;
+    if (name_size + value_size + 3 > sizeof room && !(line = malloc(name_size + value_size + 3))) return NULL;
+    memcpy(line, name, name_size);
+    if (value_size) {
+        memcpy(line + name_size, ": ", 2);
+        memcpy(line + name_size + 2, value, value_size + 1);
+    } else {
+        memcpy(line + name_size, ";", 2);
+    }
+    struct curl_slist *longer = curl_slist_append(list, line);
+    if (line != room) free(line);
+    return longer;
 }
 
 /// The next finished transfer, or null.

@@ -1,18 +1,34 @@
 import CCurl
+import SimBase
 
 /// libcurl's `CURL`, with its error buffer.
 @safe struct EasyHandle: ~Copyable {
-    let raw: UnsafeMutableRawPointer
+    private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
 
     init() {
+        unsafe self.raw = Self.make()
+        unsafe self.errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        self.clearMessage()
+    }
+
+    /// Takes a new handle in the place of this one, which is freed with its buffers and options.
+    mutating func renew() {
+        unsafe curl_easy_cleanup(self.raw)
+        unsafe self.raw = Self.make()
+        self.clearMessage()
+    }
+
+    @unsafe private static func make() -> UnsafeMutableRawPointer {
         guard let raw = unsafe curl_easy_init() else {
             preconditionFailure("libcurl has no memory for a transfer")
         }
-        unsafe self.raw = raw
-        unsafe self.errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        unsafe self.errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        _ = unsafe shim_easy_set_pointer(raw, CURLOPT_ERRORBUFFER, self.errorText)
+        return unsafe raw
+    }
+
+    private func clearMessage() {
+        unsafe self.errorText.initialize(to: 0)
+        _ = unsafe shim_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorText)
     }
 
     deinit {
@@ -32,7 +48,7 @@ import CCurl
     @discardableResult
     func set(_ option: CURLoption, _ value: String?) -> Bool {
         // A text with a zero byte would be cut there: refused.
-        if let value, value.utf8.contains(0) { return false }
+        if let value, value.contains(byte: { $0.equal(0) }) { return false }
         return unsafe shim_easy_set_text(self.raw, option, value) == CURLE_OK
     }
 
@@ -77,6 +93,14 @@ import CCurl
 
     mutating func append(_ text: String) {
         guard let longer = unsafe curl_slist_append(self.raw, text) else {
+            preconditionFailure("libcurl has no memory for a list")
+        }
+        unsafe self.raw = longer
+    }
+
+    /// Adds a header field as libcurl reads it: "Name:" would mean "leave it out", and "Name;" sends it without a value.
+    mutating func append(_ field: HeaderField) {
+        guard let longer = unsafe shim_list_append_field(self.raw, field.name, field.value) else {
             preconditionFailure("libcurl has no memory for a list")
         }
         unsafe self.raw = longer

@@ -9,8 +9,11 @@ import SimBase
     private let loop: Loop
     private let sockets: SocketTable
     private var timer: LoopTimer?
-    /// libcurl wants to be called without waiting for anything.
+    /// Calls libcurl at the end of the turn, where it wants to be called without waiting for anything.
+    private var soon: LoopTask?
     private(set) var isDue = false
+    /// Whether transfers may have finished since the pool asked for them.
+    var isToBeRead = false
     /// Called after libcurl did something, outside of it.
     private let worked: (MultiHandle) -> Void
 
@@ -23,6 +26,9 @@ import SimBase
         self.sockets = sockets
         self.worked = worked
         self.timer = LoopTimer(loop: loop) { [unowned self] _ in self.act(on: CURL_SOCKET_TIMEOUT, 0) }
+        self.soon = LoopTask(loop: loop) { [unowned self] in
+            if self.isDue { self.act(on: CURL_SOCKET_TIMEOUT, 0) }
+        }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe shim_multi_set_number(raw, CURLMOPT_MAXCONNECTS, connectionsMax)
         _ = unsafe shim_multi_set_socket(
@@ -87,19 +93,18 @@ import SimBase
 
     private func wants(_ milliseconds: Int) {
         self.isDue = milliseconds == 0
-        guard milliseconds >= 0 else {
+        // Never acts from here, which is inside libcurl.
+        switch milliseconds {
+        case ..<0: self.timer?.disarm()
+        case 0:
             self.timer?.disarm()
-            return
+            self.soon?.schedule()
+        default: self.timer?.arm(after: .milliseconds(Int64(milliseconds)))
         }
-        // Never acts from here, which is inside libcurl: a zero comes up in the loop's next turn.
-        self.timer?.arm(after: .milliseconds(Int64(milliseconds)))
     }
 
     /// Runs pending work now. Not called from inside libcurl.
-    func flushPending() {
-        self.timer?.disarm()
-        self.act(on: CURL_SOCKET_TIMEOUT, 0)
-    }
+    func flushPending() { self.act(on: CURL_SOCKET_TIMEOUT, 0) }
 
     private func act(on socket: Int32, _ readiness: Int32) {
         var running: Int32 = 0

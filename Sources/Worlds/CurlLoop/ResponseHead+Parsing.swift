@@ -1,3 +1,5 @@
+import Wire
+
 extension ResponseHead {
     /// Whether raw header lines begin with a 1xx status line.
     static func isInterim(_ bytes: [UInt8]) -> Bool { (100..<200).contains(Self.status(in: bytes[...])) }
@@ -7,21 +9,23 @@ extension ResponseHead {
 
     /// Reads header lines as libcurl delivered them, which has checked the status line.
     init(parsing bytes: [UInt8]) {
-        self.init(status: 0, fields: [])
+        self.init(status: Self.status(in: bytes[...]), headers: HeaderFields())
+        var start = 0
         var isStatusLine = true
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
-            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            guard let first = line.first else { continue }
-            if isStatusLine {
-                self.status = Self.status(in: line)
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            let line = Self.trimmed(bytes[start..<end])
+            let first = bytes[start]
+            start = end + 1
+            guard !isStatusLine else {
                 isStatusLine = false
-            } else if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-                // RFC 9112 section 5.2: a folded line is one value with a space.
-                guard let last = self.fields.indices.last else { continue }
-                self.fields[last].value += " " + Self.text(line)
+                continue
+            }
+            if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+                self.headers.fold(line)
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                self.fields.append(
-                    HeaderField(Self.text(line[..<colon]), Self.text(line[line.index(after: colon)...])))
+                self.headers.append(
+                    name: Self.trimmed(line[..<colon]), value: Self.trimmed(line[(colon + 1)...]))
             }
         }
     }
@@ -37,14 +41,14 @@ extension ResponseHead {
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        var bytes = bytes
-        while let first = bytes.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-            bytes.removeFirst()
+    /// Without blanks and a carriage return at the ends.
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
         }
-        while let last = bytes.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
-            bytes.removeLast()
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        var (start, end) = (bytes.startIndex, bytes.endIndex)
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        while start < end, isBlank(bytes[end - 1]) { end -= 1 }
+        return bytes[start..<end]
     }
 }

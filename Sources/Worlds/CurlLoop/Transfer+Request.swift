@@ -41,22 +41,6 @@ extension Transfer {
         return self.setHeaders(request)
     }
 
-    /// Releases the request's data, after libcurl has released the handle.
-    func tearDown() {
-        _ = unsafe shim_easy_set_mime(self.easy.raw, nil)
-        self.multipart = nil
-        self.upload = nil
-        unsafe self.easy.set(CURLOPT_COPYPOSTFIELDS, pointer: nil)
-        self.easy.set(CURLOPT_HTTPGET, 1)
-        self.easy.set(CURLOPT_CUSTOMREQUEST, nil)
-        self.easy.set(CURLOPT_HTTPHEADER, TextList())
-        self.headers = TextList()
-        self.easy.set(CURLOPT_RESOLVE, TextList())
-        self.resolve = TextList()
-        self.easy.set(CURLOPT_CONNECT_TO, TextList())
-        self.connectTo = TextList()
-    }
-
     private func setMethod(_ request: TransferRequest) {
         switch request.body {
         case .none:
@@ -94,13 +78,19 @@ extension Transfer {
 
     /// An alias for each phone gives it a pool of connections of its own; host, SNI and certificate stay the URL's.
     private func connect(_ request: TransferRequest, _ line: PhoneLine, _ target: CurlTarget) {
-        let port = request.connectPort ?? target.port
-        self.connectTo = TextList("::\(line.alias):\(port)")
-        self.easy.set(CURLOPT_CONNECT_TO, self.connectTo)
-        // Once looked at, the entry stays in the multi's cache for ever.
-        guard !line.isResolved || request.connectPort != nil else { return }
-        // A closed port is certain to be closed on this host only.
-        let hosts = request.connectPort == nil ? target.addresses : ["127.0.0.1"]
+        if let port = request.connectPort {
+            self.connectTo = TextList(line.connectTo(port))
+            self.easy.set(CURLOPT_CONNECT_TO, self.connectTo)
+            // A closed port is certain to be closed on this host only.
+            self.resolve(line, port, to: ["127.0.0.1"])
+        } else {
+            self.easy.set(CURLOPT_CONNECT_TO, line.connectTo)
+            // Once looked at, the entry stays in the multi's cache for ever.
+            if !line.isResolved { self.resolve(line, target.port, to: target.addresses) }
+        }
+    }
+
+    private func resolve(_ line: PhoneLine, _ port: UInt16, to hosts: [String]) {
         let addresses = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
         self.resolve = TextList("\(line.alias):\(port):\(addresses.joined(separator: ","))")
         self.easy.set(CURLOPT_RESOLVE, self.resolve)
@@ -113,14 +103,10 @@ extension Transfer {
             guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
                 return "a header that is not one line"
             }
-            // libcurl reads "Name:" as "leave out", and "Name;" as "send without a value".
-            list.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-            switch field.name.lowercased() {
-            case "accept": hasAccept = true
-            case "expect": hasExpect = true
-            case "content-type": hasType = true
-            default: break
-            }
+            list.append(field)
+            hasAccept = hasAccept || field.isNamed("Accept")
+            hasExpect = hasExpect || field.isNamed("Expect")
+            hasType = hasType || field.isNamed("Content-Type")
         }
         if !hasAccept { list.append("Accept:") }
         // Without this, bodies above 1 MB wait a second for a 100 that no backend here sends.
@@ -140,19 +126,28 @@ extension Transfer {
     }
 
     private static func isOneLine(_ text: String) -> Bool {
-        !text.utf8.contains { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") || $0 == 0 }
+        !text.contains { $0.equal(UInt8(ascii: "\r")) | $0.equal(UInt8(ascii: "\n")) | $0.equal(0) }
     }
 }
 
 /// The state that a pool keeps for one phone.
-struct PhoneLine {
+final class PhoneLine {
     let alias: String
+    /// Sends requests to the alias at the target's port. Borrowed by every transfer of the phone.
+    let connectTo: TextList
     /// Whether the multi's cache of names knows the alias.
     var isResolved = false
     /// Its running exchanges.
     var transfers: [UInt32] = []
 
-    init(phone: Int) { self.alias = CurlPool.alias(ofPhone: phone) }
+    init(phone: Int, port: UInt16) {
+        self.alias = CurlPool.alias(ofPhone: phone)
+        self.connectTo = TextList(Self.connectTo(self.alias, port))
+    }
+
+    func connectTo(_ port: UInt16) -> String { Self.connectTo(self.alias, port) }
+
+    private static func connectTo(_ alias: String, _ port: UInt16) -> String { "::\(alias):\(port)" }
 }
 
 extension TransferRequest.Body {

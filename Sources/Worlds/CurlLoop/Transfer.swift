@@ -12,9 +12,10 @@ import SimBase
 final class Transfer {
     /// A response head longer than this ends the exchange.
     static let headBytesMax = 128 * 1_024
-    /// A body that brings more than this before libcurl returns ends the exchange. What libcurl reads from a socket in
-    /// one turn is below 2 MB; more comes only of a transfer coding that it undoes by itself, such as a bomb of gzip.
-    static let undeliveredBytesMax = 4 << 20
+    /// A body of which more than this comes before it is delivered ends the exchange. What libcurl reads from a socket in
+    /// one call is below 2 MB, and a turn has at most three calls for a socket; more comes only of a transfer coding that
+    /// libcurl undoes by itself, such as a bomb of gzip.
+    static let undeliveredBytesMax = 8 << 20
 
     let slot: UInt32
     var generation: UInt32 = 0
@@ -69,8 +70,8 @@ final class Transfer {
 
     /// Ready for another exchange, under another id and with another handle. libcurl must not have the handle any more.
     func renew(for target: CurlTarget) {
+        self.easy.renew()
         self.reset()
-        self.easy = EasyHandle()
         self.installCallbacks()
         self.configure(for: target)
     }
@@ -79,6 +80,11 @@ final class Transfer {
     func reset() {
         self.generation &+= 1
         self.request = nil
+        self.multipart = nil
+        self.upload = nil
+        self.headers = TextList()
+        self.resolve = TextList()
+        self.connectTo = TextList()
         self.sent = nil
         self.replied = nil
         self.hasOpenedSocket = false

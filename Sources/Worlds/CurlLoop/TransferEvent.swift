@@ -1,4 +1,5 @@
 package import SimBase
+package import Wire
 
 /// A running exchange. Never reused, so a late event of an abandoned one is recognized.
 package struct TransferID: Hashable, Sendable {
@@ -31,17 +32,11 @@ extension TransferDelegate {
 package struct ResponseHead: Hashable, Sendable {
     package var status: Int
     /// The fields in the order of arrival, including duplicates.
-    package var fields: [HeaderField]
+    package var headers: HeaderFields
 
-    package init(status: Int, fields: [HeaderField]) {
+    package init(status: Int, headers: HeaderFields) {
         self.status = status
-        self.fields = fields
-    }
-
-    /// The first value of a header, whatever the case of its name.
-    package func first(_ name: String) -> String? {
-        let wanted = name.lowercased()
-        return self.fields.first { $0.name.lowercased() == wanted }?.value
+        self.headers = headers
     }
 }
 

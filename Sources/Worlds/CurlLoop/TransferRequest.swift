@@ -76,17 +76,6 @@ package struct TransferRequest: Sendable {
     }
 }
 
-/// A header line. Names compare without regard to case, but keep the spelling that they came or were given in.
-package struct HeaderField: Hashable, Sendable {
-    package var name: String
-    package var value: String
-
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-}
-
 /// Bytes that never change and may be shared by any number of uploads on any thread: one photo.
 package final class SharedBytes: Sendable {
     package let bytes: [UInt8]

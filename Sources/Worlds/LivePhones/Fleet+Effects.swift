@@ -7,6 +7,7 @@ import Phone
 import Plan
 import SimBase
 import Talaria
+import Wire
 
 /// Carries out what phones want, and sends them what happens to their requests. All effects are here.
 extension Fleet {
@@ -15,23 +16,37 @@ extension Fleet {
         self.send(.app(event, process: self.phones[phone].machine.process), to: phone)
     }
 
-    /// Passes an event to a phone and runs its effects. New events wait their turn.
+    /// Passes an event to a phone and performs its effects. Events that they cause wait their turn.
     func send(_ event: PhoneEvent, to phone: Int) {
-        self.waiting.append((phone, event))
-        guard !self.isHandling else { return }
+        guard !self.isHandling else {
+            self.waiting.append((phone, event))
+            return
+        }
         self.isHandling = true
+        self.handle(event, of: phone)
         var next = 0
         while next < self.waiting.count {
-            let (phone, event) = self.waiting[next]
+            let (phone, event) = self.waiting.take(next, leaving: (0, .flushed))
             next += 1
-            self.effects.removeAll(keepingCapacity: true)
-            self.phones[phone].machine.handle(event, at: self.loop.now(), into: &self.effects)
-            for index in self.effects.indices { self.carryOut(self.effects[index], of: phone) }
-            self.setWake(phone)
+            self.handle(event, of: phone)
         }
-        self.waiting.removeAll(keepingCapacity: true)
+        if next > 0 { self.waiting.removeAll(keepingCapacity: true) }
         self.isHandling = false
         self.reportIfMany()
+    }
+
+    private func handle(_ event: PhoneEvent, of phone: Int) {
+        var effects: [PhoneEffect] = []
+        swap(&effects, &self.effects)
+        self.phones[phone].machine.handle(event, at: self.loop.now(), into: &effects)
+        self.carryOut(&effects, of: phone)
+        swap(&effects, &self.effects)
+    }
+
+    private func carryOut(_ effects: inout [PhoneEffect], of phone: Int) {
+        for index in effects.indices { self.carryOut(effects.take(index, leaving: .flush), of: phone) }
+        effects.removeAll(keepingCapacity: true)
+        self.setWake(phone)
     }
 
     /// Passes an event to a phone while another is handled, for a flush. New events wait their turn.
@@ -41,12 +56,11 @@ extension Fleet {
         defer { self.isHandling = wasHandling }
         var effects: [PhoneEffect] = []
         self.phones[phone].machine.handle(event, at: self.loop.now(), into: &effects)
-        for effect in effects { self.carryOut(effect, of: phone) }
-        self.setWake(phone)
+        self.carryOut(&effects, of: phone)
     }
 
-    private func carryOut(_ effect: PhoneEffect, of phone: Int) {
-        switch effect {
+    private func carryOut(_ effect: consuming PhoneEffect, of phone: Int) {
+        switch consume effect {
         case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
         case .app(.send(let request)): self.start(request, of: phone)
         case .app(.abort(let id)):
@@ -55,11 +69,13 @@ extension Fleet {
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
-        case .app(.store(let change, _)): self.journal.store(change, of: self.phones[phone].number)
+        case .app(.store(let change, _)):
+            self.journal.store(change, of: self.phones[phone].number)
+            if !change.mayWait { self.wantFlush() }
         case .use(let scan):
             self.captured += 1
             self.journal.use(scan, of: self.phones[phone].number)
-        case .flush: self.wantFlush(of: phone)
+        case .flush: self.acknowledgeFlush(to: phone)
         case .flushNow:
             // What the other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
             self.flushStore()
@@ -124,7 +140,7 @@ extension Fleet {
         let transfer = self.pool.start(
             TransferRequest(
                 phone: phone, method: method, url: url,
-                headers: request.headers.map { HeaderField($0.name, $0.value) } + self.plan.headers,
+                headers: self.plan.headers.isEmpty ? request.headers : request.headers + self.plan.headers,
                 body: self.body(of: request, phone: phone),
                 receiveBuffer: request.operation == .stream ? .stream : .reply,
                 connectPort: self.portRefusing(request, of: phone)))
@@ -183,8 +199,9 @@ extension Fleet: TransferDelegate {
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
         let reply = ReplyHead(
-            status: head.status, contentType: head.first("Content-Type"),
-            contentEncoding: head.first("Content-Encoding"), retryAfter: head.first(HeaderName.retryAfter))
+            status: head.status, contentType: head.headers["Content-Type"],
+            contentEncoding: head.headers["Content-Encoding"], retryAfter: head.headers[HeaderName.retryAfter]
+        )
         self.send(.replyHead(id, reply), toAppOf: phone)
     }
 

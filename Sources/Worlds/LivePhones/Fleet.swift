@@ -31,7 +31,7 @@ final class Fleet {
     private var wakes: WakeTable?
     private var schedule: LoopTimer?
     private var handOver: LoopTimer?
-    private var storing: LoopTimer?
+    private var storing: LoopTask?
     private var ending: LoopTimer?
 
     private var observations: [Observation] = []
@@ -97,8 +97,11 @@ final class Fleet {
             self.lateness.record((self.loop.now() - due).nanoseconds)
             self.followSchedule()
         }
-        self.handOver = LoopTimer(loop: loop) { [unowned self] _ in self.report() }
-        self.storing = LoopTimer(loop: loop) { [unowned self] _ in self.flushStore() }
+        self.handOver = LoopTimer(loop: loop) { [unowned self] _ in
+            if !self.storers.isEmpty { self.flushStore() }
+            self.report()
+        }
+        self.storing = LoopTask(loop: loop) { [unowned self] in self.flushStore() }
         self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }
         self.orders = orders.read(on: loop) { [unowned self] batch in
             for order in batch { self.follow(order) }
@@ -125,13 +128,13 @@ final class Fleet {
             let identity =
                 kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
             if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
+            let remembers = setup.faults.contains { $0.kind.has(.tearsStorage) }
             self.phones.append(
                 FleetPhone(
                     machine: Phone(
                         number: setup.number, profile: setup.profile, identity: identity,
-                        installation: installation, lastScan: restored.lastScan,
-                        remembers: setup.faults.contains(where: { $0.kind.has(.tearsStorage) }),
-                        context: context)))
+                        installation: installation, lastScan: restored.lastScan, remembers: remembers,
+                        context: context), remembers: remembers))
             for window in setup.faults { self.disturbances.insert((index, .begins(window)), at: window.from) }
             for tunnel in setup.network?.tunnels ?? [] {
                 self.disturbances.insert((index, .entersTunnel), at: tunnel.from)
@@ -298,7 +301,7 @@ final class Fleet {
 
     // MARK: Reports
 
-    func observe(_ observation: Observation) {
+    func observe(_ observation: consuming Observation) {
         self.observationsMade += 1
         self.observations.append(observation)
     }
@@ -346,21 +349,21 @@ final class Fleet {
 
     // MARK: Storage
 
-    /// Whatever was stored in this turn becomes durable together, at its end.
-    func wantFlush(of phone: Int) {
+    /// The phone is told of the next flush. A phone that remembers its writes hands them over only then; what another one
+    /// writes has asked for its flush by itself, or may wait until observations are handed over.
+    func acknowledgeFlush(to phone: Int) {
         self.storers.append(phone)
-        self.wantFlush()
+        if self.phones[phone].remembers { self.wantFlush() }
     }
 
-    func wantFlush() {
-        if self.storing?.armedFor == nil { self.storing?.arm(at: self.loop.now()) }
-    }
+    /// Makes what was stored in this turn durable together, at its end.
+    func wantFlush() { self.storing?.schedule() }
 
     /// False when that ends the fleet.
     @discardableResult func flushStore() -> Bool {
         var storers: [Int] = []
         swap(&storers, &self.storers)
-        for phone in storers { self.sendNow(.flushing, to: phone) }
+        for phone in storers where self.phones[phone].remembers { self.sendNow(.flushing, to: phone) }
         do throws(SystemError) {
             try self.journal.flush()
         } catch {
@@ -387,12 +390,27 @@ final class Fleet {
 /// One phone of the fleet with what the driver keeps for it.
 struct FleetPhone {
     var machine: Phone
+    /// Whether the phone keeps its writes itself until they are flushed.
+    let remembers: Bool
     /// Its requests in libcurl's hands.
     var requests: [(id: RequestID, transfer: TransferID)] = []
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
 
-    init(machine: Phone) { self.machine = machine }
+    init(machine: Phone, remembers: Bool) {
+        self.machine = machine
+        self.remembers = remembers
+    }
 
     var number: DeviceNumber { self.machine.number }
+}
+
+extension StoreChange {
+    /// Whether nothing waits for it to be durable: a phone that resumes from an older event gets some again and drops them.
+    var mayWait: Bool {
+        switch self {
+        case .lastEventID: true
+        case .put, .book, .settled: false
+        }
+    }
 }

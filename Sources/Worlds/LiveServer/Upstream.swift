@@ -3,7 +3,7 @@ import EventLoop
 package import Gateway
 import HTTPServer
 import OriginServer
-import SimBase
+package import SimBase
 import Talaria
 import Wire
 
@@ -171,7 +171,7 @@ final class Upstream: TransferDelegate {
             // What the gateway must be able to read must not be compressed.
             if name == "accept-encoding" && isContract { continue }
             if name == "last-event-id" && resume != .asSent { continue }
-            fields.append(HeaderField(field.name, field.value))
+            fields.append(field)
         }
         if case .replaced(let id) = resume { fields.append(HeaderField(HeaderName.lastEventID, id)) }
         return fields + self.setup.headers
@@ -179,20 +179,19 @@ final class Upstream: TransferDelegate {
 
     private static func head(_ head: ResponseHead) -> UpstreamHead {
         var named: Set<String> = []
-        for field in head.fields where field.name.lowercased() == "connection" {
+        for field in head.headers.fields where field.name.lowercased() == "connection" {
             for name in field.value.split(separator: ",") {
                 named.insert(name.lowercased().filter { $0 != " " })
             }
         }
-        let lines = head.fields.filter { field in
+        let headers = head.headers.fields.filter { field in
             let name = field.name.lowercased()
             return !Self.notForwarded.contains(name) && !named.contains(name)
         }
-        let isChunked = head.first("Transfer-Encoding") != nil
-        let length = isChunked ? nil : head.first("Content-Length").flatMap { Int($0) }
+        let isChunked = head.headers["Transfer-Encoding"] != nil
+        let length = isChunked ? nil : head.headers["Content-Length"].flatMap { Int($0) }
         return UpstreamHead(
-            status: head.status, headers: lines.map { HeaderLine($0.name, $0.value) },
-            length: length.map { max(0, $0) })
+            status: head.status, headers: headers, length: length.map { max(0, $0) })
     }
 
     // MARK: From libcurl

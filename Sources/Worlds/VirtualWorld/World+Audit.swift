@@ -197,7 +197,7 @@ extension World {
     mutating func checkForm(
         of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
     ) {
-        var lines: [HeaderLine] = []
+        var lines: [HeaderField] = []
         var tokens: [RequestForm.Token] = []
         for field in headers.fields {
             guard field.name.lowercased() == "authorization" else {

@@ -56,7 +56,7 @@ import Testing
         #expect(Self.judge(Self.journey) { _ in } == [])
         // Names without case.
         let lower = Self.judge(Self.journey) { form in
-            form.headers = form.headers.map { HeaderLine($0.name.lowercased(), $0.value) }
+            form.headers = form.headers.map { HeaderField($0.name.lowercased(), $0.value) }
         }
         #expect(lower == [])
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.wrong(operation) { $0.method = $0.method == "GET" ? "POST" : "GET" })
         #expect(Self.wrong(operation) { $0.target = "/v2" + $0.target })
         #expect(Self.wrong(operation) { $0.target += operation == .results ? "&a=b" : "?a=b" })
-        #expect(Self.wrong(operation) { $0.headers.append(HeaderLine(HeaderName.lastEventID, "9-progress")) })
+        #expect(Self.wrong(operation) { $0.headers.append(HeaderField(HeaderName.lastEventID, "9-progress")) })
         #expect(Self.wrong(operation) { $0.headers[0].value = "not-a-uuid" })
         // Version 1, and another variant.
         #expect(Self.wrong(operation) { $0.headers[0].value = "1B4E28BA-2FA1-11D2-883F-0016D3CCA000" })
@@ -94,7 +94,7 @@ import Testing
                 let rest = $0.target.dropFirst("/v3/jobs/scans/job-1".count)
                 $0.target = "/v3/jobs/scans/job-2\(rest)"
             })
-        #expect(Self.wrong(operation) { $0.headers.append(HeaderLine("Content-Type", "application/json")) })
+        #expect(Self.wrong(operation) { $0.headers.append(HeaderField("Content-Type", "application/json")) })
         #expect(
             Self.wrong(operation) {
                 $0.body = .photo(field: "photos[]", type: "image/jpeg", of: ScanNumber(1))
@@ -119,7 +119,7 @@ import Testing
         #expect(
             Self.wrong(.upload) { form in
                 form.headers.removeAll { $0.name == "Content-Type" }
-                form.headers.append(HeaderLine("Content-Type", "multipart/form-data"))
+                form.headers.append(HeaderField("Content-Type", "multipart/form-data"))
             })
     }
 
@@ -127,7 +127,7 @@ import Testing
         func changed(_ name: String, _ value: String?) -> Bool {
             Self.wrong(.stream) { form in
                 form.headers.removeAll { $0.name == name }
-                if let value { form.headers.append(HeaderLine(name, value)) }
+                if let value { form.headers.append(HeaderField(name, value)) }
             }
         }
         #expect(changed("Accept", nil) && changed("Accept", "*/*"))

@@ -32,20 +32,20 @@ extension History {
             device: seen.device, scan: seen.scan, operation: operation, attempt: attempt, at: seen.at,
             method: "GET", target: "/v3/jobs/scans/\(job)",
             headers: [
-                HeaderLine(HeaderName.deviceID, Self.identity(of: seen.device)),
-                HeaderLine(TraceContext.headerName, trace.headerValue),
+                HeaderField(HeaderName.deviceID, Self.identity(of: seen.device)),
+                HeaderField(TraceContext.headerName, trace.headerValue),
             ], tokens: [.own], body: .none)
-        if let index { form.headers.append(HeaderLine(HeaderName.lastEventID, index)) }
+        if let index { form.headers.append(HeaderField(HeaderName.lastEventID, index)) }
         switch operation {
         case .upload:
             form.method = "POST"
             form.target = "/v3/jobs/scans"
             form.tokens = []
-            form.headers.append(HeaderLine("Content-Type", "multipart/form-data; boundary=x"))
+            form.headers.append(HeaderField("Content-Type", "multipart/form-data; boundary=x"))
             form.body = .photo(field: "photos[]", type: "image/jpeg", of: seen.scan)
         case .stream:
             form.target += "/stream"
-            form.headers.append(HeaderLine("Accept", "text/event-stream"))
+            form.headers.append(HeaderField("Accept", "text/event-stream"))
         case .results: form.target += "/results?format=lite"
         case .cleanup:
             form.method = "DELETE"

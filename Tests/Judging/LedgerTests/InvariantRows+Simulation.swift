@@ -344,7 +344,7 @@ extension Example {
         return Example(
             name,
             form: FormChange { form in
-                if form.scan == ScanNumber(2) { form.headers[0] = HeaderLine(HeaderName.deviceID, other) }
+                if form.scan == ScanNumber(2) { form.headers[0] = HeaderField(HeaderName.deviceID, other) }
             }
         ) {
             $0.journey()

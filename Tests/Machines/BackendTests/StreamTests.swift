@@ -78,9 +78,9 @@ import Wire
         }
         #expect(
             headers.dropFirst() == [
-                HeaderLine("Content-Type", "text/event-stream"),
-                HeaderLine("Cache-Control", "no-cache, no-store, must-revalidate"),
-                HeaderLine("X-Accel-Buffering", "no"),
+                HeaderField("Content-Type", "text/event-stream"),
+                HeaderField("Cache-Control", "no-cache, no-store, must-revalidate"),
+                HeaderField("X-Accel-Buffering", "no"),
             ])
         #expect(
             effects.backendSightings == [

@@ -19,7 +19,7 @@ import Testing
         #expect(reply.status == 202)
         #expect(
             reply.headers == [
-                HeaderLine("X-Request-ID", requestID), HeaderLine("Content-Type", "application/json"),
+                HeaderField("X-Request-ID", requestID), HeaderField("Content-Type", "application/json"),
             ])
         #expect(
             effects.bodyText == """

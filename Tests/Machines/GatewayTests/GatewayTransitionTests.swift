@@ -84,7 +84,7 @@ struct GatewayBench {
     mutating func reply(_ status: Int, _ type: String = "application/json", length: Int? = nil) {
         guard let id = self.last else { return }
         let head = UpstreamHead(
-            status: status, headers: [HeaderLine("Content-Type", type)], length: length)
+            status: status, headers: [HeaderField("Content-Type", type)], length: length)
         self.handle(.upstreamReplied(id, head))
     }
 

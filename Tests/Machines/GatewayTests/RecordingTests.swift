@@ -48,7 +48,7 @@ import Testing
         RecordingLine.What.request(
             method: "GET", path: "/x", deviceID: "D \"quoted\"", lastEventID: "17\u{0}"),
         .request(method: "POST", path: "/v3/jobs/scans", deviceID: nil, lastEventID: nil),
-        .head(status: 200, headers: [HeaderLine("Content-Type", "text/event-stream")], length: nil),
+        .head(status: 200, headers: [HeaderField("Content-Type", "text/event-stream")], length: nil),
         .head(status: 429, headers: [], length: 12), .body(Array("data: Война\n\n".utf8)),
         .body([0xFF, 0x00, 0xD0]), .end(.complete), .end(.silence), .end(.left),
         .end(.unrecorded),

@@ -136,7 +136,7 @@ struct BackgroundTests {
         phone.pass(.minutes(1))
         #expect(phone.open == [])
         phone.handle(.resumed)
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "4")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "4")) == true)
     }
 
     @Test func `returning without having left changes nothing`() {

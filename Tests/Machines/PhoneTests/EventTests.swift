@@ -46,7 +46,7 @@ struct EventTests {
         phone.stream(Wording.progress("1") + Wording.event("ping", id: "2-ping", "{}"))
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2-ping")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "2-ping")) == true)
     }
 
     @Test func `unknown events and bad JSON are ignored, counted, and not asked for again`() {
@@ -65,7 +65,7 @@ struct EventTests {
             ])
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "2")) == true)
     }
 
     @Test func `a name that cannot be shown is not shown`() {
@@ -131,7 +131,7 @@ struct EventTests {
             ])
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "1")) == true)
     }
 
     @Test func `a block with nothing but an id moves the index to resume from, in the record too`() {
@@ -143,9 +143,9 @@ struct EventTests {
         #expect(phone.take() == [], "the same once more, and one that cannot stand in a header")
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "2")) == true)
         let next = TestPhone(restored: phone.store.scans)
-        #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+        #expect(next.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "2")) == true)
     }
 
     @Test(arguments: [400, AppLimits.rememberedEventsMax, 3 * AppLimits.rememberedEventsMax])

@@ -79,7 +79,7 @@ struct HostileTests {
         phone.stream("id: 2\ndata: " + String(repeating: "x", count: AppLimits.streamLineBytesMax) + "\n\n")
         phone.fail(.stream, .reset)
         phone.pass(.milliseconds(500))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "1")) == true)
     }
 
     @Test func `more books than a shelf can hold are a bad answer`() {

@@ -31,8 +31,8 @@ struct JourneyTests {
             completed: completed, refusal: nil)
     }
 
-    private func trace(_ operation: Operation, _ attempt: UInt32) -> HeaderLine {
-        HeaderLine(
+    private func trace(_ operation: Operation, _ attempt: UInt32) -> HeaderField {
+        HeaderField(
             "traceparent",
             TraceContext(
                 run: TestPhone.run, device: DeviceNumber(7), scan: scan, operation: operation,
@@ -75,8 +75,8 @@ struct JourneyTests {
                         id: RequestID(1), operation: .upload, scan: scan, attempt: 1, method: "POST",
                         target: "/v3/jobs/scans",
                         headers: [
-                            HeaderLine("X-Device-ID", identity),
-                            HeaderLine("User-Agent", "SwiftWing/1.0 iOS/26.0"), trace(.upload, 1),
+                            HeaderField("X-Device-ID", identity),
+                            HeaderField("User-Agent", "SwiftWing/1.0 iOS/26.0"), trace(.upload, 1),
                         ], body: .photo(scan))),
             ])
 
@@ -100,8 +100,8 @@ struct JourneyTests {
                         id: RequestID(2), operation: .stream, scan: scan, attempt: 1, method: "GET",
                         target: "/v3/jobs/scans/job-1/stream",
                         headers: [
-                            HeaderLine("X-Device-ID", identity), HeaderLine("Accept", "text/event-stream"),
-                            HeaderLine("Authorization", "Bearer t0ken"), trace(.stream, 1),
+                            HeaderField("X-Device-ID", identity), HeaderField("Accept", "text/event-stream"),
+                            HeaderField("Authorization", "Bearer t0ken"), trace(.stream, 1),
                         ], body: .none)),
             ])
 
@@ -150,7 +150,8 @@ struct JourneyTests {
                         id: RequestID(3), operation: .cleanup, scan: scan, attempt: 1, method: "DELETE",
                         target: "/v3/jobs/scans/job-1/cleanup",
                         headers: [
-                            HeaderLine("X-Device-ID", identity), HeaderLine("Authorization", "Bearer t0ken"),
+                            HeaderField("X-Device-ID", identity),
+                            HeaderField("Authorization", "Bearer t0ken"),
                             trace(.cleanup, 1),
                         ], body: .none)),
             ])

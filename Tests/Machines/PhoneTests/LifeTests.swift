@@ -22,7 +22,7 @@ struct LifeTests {
             ])
         phone.pass(.milliseconds(500))
         #expect(phone.open.map(\.operation).sorted { $0.rawValue < $1.rawValue } == [.upload, .stream])
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "3")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "3")) == true)
         phone.openStream()
         #expect(
             phone.payloads.contains {
@@ -200,7 +200,7 @@ struct LifeTests {
         #expect(phone.app.previewBytes == 3_000)
         phone.fail(.stream, .reset)
         phone.pass(.seconds(1))
-        #expect(phone.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "2")) == true)
+        #expect(phone.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "2")) == true)
         phone.openStream()
         phone.stream(Wording.completed(books: 1))
         #expect(phone.app.previewBytes == 0, "let go of with the job")

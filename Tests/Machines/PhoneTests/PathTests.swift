@@ -48,7 +48,7 @@ struct PathTests {
             order = phone.open.filter { $0.operation == .upload }.map(\.scan.raw)
         }
         #expect(order == [2, 3, 4, 5])
-        #expect(phone.request(.stream, 1)?.headers.contains(HeaderLine("Last-Event-ID", "1")) == true)
+        #expect(phone.request(.stream, 1)?.headers.contains(HeaderField("Last-Event-ID", "1")) == true)
         #expect(moments.count == 2, "streams have their own moment")
     }
 

@@ -35,7 +35,7 @@ struct RelaunchTests {
         #expect(phone.request(.upload, 2)?.attempt == 5)
         #expect(phone.request(.stream, 3)?.attempt == 7)
         #expect(
-            phone.request(.stream, 3)?.headers.contains(HeaderLine("Last-Event-ID", "5-progress")) == true)
+            phone.request(.stream, 3)?.headers.contains(HeaderField("Last-Event-ID", "5-progress")) == true)
         #expect(
             phone.payloads.prefix(4) == [
                 .launched(restored: 3), .queued(.rateLimited), .queued(.interrupted), .queued(.interrupted),

@@ -132,7 +132,7 @@ struct SuspendTests {
         #expect(phone.waiting == ["1 offline"])
         #expect(phone.payloads.contains(.reconnectGivenUp(job: "job-1", .offline, attempts: 0)))
         let next = TestPhone(restored: phone.store.scans)
-        #expect(next.request(.stream)?.headers.contains(HeaderLine("Last-Event-ID", "4")) == true)
+        #expect(next.request(.stream)?.headers.contains(HeaderField("Last-Event-ID", "4")) == true)
     }
 
     @Test func `a failed job whose DELETE has no path is abandoned`() {

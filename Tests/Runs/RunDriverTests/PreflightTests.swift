@@ -1,12 +1,14 @@
 import CurlLoop
+import SimBase
 import Testing
+import Wire
 
 @testable import RunDriver
 
 /// What the answer of a target to the first request says about it.
 @Suite struct PreflightTests {
     private static func answer(_ status: Int, _ fields: [HeaderField]) -> PreflightAnswer {
-        PreflightAnswer(head: ResponseHead(status: status, fields: fields), body: "")
+        PreflightAnswer(head: ResponseHead(status: status, headers: HeaderFields(fields)), body: "")
     }
 
     @Test(arguments: [

@@ -95,6 +95,22 @@ import Testing
         #expect(began == 2)
     }
 
+    // Nothing waits for it, so it does not ask for a flush; a process that dies later must still find it.
+    @Test func `the id of an event is in the journal while its stream is open`() throws {
+        let folder = TemporaryFolder()
+        let bench = try FleetBench(devices: 1, threads: 1, state: folder.path, jobTime: .seconds(3))
+        try bench.start()
+        var journal = ""
+        let isThere = bench.turn {
+            journal = (try? String(contentsOfFile: folder.path + "/scans.journal", encoding: .utf8)) ?? ""
+            return journal.contains("\"id\":")
+        }
+        #expect(isThere)
+        #expect(!journal.contains("\"completed\":true"))
+        bench.stop()
+        _ = try bench.finish()
+    }
+
     @Test func `a thread that cannot write ends all of them, and the failure is told`() throws {
         let folder = TemporaryFolder()
         let bench = try FleetBench(devices: 4, threads: 2, state: folder.path)
