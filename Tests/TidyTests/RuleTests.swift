@@ -72,7 +72,7 @@ import Testing
         "Wire/MultipartReader.swift (self.state, byte)",
         // Observations, which most consumers do not need.
         "Observations/BackendObservation.swift self", "Observations/PhoneObservation.swift self",
-        "RunMetrics/Operations.swift self",
+        "RunMetrics/PhoneOperations.swift self",
     ]
 
     @Test func `a switch over an enum has no default, but over observations where they are judged`() {

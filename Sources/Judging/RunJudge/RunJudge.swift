@@ -209,7 +209,7 @@ package struct RunJudge: Sendable {
         if isWhole { result.drained = facts.drain }
         result.notes = facts.notes
         result.warnings = facts.warnings + log.warnings
-        result.take(self.timeline.impairments)
+        result.take(self.timeline.errors)
         result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit
         return result
     }

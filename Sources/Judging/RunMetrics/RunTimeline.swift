@@ -16,8 +16,6 @@ package struct RunTimeline: Sendable {
     package private(set) var width = Self.widthFirst
     package private(set) var windows: [TimelineWindow] = []
     package private(set) var errors = ErrorSummary()
-    /// The same, under the name that `RunJudge` uses.
-    package var impairments: ErrorSummary { self.errors }
     /// The timelines by the index of the fault in the scenario.
     package private(set) var faults: [FaultTimeline]
     private var phoneIndexes = DeviceIndex()

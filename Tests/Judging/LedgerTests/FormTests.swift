@@ -74,7 +74,8 @@ import Testing
         #expect(Self.wrong(operation) { $0.method = $0.method == "GET" ? "POST" : "GET" })
         #expect(Self.wrong(operation) { $0.target = "/v2" + $0.target })
         #expect(Self.wrong(operation) { $0.target += operation == .results ? "&a=b" : "?a=b" })
-        #expect(Self.wrong(operation) { $0.headers.append(HeaderField(HeaderName.lastEventID, "9-progress")) })
+        #expect(
+            Self.wrong(operation) { $0.headers.append(HeaderField(HeaderName.lastEventID, "9-progress")) })
         #expect(Self.wrong(operation) { $0.headers[0].value = "not-a-uuid" })
         // Version 1, and another variant.
         #expect(Self.wrong(operation) { $0.headers[0].value = "1B4E28BA-2FA1-11D2-883F-0016D3CCA000" })
