@@ -34,6 +34,8 @@ struct Exchange: Sendable {
     var isComplete = false
     /// The backend waits for the body.
     var wantsUpload = false
+    /// The body did not come in its time: nobody waits for the rest of it.
+    var isOverdue = false
     var answer = Answer.pending
     /// The moment at which the head of the response went to the link.
     var answeredAt: Instant?
@@ -78,7 +80,7 @@ struct Exchange: Sendable {
 
     /// Whether the rest of a refused body is read before the answer, so that the connection can be reused.
     var isWorthDraining: Bool {
-        guard !self.head.expectsContinue else { return false }
+        guard !self.head.expectsContinue, !self.isOverdue else { return false }
         switch self.head.body {
         case .none, .chunked: return true
         case .length(let length): return length <= HTTPServerLimits.drainBytesMax

@@ -310,6 +310,7 @@ extension ServedConnection {
             return
         }
         self.exchange?.wantsUpload = false
+        self.exchange?.isOverdue = true
         context.events.append(.uploadFailed(exchange.id, .timedOut))
     }
 

@@ -270,6 +270,18 @@ import Wire
         #expect(bench[id].isFinished)
     }
 
+    @Test func `an upload whose body stops is answered with 408 after its time, and closed`() {
+        var bench = Bench()
+        let id = bench.connect()
+        bench.send(Script.upload(scan: 1, photoBytes: 300_000).start, on: id)
+        bench.run(for: HTTPServerLimits.bodyTime - .nanoseconds(1))
+        #expect(bench[id].bytes.isEmpty)
+        bench.run(for: .seconds(1))
+        #expect(bench[id].text.hasPrefix("HTTP/1.1 408 "))
+        #expect(bench[id].text.contains("Connection: close\r\n"))
+        #expect(bench[id].isFinished)
+    }
+
     @Test func `a copy is a snapshot: both go on alike`() {
         var bench = Bench(link: Self.lte)
         let id = bench.connect()
