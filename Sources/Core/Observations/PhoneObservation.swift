@@ -34,6 +34,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case captured(scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan.
     case photoPrepared(took: Interval?, bytes: Int)
+    /// The photo cannot be used. The scan is refused once that is durable.
+    case photoRejected(reason: String)
     /// The scan has a durable record and waits.
     case queued(WaitingCause)
     /// A stream slot was taken or released.
@@ -137,6 +139,9 @@ extension PhoneObservation {
             fields.begin(.phone, "photo-prepared")
             fields.time("took_ns", took)
             fields.number("bytes", bytes)
+        case .photoRejected(let reason):
+            fields.begin(.phone, "photo-rejected")
+            fields.text("reason", reason)
         case .queued(let cause):
             fields.begin(.phone, "queued")
             fields.name("cause", cause)
@@ -284,6 +289,7 @@ extension PhoneObservation {
             case "captured": .captured(scheduled: try fields.moment("scheduled_ns"))
             case "photo-prepared":
                 .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))
+            case "photo-rejected": .photoRejected(reason: try fields.requiredText("reason"))
             case "queued": .queued(try fields.value("cause"))
             case "slot-taken": .slotTaken
             case "slot-given": .slotGiven

@@ -61,6 +61,8 @@ package struct RunError: Hashable, Sendable {
             self.init(family: .badAnswer, name: "stream: undecodable event")
         case .streamLost(_, _, let cause, _):
             self.init(family: .streamLost, name: "stream lost: \(cause.rawValue)")
+        case .photoRejected(let reason):
+            self.init(family: .refused, name: "photo rejected: \(reason.bounded)")
         case .refused(let code, _):
             self.init(family: .refused, name: "scan refused: \(code.bounded)")
         case .resultsGivenUp:

@@ -84,12 +84,15 @@ extension App {
         }
     }
 
-    mutating func photoRejected(_ number: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
+    mutating func photoRejected(
+        _ number: ScanNumber, _ reason: String, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
         guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
         else {
             return  // Settled or given back in the meantime: whoever takes it up next asks again.
         }
         _ = self.queue.remove(at: index)
+        self.observe(.photoRejected(reason: reason), of: number, at: now, into: &effects)
         // Shown once it is durable: a process that dies before finds the scan as it was.
         let settled = StoreChange.settled(number, .refused(code: AppLimits.photoUnusableCode))
         self.rejected.append(RejectedScan(scan: number, writeID: self.store(settled, into: &effects)))

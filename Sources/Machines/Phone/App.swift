@@ -116,8 +116,8 @@ package struct App: Sendable {
             self.captured(scan, photo, scheduled: scheduled, at: now, into: &effects)
         case .photoPrepared(let scan, let bytes, let took):
             self.photoPrepared(scan, bytes: bytes, took: took, at: now, into: &effects)
-        case .photoRejected(let scan, _):
-            self.photoRejected(scan, at: now, into: &effects)
+        case .photoRejected(let scan, let reason):
+            self.photoRejected(scan, reason, at: now, into: &effects)
         case .pathLost:
             self.pathLost(at: now, into: &effects)
         case .pathReturned:

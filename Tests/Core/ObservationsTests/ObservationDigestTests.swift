@@ -36,6 +36,7 @@ import Testing
             .clockSet(ahead: .zero), .clockSet(ahead: second), .captured(scheduled: .zero),
             .captured(scheduled: Instant(nanoseconds: 1)), .photoPrepared(took: nil, bytes: 0),
             .photoPrepared(took: .zero, bytes: 0), .photoPrepared(took: .zero, bytes: 1),
+            .photoRejected(reason: ""), .photoRejected(reason: "too dark"),
             .slotTaken, .slotGiven, .bookAdded(ordinal: 1, book: book), .bookAdded(ordinal: 2, book: book),
             book { $0.title = "T" }, book { $0.author = "A" }, book { $0.isbn = nil }, book { $0.isbn = "" },
             book { $0.confidence = 0.51 }, book { $0.confidence = nil },

@@ -53,7 +53,8 @@ import Testing
     static let payloads: [ObservationPayload] =
         ([
             .launched(restored: 1), .killed, .suspended, .resumed, .pathLost, .pathReturned,
-            .captured(scheduled: .zero), .photoPrepared(took: .zero, bytes: 1), .queued(.rateLimited),
+            .captured(scheduled: .zero), .photoPrepared(took: .zero, bytes: 1),
+            .photoRejected(reason: "too dark"), .queued(.rateLimited),
             .slotTaken, .slotGiven, .bookAdded(ordinal: 0, book: book), .bookRepeated(ordinal: 0),
             .completed(took: .zero), .refused(code: "X", cause: nil),
             .requestSent(.stream, attempt: 1, job: nil, lastEventID: "9"),

@@ -85,7 +85,9 @@ import Testing
                     .refused(code: "C\(number)", cause: nil), at: Int64(number), device: UInt32(number)))
         }
         observations.append(Self.phone(.refused(code: "C3", cause: nil), at: 9_000, device: 77))
+        observations.append(Self.phone(.photoRejected(reason: "too dark"), at: 9_500, device: 78))
         let timeline = Self.timeline(observations)
+        #expect(timeline.errors.rows.last?.trouble.name == "other: \(ErrorFamily.refused.rawValue)")
         let third = timeline.errors.rows[3]
         #expect(third.trouble.name == "scan refused: C3")
         #expect(third.count == 2)
@@ -93,7 +95,7 @@ import Testing
         #expect(third.last == .zero + .seconds(9))
         #expect(third.device == DeviceNumber(3))
         #expect(timeline.errors.rows.count <= ErrorSummary.namesMax + ErrorFamily.allCases.count)
-        #expect(timeline.errors.rows.reduce(0) { $0 + $1.count } == 201)
+        #expect(timeline.errors.rows.reduce(0) { $0 + $1.count } == 202)
     }
 
     @Test func `a fault that comes and goes has spans while any phone is under it`() {

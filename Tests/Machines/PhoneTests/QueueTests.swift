@@ -96,6 +96,7 @@ struct QueueTests {
         phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 1, took: .zero))
         phone.handle(.photoRejected(scan: ScanNumber(1), reason: "not a JPEG"))
         #expect(phone.store.settled.map(\.scan.raw) == [1])
+        #expect(phone.payloads.contains(.photoRejected(reason: "not a JPEG")))
         #expect(phone.payloads.contains(.refused(code: "PHOTO_UNUSABLE", cause: .photo)))
         #expect(phone.open.map(\.scan.raw) == [2])
     }
