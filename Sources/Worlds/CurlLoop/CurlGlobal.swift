@@ -12,10 +12,4 @@ package enum CurlGlobal {
 
     /// The version, for example `libcurl/7.88.1 OpenSSL/3.0.19 …`.
     package static var version: String { unsafe String(cString: curl_version()) }
-
-    /// Whether `CurlTarget.Version.http2` means anything with this library.
-    package static var hasHTTP2: Bool {
-        guard let info = unsafe shim_version() else { return false }
-        return unsafe info.pointee.features & Int32(CURL_VERSION_HTTP2) != 0
-    }
 }

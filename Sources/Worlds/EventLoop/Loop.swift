@@ -66,8 +66,6 @@ package final class Loop {
         self.base.breakOff()
     }
 
-    package var isStopped: Bool { self.stopped }
-
     private func turn(waits: Bool) {
         let next = self.timers.nextDue()
         let now = self.now()

@@ -38,13 +38,11 @@ package enum SystemCode {
     package static let wouldBlock = EAGAIN
     package static let interrupted = EINTR
     package static let descriptorsExhaustedInProcess = EMFILE
-    package static let descriptorsExhaustedInSystem = ENFILE
     package static let connectionRefused = ECONNREFUSED
     package static let connectionReset = ECONNRESET
     package static let brokenPipe = EPIPE
     package static let addressInUse = EADDRINUSE
     package static let timedOut = ETIMEDOUT
-    package static let noSuchProcess = ESRCH
 
     /// EMFILE or ENFILE.
     package static func isDescriptorShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
