@@ -99,5 +99,3 @@ static inline CURL *shim_multi_next_finished(CURLM *multi, CURLcode *result) {
     }
     return NULL;
 }
-
-static inline const curl_version_info_data *shim_version(void) { return curl_version_info(CURLVERSION_NOW); }
