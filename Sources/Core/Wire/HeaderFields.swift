@@ -44,8 +44,19 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
+    /// Appends a line of a head, without its line end, as a lenient reader passed it on. A folded line belongs to the field
+    /// before it, after a space (RFC 9112 section 5.2). What is neither that nor a field is ignored.
+    package mutating func append(line: ArraySlice<UInt8>) {
+        if line.first == ASCII.space || line.first == ASCII.tab {
+            self.fold(ASCII.trimmed(line))
+        } else if let colon = line.firstIndex(of: ASCII.colon) {
+            self.append(
+                name: ASCII.trimmed(line[..<colon]), value: ASCII.trimmed(line[line.index(after: colon)...]))
+        }
+    }
+
     /// Appends the field of a line that was read.
-    package mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
+    mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
         self.makeRoom()
         let start = self.bytes.count
         self.bytes.append(contentsOf: name)
@@ -54,9 +65,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.ranges.append(Place(name: start..<middle, value: middle..<self.bytes.count))
     }
 
-    /// Appends a folded line to the value of the last field, after a space (RFC 9112 section 5.2). Without a field the
-    /// line is ignored.
-    package mutating func fold(_ value: ArraySlice<UInt8>) {
+    private mutating func fold(_ value: ArraySlice<UInt8>) {
         guard let last = self.ranges.indices.last else { return }
         self.bytes.append(ASCII.space)
         self.bytes.append(contentsOf: value)

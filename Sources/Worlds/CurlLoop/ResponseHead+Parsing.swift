@@ -10,23 +10,9 @@ extension ResponseHead {
     /// Reads header lines as libcurl delivered them, which has checked the status line.
     init(parsing bytes: [UInt8]) {
         self.init(status: Self.status(in: bytes[...]), headers: HeaderFields())
-        var start = 0
-        var isStatusLine = true
-        while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-            let line = Self.trimmed(bytes[start..<end])
-            let first = bytes[start]
-            start = end + 1
-            guard !isStatusLine else {
-                isStatusLine = false
-                continue
-            }
-            if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-                self.headers.fold(line)
-            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                self.headers.append(
-                    name: Self.trimmed(line[..<colon]), value: Self.trimmed(line[(colon + 1)...]))
-            }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
+        for line in lines.dropFirst() {
+            self.headers.append(line: line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
         }
     }
 
@@ -39,16 +25,5 @@ extension ResponseHead {
             return 0
         }
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-    }
-
-    /// Without blanks and a carriage return at the ends.
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool {
-            byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
-        }
-        var (start, end) = (bytes.startIndex, bytes.endIndex)
-        while start < end, isBlank(bytes[start]) { start += 1 }
-        while start < end, isBlank(bytes[end - 1]) { end -= 1 }
-        return bytes[start..<end]
     }
 }

@@ -161,12 +161,7 @@ struct PhoneLanes {
         case .lostFromStorage:
             self.scans.marks.append(
                 Mark(at: at, tone: .bad, text: "scan \(scan.raw) missing from the state folder"))
-        case .recordKept, .storageFilled, .storageFreed, .clockSet, .photoPrepared, .slotTaken, .slotGiven,
-            .bookAdded,
-            .bookRepeated, .requestSent, .requestFailed, .badAnswer, .found, .uploadAccepted, .rateLimited,
-            .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned, .firstEvent, .eventIgnored,
-            .ping, .reconnected:
-            break
+        default: break
         }
     }
 
