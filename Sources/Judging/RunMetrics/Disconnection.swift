@@ -35,9 +35,9 @@ package struct Disconnection: Equatable, Sendable {
 
 /// The table of disconnections: a row for each cause, in the order of `LossCause.allCases`.
 ///
-/// Shown by `SummaryWriter.disconnections` (terminal), `MarkdownReport`, `HTMLPage.disconnections`, `SummaryJSON` and
-/// `OpenMetrics`, each with its own columns. For a past run, it is not read from `summary.json`: `PastRun` judges
-/// events.ndjson again.
+/// Shown by the terminal (`TerminalSummary+Figures.swift`), `MarkdownReport`, `HTMLPage.disconnections`
+/// (`HTMLPage+Details.swift`), `SummaryJSON` and `OpenMetrics`, each with its own columns. `add` sums the properties of a row.
+/// For a past run, it is not read from `summary.json`: `PastRun` judges events.ndjson again.
 package struct Disconnections: Equatable, Sendable {
     package private(set) var rows = LossCause.allCases.map {
         Disconnection(
