@@ -11,7 +11,7 @@ struct Alarm: ~Copyable {
     // Freed before its descriptor is closed.
     private let event: EventHandle
     private let descriptor: Descriptor?
-    /// Of the descriptor; negative without one.
+    /// The number of the descriptor; negative without one.
     private let number: Int32
     /// What was set last, by the monotonic clock; nil when nothing is.
     private var moment: Int64?
