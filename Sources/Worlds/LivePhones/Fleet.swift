@@ -314,7 +314,10 @@ final class Fleet {
 
     /// A flood of events comes in turns that are much longer than `handOverInterval`.
     func reportIfMany() {
-        if self.observations.count >= FleetLimits.handOverMost { self.report() }
+        guard self.observations.count >= FleetLimits.handOverMost else { return }
+        // The timer, which is put off by this, would have flushed them.
+        if !self.storers.isEmpty { self.wantFlush() }
+        self.report()
     }
 
     private func report() {
