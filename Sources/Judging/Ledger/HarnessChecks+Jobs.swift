@@ -33,13 +33,6 @@ struct HarnessJob: Sendable {
     var written: [(milliseconds: Int64, at: Instant)] = []
     var pingDue: (attempt: UInt32, at: Instant)?
 
-    init(id: String, scan: ScanNumber, books: Int, acceptedAt: Instant) {
-        self.id = id
-        self.scan = scan
-        self.books = books
-        self.acceptedAt = acceptedAt
-    }
-
     func isTokenOver(at moment: Instant, _ server: SimulatedServer) -> Bool {
         self.isRevoked || moment >= self.acceptedAt + server.tokenLifetime
     }

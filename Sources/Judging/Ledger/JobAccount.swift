@@ -52,12 +52,6 @@ struct JobAccount: Sendable {
 
     var stream = StreamAccount()
 
-    init(id: String, scan: ScanNumber, isInherited: Bool) {
-        self.id = id
-        self.scan = scan
-        self.isInherited = isInherited
-    }
-
     /// The record of its scan names it, as far as can be seen: the phone follows it, or keeps it for later.
     var isInRecord: Bool {
         self.isKnownToPhone && !self.isAbandoned && !self.isForgotten

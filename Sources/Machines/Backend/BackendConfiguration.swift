@@ -4,7 +4,8 @@ package import SimBase
 internal import Talaria
 
 /// The configuration of the simulated backend: the values of a scenario's `server:` section. The books are in
-/// `Shelf`.
+/// `Shelf`. The defaults are those of Docs/contract.md appendix, except that pings carry no id and the job time is a
+/// range around the observed 12 s (section 2.4).
 package struct BackendConfiguration: Hashable, Sendable {
     /// The dialect of the wire format (Docs/design.md section 6).
     package enum Dialect: String, CaseIterable, Hashable, Sendable {
@@ -42,112 +43,58 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     package static let intervalMax = OriginLimits.intervalMax
 
-    package var dialect: Dialect
+    package var dialect = Dialect.contract
     /// The time from the 202 to the `completed` event; drawn per scan, uniformly.
-    package var jobTime: ClosedRange<Interval>
+    package var jobTime: ClosedRange<Interval> = .seconds(8)...(.seconds(16))
     /// The time from the head of a stream to its first ping, and from ping to ping.
-    package var ping: Interval
+    package var ping = Interval.seconds(30)
     /// Pings carry an `id:` line (C9).
-    package var pingIDs: Bool
+    package var pingIDs = false
     /// The time from the 202 until requests with its token get 401 `TOKEN_EXPIRED`. Open streams stay open:
     /// the token is checked for each request.
-    package var tokenLifetime: Interval
+    package var tokenLifetime = Interval.hours(2)
     /// The time for which an event can be replayed, from its first emission (C14).
-    package var eventBuffer: Interval
-    package var replayIDs: ReplayIDs
-    package var lineEnds: LineEnds
+    package var eventBuffer = Interval.seconds(60)
+    package var replayIDs = ReplayIDs.kept
+    package var lineEnds = LineEnds.lf
     /// Uploads per device id, in a sliding window; nil for no limit (Docs/contract.md section 1.8).
-    package var rateLimit: Quota?
+    package var rateLimit: Quota? = Quota(requests: 10, window: .minutes(20))
     /// The time from the `completed` event until the job expires (C21); with the default token lifetime, a
     /// client gets 401 first, then 410.
-    package var resultsLifetime: Interval
+    package var resultsLifetime = Interval.hours(2)
     /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
-    package var completedBytesMax: Int
+    package var completedBytesMax = ContractLimit.completedBytesMax
     /// A token is good only together with the device id of its upload; otherwise 401
     /// (Docs/contract.md appendix, "device binding").
-    package var strictDevice: Bool
+    package var strictDevice = false
     /// A stream must be requested with `Accept: text/event-stream`, or gets 400
     /// (Docs/contract.md section 2.6). Otherwise whatever `Accept` says, or its absence, is fine.
-    package var strictAccept: Bool
-    package var repeatedCleanup: RepeatedCleanup
-    package var urlForm: URLForm
+    package var strictAccept = false
+    package var repeatedCleanup = RepeatedCleanup.noContent
+    package var urlForm = URLForm.relative
     /// The `retry:` field at the start of every stream; nil sends none. It raises a phone's backoff.
     package var retryField: Interval?
     /// The time from the terminal event of a stream to the end of its connection.
-    package var streamLinger: Interval
+    package var streamLinger = Interval.zero
     /// Photos in one upload.
-    package var photosMax: Int
-    package var photoBytesMax: Int
+    package var photosMax = ContractLimit.photosMax
+    package var photoBytesMax = ContractLimit.photoBytesMax
     /// All photos of one upload together.
-    package var batchBytesMax: Int
+    package var batchBytesMax = ContractLimit.batchBytesMax
     /// Jobs alive, with the uploads that would become one; beyond it uploads get 503 `CIRCUIT_OPEN`. A job lives until
     /// it is cleaned up or expires.
-    package var jobsMax: Int
+    package var jobsMax = 100_000
     /// Jobs remembered as gone (410). One forgotten gets 404.
-    package var tombstonesMax: Int
-    /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids.
-    package var wallClockAtZero: Int64
+    package var tombstonesMax = 65_536
+    /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids. The default is 2026-02-01T12:00:00Z,
+    /// the day in the contract's examples.
+    package var wallClockAtZero: Int64 = 1_769_947_200_000
 
-    package init(
-        dialect: Dialect, jobTime: ClosedRange<Interval>, ping: Interval, pingIDs: Bool,
-        tokenLifetime: Interval, eventBuffer: Interval, replayIDs: ReplayIDs, lineEnds: LineEnds,
-        rateLimit: Quota?,
-        resultsLifetime: Interval, completedBytesMax: Int, strictDevice: Bool, strictAccept: Bool,
-        repeatedCleanup: RepeatedCleanup, urlForm: URLForm, retryField: Interval?, streamLinger: Interval,
-        photosMax: Int, photoBytesMax: Int, batchBytesMax: Int, jobsMax: Int, tombstonesMax: Int,
-        wallClockAtZero: Int64
-    ) {
-        self.dialect = dialect
-        self.jobTime = jobTime
-        self.ping = ping
-        self.pingIDs = pingIDs
-        self.tokenLifetime = tokenLifetime
-        self.eventBuffer = eventBuffer
-        self.replayIDs = replayIDs
-        self.lineEnds = lineEnds
-        self.rateLimit = rateLimit
-        self.resultsLifetime = resultsLifetime
-        self.completedBytesMax = completedBytesMax
-        self.strictDevice = strictDevice
-        self.strictAccept = strictAccept
-        self.repeatedCleanup = repeatedCleanup
-        self.urlForm = urlForm
-        self.retryField = retryField
-        self.streamLinger = streamLinger
-        self.photosMax = photosMax
-        self.photoBytesMax = photoBytesMax
-        self.batchBytesMax = batchBytesMax
-        self.jobsMax = jobsMax
-        self.tombstonesMax = tombstonesMax
-        self.wallClockAtZero = wallClockAtZero
-    }
+    package init() {}
 
     /// The defaults: Docs/contract.md appendix, except that pings carry no id and the job time is a range
     /// around the observed 12 s (section 2.4).
-    package static let contract = BackendConfiguration(
-        dialect: .contract,
-        jobTime: .seconds(8)...(.seconds(16)),
-        ping: .seconds(30),
-        pingIDs: false,
-        tokenLifetime: .hours(2),
-        eventBuffer: .seconds(60),
-        replayIDs: .kept,
-        lineEnds: .lf,
-        rateLimit: Quota(requests: 10, window: .minutes(20)),
-        resultsLifetime: .hours(2),
-        completedBytesMax: ContractLimit.completedBytesMax,
-        strictDevice: false,
-        strictAccept: false,
-        repeatedCleanup: .noContent,
-        urlForm: .relative,
-        retryField: nil,
-        streamLinger: .zero,
-        photosMax: ContractLimit.photosMax,
-        photoBytesMax: ContractLimit.photoBytesMax,
-        batchBytesMax: ContractLimit.batchBytesMax,
-        jobsMax: 100_000,
-        tombstonesMax: 65_536,
-        wallClockAtZero: 1_769_947_200_000)  // 2026-02-01T12:00:00Z, the day in the contract's examples.
+    package static let contract = BackendConfiguration()
 
     /// Why a backend cannot be like this, or nil when it can.
     package var objection: String? {

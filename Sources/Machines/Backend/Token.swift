@@ -90,11 +90,6 @@ struct Token: Hashable, Sendable {
     let expires: Instant
     private(set) var isRevoked = false
 
-    init(secret: TokenSecret, expires: Instant) {
-        self.secret = secret
-        self.expires = expires
-    }
-
     func verdict(on presented: Bearer, at now: Instant) -> Verdict {
         guard presented == .secret(self.secret) else { return .wrong }
         return self.isRevoked || now >= self.expires ? .expired : .valid

@@ -107,12 +107,6 @@ private struct Track: Sendable {
     let path: String
     var answer = Recording.Answer()
 
-    init(began: Instant, method: String, path: String) {
-        self.began = began
-        self.method = method
-        self.path = path
-    }
-
     mutating func add(_ line: RecordingLine) {
         let what: Recording.Answer.Step.What
         switch line.what {

@@ -55,13 +55,6 @@ struct Exchange: Sendable {
     /// The first fault of the list that has ended it; what comes later in the list does nothing any more.
     var endedBy: Int?
 
-    init(id: ExchangeID, head: RequestHead, key: ExchangeKey?, upload: Upload) {
-        self.id = id
-        self.head = head
-        self.key = key
-        self.upload = upload
-    }
-
     /// Prepares each fault in every form that its kind can take, since the answer is not known yet. What is sent decides
     /// which form is asked: `cutters` for an event stream, `replyCuts` for any other response, `requestCut` for the request.
     mutating func arm(_ faults: [ArmedFault], roundTrip: Interval) {

@@ -90,8 +90,20 @@ extension ActiveScan.Stage {
 
     /// The outcome is durable.
     func filed() -> Self {
-        guard case .filing = self else { self.isIllegal("filed") }
-        return .cleaning
+        guard case .filing(let filing) = self else { self.isIllegal("filed") }
+        return .cleaning(holdsSlot: filing.holdsSlot)
+    }
+
+    /// The slot was released: the stream has ended, or the app went to the background.
+    func slotGiven() -> Self {
+        switch self {
+        case .filing(var filing):
+            filing.holdsSlot = false
+            return .filing(filing)
+        case .cleaning: return .cleaning(holdsSlot: false)
+        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+            self.isIllegal("without its slot")
+        }
     }
 
     /// The path is back: a wait ends at this moment.
@@ -110,7 +122,7 @@ extension ActiveScan.Stage {
         _ change: (inout ActiveScan.JobStream, inout StreamConnection) -> Result
     ) -> Result {
         guard self.isStreaming else { self.isIllegal("read") }
-        var taken = ActiveScan.Stage.cleaning
+        var taken = ActiveScan.Stage.uploading
         swap(&taken, &self)
         guard case .streaming(var stream, var connection) = consume taken else { self.isIllegal("read") }
         defer { self = .streaming(stream, connection) }
@@ -129,6 +141,16 @@ extension ActiveScan.Stage {
 
     var isCleaning: Bool {
         if case .cleaning = self { true } else { false }
+    }
+
+    /// Whether it holds a slot: from the upload until the outcome is durable and the stream has ended;
+    /// released early when the phone is suspended.
+    var holdsSlot: Bool {
+        switch self {
+        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched: true
+        case .filing(let filing): filing.holdsSlot
+        case .cleaning(let holdsSlot): holdsSlot
+        }
     }
 
     /// The loss that no 200 head has ended yet.

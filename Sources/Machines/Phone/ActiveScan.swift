@@ -6,15 +6,6 @@ import Talaria
 struct ActiveScan: Sendable {
     var scan: Scan
     var stage: Stage
-    /// Whether it holds a slot: from the upload until the outcome is durable and the stream has ended;
-    /// released early when the phone is suspended.
-    var holdsSlot: Bool
-
-    init(scan: Scan, stage: Stage, holdsSlot: Bool = true) {
-        self.scan = scan
-        self.stage = stage
-        self.holdsSlot = holdsSlot
-    }
 
     var number: ScanNumber { self.scan.number }
 
@@ -39,7 +30,7 @@ struct ActiveScan: Sendable {
         /// The outcome is decided and its writes not durable yet. Leaves to `cleaning`.
         case filing(Filing)
         /// Completed or refused; settled as soon as no DELETE is left to do.
-        case cleaning
+        case cleaning(holdsSlot: Bool)
     }
 
     /// The state that a phone keeps over all connections to the stream of one job.
@@ -58,11 +49,6 @@ struct ActiveScan: Sendable {
         var failures = 0
         var badAnswers = 0
         var backoff = Backoff()
-
-        init(target: String, booksDetected: Int?) {
-            self.target = target
-            self.booksDetected = booksDetected
-        }
     }
 
     /// An outcome on its way to the disk.
@@ -71,6 +57,8 @@ struct ActiveScan: Sendable {
         var outcome: Outcome
         /// The attempt number of the job's DELETE, reserved in the write of the outcome.
         let cleanupAttempt: UInt32?
+        /// False when the app went to the background in the meantime.
+        var holdsSlot = true
     }
 
     enum Outcome: Sendable {
@@ -115,11 +103,6 @@ struct LossEpisode: Hashable, Sendable {
     let cause: LossCause
     let noticedAt: Instant
     var attempts = 0
-
-    init(cause: LossCause, noticedAt: Instant) {
-        self.cause = cause
-        self.noticedAt = noticedAt
-    }
 
     /// Why the scan waits meanwhile; nil for a loss that is nobody's failure.
     var waitingCause: WaitingCause? {

@@ -7,7 +7,7 @@ import Talaria
 extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
-        self.active.append(ActiveScan(scan: scan, stage: .cleaning, holdsSlot: false))
+        self.active.append(ActiveScan(scan: scan, stage: .cleaning(holdsSlot: false)))
         self.clean(self.active.count - 1, attempt: nil, at: now, into: &effects)
     }
 
@@ -208,6 +208,6 @@ extension App {
         let done = self.active.remove(at: index)
         let outcome = done.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
-        if done.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
+        if done.stage.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
     }
 }

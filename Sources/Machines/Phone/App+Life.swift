@@ -35,8 +35,9 @@ extension App {
         guard let index = self.activeIndex(scan) else { return }
         switch self.active[index].stage {
         case .filing, .cleaning:
-            guard self.active[index].holdsSlot else { return }  // Given back when it was suspended before.
-            self.active[index].holdsSlot = false
+            // Given back when it was suspended before.
+            guard self.active[index].stage.holdsSlot else { return }
+            self.active[index].stage = self.active[index].stage.slotGiven()
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
             return
         case .uploading:

@@ -147,10 +147,10 @@ extension App {
     /// Releases the slots of decided scans whose stream has ended: a DELETE needs none.
     mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
         for index in self.active.indices
-        where self.active[index].holdsSlot && self.active[index].stage.isCleaning {
+        where self.active[index].stage.isCleaning && self.active[index].stage.holdsSlot {
             let scan = self.active[index].number
             guard !self.isDraining(scan) else { continue }
-            self.active[index].holdsSlot = false
+            self.active[index].stage = self.active[index].stage.slotGiven()
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
         }
         self.giveOutlastedSlots(at: now, into: &effects)

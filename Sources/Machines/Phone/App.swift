@@ -256,7 +256,7 @@ package struct App: Sendable {
     package var slotsTaken: Int {
         var taken = self.outlasted.count
         // By index: a closure would get a copy of each scan.
-        for index in self.active.indices where self.active[index].holdsSlot { taken += 1 }
+        for index in self.active.indices where self.active[index].stage.holdsSlot { taken += 1 }
         return taken
     }
 }

@@ -23,20 +23,6 @@ struct Exchange: Sendable {
         case drain
     }
 
-    init(
-        id: RequestID, scan: ScanNumber, attempt: UInt32, sentAt: Instant, job: String?, lastEventID: String?,
-        purpose: Purpose, deadline: Instant
-    ) {
-        self.id = id
-        self.scan = scan
-        self.attempt = attempt
-        self.sentAt = sentAt
-        self.job = job
-        self.lastEventID = lastEventID
-        self.purpose = purpose
-        self.deadline = deadline
-    }
-
     var operation: Operation {
         switch self.purpose {
         case .upload: .upload

@@ -4,10 +4,6 @@ import SimBase
 struct RateGate: Hashable, Sendable {
     private(set) var opensAt: Instant
 
-    init(opensAt: Instant) {
-        self.opensAt = opensAt
-    }
-
     /// A later 429 never shortens the wait: several uploads may be under way when the first is turned down.
     mutating func limited(for wait: Interval, at now: Instant) {
         self.opensAt = max(self.opensAt, now + wait)

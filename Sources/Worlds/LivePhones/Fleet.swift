@@ -400,11 +400,6 @@ struct FleetPhone {
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
 
-    init(machine: Phone, remembers: Bool) {
-        self.machine = machine
-        self.remembers = remembers
-    }
-
     var number: DeviceNumber { self.machine.number }
 }
 

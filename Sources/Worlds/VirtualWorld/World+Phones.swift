@@ -23,11 +23,6 @@ struct WorldPhone: Sendable {
     /// The numbers of flushes of its storage, and of pieces of what it was sent.
     var flushes: UInt64 = 0
     var pieces: UInt64 = 0
-
-    init(machine: Phone, group: Int) {
-        self.machine = machine
-        self.group = group
-    }
 }
 
 struct ReadyPhoto: Sendable {
