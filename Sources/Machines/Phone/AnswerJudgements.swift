@@ -3,74 +3,8 @@ import SimBase
 import Talaria
 
 // What an answer means for the request it answers. Pure judgements: the phone acts on them. A request that failed below HTTP
-// has no answer and does not come here: `App.requestFailed` hands it to `uploadFailed`, `streamNotOpened` and others.
-
-/// The meaning of the response to an upload for its scan.
-enum UploadJudgement: Hashable, Sendable {
-    case accepted(DurableJob)
-    /// 429: every upload of this phone waits; nil when the server named no time.
-    case limited(Interval?)
-    /// The scan is not at fault: back to the queue, then backoff, at least as long as the server requested.
-    case again(WaitingCause, after: Interval?, BadAnswer?)
-    /// The server will not have this photo, however often it is sent.
-    case refused(code: String)
-
-    /// A 401, 403, 404 or 410 judges the caller or the address, not the scan: an upload carries no token and
-    /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
-    /// be read.
-    static func judge(_ answer: inout Answer) -> UploadJudgement {
-        switch answer.head.status {
-        case 200, 202:
-            guard let body = answer.read(UploadAccepted.read, bytesMax: AppLimits.answerBytesMax) else {
-                return .again(answer.badness.waitingCause, after: nil, answer.badness)
-            }
-            return Self.judge(body, &answer.notes)
-        case 429:
-            return .limited(answer.serverWait)
-        case 401, 403:
-            return .again(.unauthorized, after: answer.serverWait, nil)
-        case 404, 410:
-            answer.note(.unexpectedStatus)
-            return .again(.unexpectedStatus, after: answer.serverWait, nil)
-        case 408, 500...599:
-            return .again(.serverError, after: answer.serverWait, nil)
-        case 400...499:
-            let problem = answer.problem
-            if problem.retryable == true { return .again(.serverError, after: answer.serverWait, nil) }
-            return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
-        default:
-            answer.note(.unexpectedStatus)
-            return .again(.unexpectedStatus, after: nil, .unexpectedStatus)
-        }
-    }
-
-    /// Whether what a client needs of the answer can be used.
-    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadJudgement {
-        guard body.success else {
-            notes.add("success", expected: "true", seen: "false", isDecisive: true)
-            return .again(.unreadableAnswer, after: nil, .notSuccess)
-        }
-        let job = body.data
-        if !Endpoint.isJobID(job.jobId) {
-            notes.add(
-                "data.jobId", expected: "an id that can stand in a path", seen: "another string",
-                excerpt: job.jobId, isDecisive: true)
-        } else if !ServerText.isTarget(job.sseUrl) {
-            notes.add(
-                "data.sseUrl", expected: "a path or an HTTP URL", seen: "another string",
-                excerpt: ServerText.shown(address: job.sseUrl), isDecisive: true)
-        } else if let token = job.authToken, !ServerText.isToken(token) {
-            notes.add(
-                "data.authToken", expected: "a token that can stand in a header", seen: "another string",
-                isDecisive: true)
-        } else {
-            return .accepted(
-                DurableJob(
-                    jobId: job.jobId, authToken: job.authToken, sseUrl: job.sseUrl, lastEventID: ""))
-        }
-        return .again(.unreadableAnswer, after: nil, .undecodable)
-    }
-}
+// has no answer and does not come here: `App.requestFailed` hands it to `uploadAgain`, `streamNotOpened` and others. The
+// judgement of an upload is in `UploadRetry.swift`.
 
 /// Why a job is of no more use, so that its scan has to be uploaded again.
 enum JobEnd: Hashable, Sendable {

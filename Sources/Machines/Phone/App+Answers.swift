@@ -113,7 +113,7 @@ extension App {
             of: exchange.scan, at: now, into: &effects)
         switch exchange.purpose {
         case .upload:
-            self.uploadFailed(exchange, failure, at: now, into: &effects)
+            self.uploadAgain(exchange.scan, .failed(failure), at: now, into: &effects)
         case .stream:
             self.streamNotOpened(exchange, failure, at: now, into: &effects)
         case .results:

@@ -254,11 +254,11 @@ extension App {
         }
         self.active[index].scan.record.job = nil
         self.active[index].scan.record.retryableErrors += 1
-        let again = self.active[index].scan.record.retryableErrors <= AppLimits.automaticRetriesMax
-        let due = now + (again ? self.profile.retryableErrorDelay : .zero)
-        self.active[index].scan.record.uploadDueUnixNs = again ? self.unixNanoseconds(at: due) : nil
-        self.requeue(
-            scan, .retryableError, again ? .none : .nextPath, floor: due, at: now, into: &effects)
+        let retry = UploadRetry.retryableError(
+            errors: self.active[index].scan.record.retryableErrors, delay: self.profile.retryableErrorDelay)
+        self.active[index].scan.record.uploadDueUnixNs =
+            retry.isAutomatic ? self.unixNanoseconds(at: now + retry.atLeast) : nil
+        self.uploadAgain(scan, retry, at: now, into: &effects)
         self.discard(job, of: scan, at: now, into: &effects)
     }
 }

@@ -47,9 +47,8 @@ extension App {
                 break
             case .upload:
                 self.observeNoPath(exchange, at: now, into: &effects)
-                self.requeue(
-                    exchange.scan, self.pathAvailable ? .transport : .offline, .none, floor: now, at: now,
-                    into: &effects)
+                self.uploadAgain(
+                    exchange.scan, .pathLost(hasAnother: self.pathAvailable), at: now, into: &effects)
             case .stream:
                 if exchange.head?.status != 200 { self.observeNoPath(exchange, at: now, into: &effects) }
                 self.streamLost(exchange.scan, cause, after: nil, at: now, into: &effects)

@@ -165,17 +165,18 @@ extension App {
     ) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
         let job = self.active[index].job.jobId
-        let mayUpload = self.active[index].scan.record.tokenExpiries < self.profile.tokenExpiriesMax
+        let retry = UploadRetry.jobEnded(
+            end, before: self.active[index].scan.record.tokenExpiries, max: self.profile.tokenExpiriesMax)
         let wasFetching = if case .fetching = self.active[index].stage { true } else { false }
         self.giveUpEpisodes(
-            index, isSuperseded: mayUpload, resultsToo: wasFetching, at: now, into: &effects)
+            index, isSuperseded: retry.isAutomatic, resultsToo: wasFetching, at: now, into: &effects)
         self.observe(
             .jobAbandoned(job: job, cause: end.waitingCause.rawValue), of: scan, at: now, into: &effects)
         self.active[index].scan.record.job = nil
         self.active[index].scan.record.tokenExpiries += 1
-        self.active[index].scan.record.uploadDueUnixNs = mayUpload ? self.unixNanoseconds(at: now) : nil
-        self.requeue(
-            scan, end.waitingCause, mayUpload ? .none : .nextLaunch, floor: now, at: now, into: &effects)
+        self.active[index].scan.record.uploadDueUnixNs =
+            retry.isAutomatic ? self.unixNanoseconds(at: now) : nil
+        self.uploadAgain(scan, retry, at: now, into: &effects)
     }
 
     /// The job will not be followed any further: whatever was still to succeed has failed. `isSuperseded`: the server has

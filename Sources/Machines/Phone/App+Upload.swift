@@ -42,33 +42,16 @@ extension App {
             let wait = asked ?? self.profile.rateLimitDefault
             self.gate.limited(for: wait, at: now)
             self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
-            // A server that says "now" must not be asked again and again without a pause.
-            let hold = wait == .zero ? self.uploadBackoff(exchange, at: now) : .none
-            self.requeue(exchange.scan, .rateLimited, hold, floor: now, at: now, into: &effects)
-        case .again(let cause, let asked, let bad):
+            self.uploadAgain(exchange.scan, .limited(for: wait), at: now, into: &effects)
+        case .again(let retry, let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
-            self.uploadAgain(exchange, cause, after: asked, at: now, into: &effects)
+            self.uploadAgain(exchange.scan, retry, at: now, into: &effects)
         case .refused(let code):
             let cause = RefusalCause.answer(
                 .upload, attempt: exchange.attempt, status: answer.head.status,
                 retryable: answer.problem.retryable)
             self.refuse(exchange.scan, code: code, cause: cause, at: now, into: &effects)
         }
-    }
-
-    mutating func uploadFailed(
-        _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
-    ) {
-        let cause: WaitingCause =
-            switch failure {
-            case .noPath: .offline
-            case .timedOut: .noAnswer
-            case .foreignURL: .foreignURL
-            case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
-                .descriptorsExhausted, .malformed, .other:
-                .transport
-            }
-        self.uploadAgain(exchange, cause, after: nil, at: now, into: &effects)
     }
 
     private mutating func accepted(
@@ -102,23 +85,24 @@ extension App {
         self.abandonCleanups(ofJob: id, cause: RecentJobIDs.reusedCause, at: now, into: &effects)
     }
 
-    private mutating func uploadAgain(
-        _ exchange: Exchange, _ cause: WaitingCause, after asked: Interval?, at now: Instant,
-        into effects: inout [PhoneEffect]
+    /// Returns a scan to the queue, to be uploaded again by the rule.
+    mutating func uploadAgain(
+        _ scan: ScanNumber, _ retry: UploadRetry, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        self.requeue(
-            exchange.scan, cause, self.uploadBackoff(exchange, at: now), floor: now + (asked ?? .zero),
-            at: now,
-            into: &effects)
+        let hold: WaitingScan.Hold =
+            switch retry.wait {
+            case .none: .none
+            case .backoff: .until(now + self.uploadBackoff(scan))
+            case .nextPath: .nextPath
+            case .nextLaunch: .nextLaunch
+            }
+        self.requeue(scan, retry.cause, hold, floor: now + retry.atLeast, at: now, into: &effects)
     }
 
     /// Returns the wait after another failed upload of the scan.
-    private mutating func uploadBackoff(_ exchange: Exchange, at now: Instant) -> WaitingScan.Hold {
-        guard let index = self.activeIndex(exchange.scan) else {
-            preconditionFailure("an upload without a scan")
-        }
-        let wait = self.active[index].scan.uploadBackoff.failed(
-            self.profile.backoff, draw: self.jitter(.upload, exchange.scan, attempt: exchange.attempt))
-        return .until(now + wait)
+    private mutating func uploadBackoff(_ scan: ScanNumber) -> Interval {
+        guard let index = self.activeIndex(scan) else { preconditionFailure("an upload without a scan") }
+        let draw = self.jitter(.upload, scan, attempt: self.active[index].scan.record.attempts.upload)
+        return self.active[index].scan.uploadBackoff.failed(self.profile.backoff, draw: draw)
     }
 }

@@ -1,0 +1,141 @@
+import Observations
+import SimBase
+import Talaria
+
+/// Why and when a phone uploads a scan again (Docs/design.md section 6 "Upload"). All pure rules of it are here;
+/// `App.requeue` puts the scan into the durable queue by them, and `ScanQueue` selects the scan whose turn it is.
+struct UploadRetry: Hashable, Sendable {
+    let cause: WaitingCause
+    let wait: Wait
+    /// The least wait, which nothing shortens: what the server requested, or the delay before the automatic retry.
+    let atLeast: Interval
+
+    enum Wait: Hashable, Sendable {
+        case none
+        /// Exponential, for failed uploads of the scan in a row. A path that returns ends it.
+        case backoff
+        /// Until the path returns, or the app is opened.
+        case nextPath
+        /// Until the app is opened.
+        case nextLaunch
+    }
+
+    /// The upload gave no job, by no fault of the scan.
+    static func backoff(_ cause: WaitingCause, atLeast: Interval? = nil) -> Self {
+        Self(cause: cause, wait: .backoff, atLeast: atLeast ?? .zero)
+    }
+
+    /// The request failed below HTTP.
+    static func failed(_ failure: TransportFailure) -> Self {
+        switch failure {
+        case .noPath: .backoff(.offline)
+        case .timedOut: .backoff(.noAnswer)
+        case .foreignURL: .backoff(.foreignURL)
+        case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
+            .descriptorsExhausted, .malformed, .other:
+            .backoff(.transport)
+        }
+    }
+
+    /// 429: the wait is that of the gate of all uploads (`RateGate`). A server that says "now" must not be asked again
+    /// and again without a pause.
+    static func limited(for wait: Interval) -> Self {
+        Self(cause: .rateLimited, wait: wait == .zero ? .backoff : .none, atLeast: .zero)
+    }
+
+    /// The path was lost during the upload, or another came in its place.
+    static func pathLost(hasAnother: Bool) -> Self {
+        Self(cause: hasAnother ? .transport : .offline, wait: .none, atLeast: .zero)
+    }
+
+    /// The token does not open the job any more, or the job is gone: a new upload at once, as often as the profile
+    /// allows.
+    static func jobEnded(_ end: JobEnd, before: Int, max: Int) -> Self {
+        Self(cause: end.waitingCause, wait: before < max ? .none : .nextLaunch, atLeast: .zero)
+    }
+
+    /// An `error` event that is not final: once again by itself, then with the next path. `errors` counts this one.
+    static func retryableError(errors: Int, delay: Interval) -> Self {
+        let isAutomatic = errors <= AppLimits.automaticRetriesMax
+        return Self(
+            cause: .retryableError, wait: isAutomatic ? .none : .nextPath,
+            atLeast: isAutomatic ? delay : .zero)
+    }
+
+    /// Whether the phone uploads by itself, without an event from outside.
+    var isAutomatic: Bool {
+        switch self.wait {
+        case .none, .backoff: true
+        case .nextPath, .nextLaunch: false
+        }
+    }
+}
+
+/// The meaning of the response to an upload for its scan.
+enum UploadJudgement: Hashable, Sendable {
+    case accepted(DurableJob)
+    /// 429: every upload of this phone waits; nil when the server named no time.
+    case limited(Interval?)
+    /// The scan is not at fault: it is uploaded again.
+    case again(UploadRetry, BadAnswer?)
+    /// The server will not have this photo, however often it is sent.
+    case refused(code: String)
+
+    /// A 401, 403, 404 or 410 judges the caller or the address, not the scan: an upload carries no token and
+    /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
+    /// be read.
+    static func judge(_ answer: inout Answer) -> UploadJudgement {
+        switch answer.head.status {
+        case 200, 202:
+            guard let body = answer.read(UploadAccepted.read, bytesMax: AppLimits.answerBytesMax) else {
+                return .again(.backoff(answer.badness.waitingCause), answer.badness)
+            }
+            return Self.judge(body, &answer.notes)
+        case 429:
+            return .limited(answer.serverWait)
+        case 401, 403:
+            return .again(.backoff(.unauthorized, atLeast: answer.serverWait), nil)
+        case 404, 410:
+            answer.note(.unexpectedStatus)
+            return .again(.backoff(.unexpectedStatus, atLeast: answer.serverWait), nil)
+        case 408, 500...599:
+            return .again(.backoff(.serverError, atLeast: answer.serverWait), nil)
+        case 400...499:
+            let problem = answer.problem
+            if problem.retryable == true {
+                return .again(.backoff(.serverError, atLeast: answer.serverWait), nil)
+            }
+            return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
+        default:
+            answer.note(.unexpectedStatus)
+            return .again(.backoff(.unexpectedStatus), .unexpectedStatus)
+        }
+    }
+
+    /// Whether what a client needs of the answer can be used.
+    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadJudgement {
+        guard body.success else {
+            notes.add("success", expected: "true", seen: "false", isDecisive: true)
+            return .again(.backoff(.unreadableAnswer), .notSuccess)
+        }
+        let job = body.data
+        if !Endpoint.isJobID(job.jobId) {
+            notes.add(
+                "data.jobId", expected: "an id that can stand in a path", seen: "another string",
+                excerpt: job.jobId, isDecisive: true)
+        } else if !ServerText.isTarget(job.sseUrl) {
+            notes.add(
+                "data.sseUrl", expected: "a path or an HTTP URL", seen: "another string",
+                excerpt: ServerText.shown(address: job.sseUrl), isDecisive: true)
+        } else if let token = job.authToken, !ServerText.isToken(token) {
+            notes.add(
+                "data.authToken", expected: "a token that can stand in a header", seen: "another string",
+                isDecisive: true)
+        } else {
+            return .accepted(
+                DurableJob(
+                    jobId: job.jobId, authToken: job.authToken, sseUrl: job.sseUrl, lastEventID: ""))
+        }
+        return .again(.backoff(.unreadableAnswer), .undecodable)
+    }
+}
