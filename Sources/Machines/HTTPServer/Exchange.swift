@@ -12,16 +12,34 @@ struct Exchange: Sendable {
         case failed(UploadFault)
     }
 
-    /// The state of the response. `pending` leaves to any other state, and these leave to `answered`.
+    /// Whether the backend waits for the body.
+    enum BodyWait: Sendable {
+        /// It does not, or has the body. Leaves to `waiting`.
+        case idle
+        /// Leaves to `idle` with the end of the body, or to `overdue`.
+        case waiting
+        /// The body did not come in its time: nobody waits for the rest of it.
+        case overdue
+    }
+
+    /// The state of the response. `pending` leaves to any other state, and these leave to `answered`. `since` is the
+    /// moment at which the head of the response went to the link.
     enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
         case held(OriginReply)
         /// With the line end of the stream.
-        case streaming(SSELineEnd)
+        case streaming(SSELineEnd, since: Instant)
         /// The head is out, and the body follows as the upstream sends it.
-        case passing(isChunked: Bool, keepsAlive: Bool)
-        case answered
+        case passing(isChunked: Bool, keepsAlive: Bool, since: Instant)
+        case answered(since: Instant)
+
+        var since: Instant? {
+            switch self {
+            case .pending, .held: nil
+            case .streaming(_, let since), .passing(_, _, let since), .answered(let since): since
+            }
+        }
     }
 
     let id: ExchangeID
@@ -32,13 +50,8 @@ struct Exchange: Sendable {
     var isRead = false
     /// The last byte of the request has arrived.
     var isComplete = false
-    /// The backend waits for the body.
-    var wantsUpload = false
-    /// The body did not come in its time: nobody waits for the rest of it.
-    var isOverdue = false
+    var bodyWait = BodyWait.idle
     var answer = Answer.pending
-    /// The moment at which the head of the response went to the link.
-    var answeredAt: Instant?
     /// Bytes of an answer that is not a stream so far, its head included.
     var replyBytes = 0
 
@@ -73,7 +86,8 @@ struct Exchange: Sendable {
 
     /// Whether the rest of a refused body is read before the answer, so that the connection can be reused.
     var isWorthDraining: Bool {
-        guard !self.head.expectsContinue, !self.isOverdue else { return false }
+        if self.head.expectsContinue { return false }
+        if case .overdue = self.bodyWait { return false }
         switch self.head.body {
         case .none, .chunked: return true
         case .length(let length): return length <= HTTPServerLimits.drainBytesMax

@@ -33,8 +33,7 @@ extension ServedConnection {
         ResponseWriter.reply(
             status: reply.status, headers: headers, body: reply.body,
             toHead: self.exchange?.head.method == "HEAD", into: &bytes)
-        self.exchange?.answer = .answered
-        self.exchange?.answeredAt = now
+        self.exchange?.answer = .answered(since: now)
         self.answered = self.exchange?.id
         self.armTimedCuts(at: now)
         if self.sendOfReply(bytes, at: now, &context) { return }
@@ -107,8 +106,8 @@ extension ServedConnection {
         }
         var bytes: [UInt8] = []
         ResponseWriter.head(status: head.status, headers: headers, framing: framing, into: &bytes)
-        self.exchange?.answer = .passing(isChunked: framing == .chunked, keepsAlive: keepsAlive)
-        self.exchange?.answeredAt = now
+        self.exchange?.answer = .passing(
+            isChunked: framing == .chunked, keepsAlive: keepsAlive, since: now)
         self.answered = id
         self.armTimedCuts(at: now)
         _ = self.sendOfReply(bytes, at: now, &context)
@@ -118,7 +117,7 @@ extension ServedConnection {
         _ id: ExchangeID, _ piece: [UInt8], at now: Instant, _ context: inout ServerContext
     ) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut, !piece.isEmpty,
-            case .passing(let isChunked, _) = exchange.answer, exchange.head.method != "HEAD"
+            case .passing(let isChunked, _, _) = exchange.answer, exchange.head.method != "HEAD"
         else { return }
         var bytes = piece
         if isChunked {
@@ -130,14 +129,14 @@ extension ServedConnection {
 
     mutating func passEnd(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard let exchange = self.exchange, exchange.id == id, !self.isCut,
-            case .passing(let isChunked, let keepsAlive) = exchange.answer
+            case .passing(let isChunked, let keepsAlive, let since) = exchange.answer
         else { return }
         if isChunked {
             var bytes: [UInt8] = []
             ResponseWriter.lastChunk(into: &bytes)
             if self.sendOfReply(bytes, at: now, &context) { return }
         }
-        self.exchange?.answer = .answered
+        self.exchange?.answer = .answered(since: since)
         if !keepsAlive { self.finish(at: now, &context) }
         self.endIfAnswered(at: now, &context)
     }
@@ -183,8 +182,7 @@ extension ServedConnection {
         case .http10:
             ResponseWriter.head(status: 200, headers: headers, framing: .untilClose, into: &bytes)
         }
-        self.exchange?.answer = .streaming(lineEnd)
-        self.exchange?.answeredAt = now
+        self.exchange?.answer = .streaming(lineEnd, since: now)
         self.deadline = .distantFuture
         self.loseEarly(&context)
         self.send(bytes, at: now, &context)
@@ -195,7 +193,7 @@ extension ServedConnection {
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext
     ) {
-        guard self.exchange?.id == id, !self.isCut, case .streaming(let lineEnd)? = self.exchange?.answer
+        guard self.exchange?.id == id, !self.isCut, case .streaming(let lineEnd, _)? = self.exchange?.answer
         else { return }
         var head: [UInt8] = []
         let kind: StreamPiece
@@ -253,9 +251,9 @@ extension ServedConnection {
     }
 
     mutating func endStream(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
-        guard self.exchange?.id == id, case .streaming? = self.exchange?.answer else { return }
+        guard self.exchange?.id == id, case .streaming(_, let since)? = self.exchange?.answer else { return }
         self.sendLastChunk(at: now, &context)
-        self.exchange?.answer = .answered
+        self.exchange?.answer = .answered(since: since)
         context.forget(id)
         self.finish(at: now, &context)
     }
@@ -269,16 +267,16 @@ extension ServedConnection {
 
     /// The moment of the next cut with a time trigger.
     var nextCutterDue: Instant? {
-        guard let answeredAt = self.exchange?.answeredAt, self.exchange?.cutters.isEmpty == false else {
+        guard let since = self.exchange?.answer.since, self.exchange?.cutters.isEmpty == false else {
             return nil
         }
-        return self.exchange?.cutters.compactMap { $0.dueAfter.map { answeredAt + $0 } }.min()
+        return self.exchange?.cutters.compactMap { $0.dueAfter.map { since + $0 } }.min()
     }
 
     mutating func checkCutters(at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state, !self.isCut, let answeredAt = self.exchange?.answeredAt else { return }
+        guard case .open = self.state, !self.isCut, let since = self.exchange?.answer.since else { return }
         for index in (self.exchange?.cutters ?? []).indices {
-            guard let due = self.exchange?.cutters[index].dueAfter, answeredAt + due <= now else { continue }
+            guard let due = self.exchange?.cutters[index].dueAfter, since + due <= now else { continue }
             if self.exchange?.cutters[index].triggerTimePassed() == true, let key = self.exchange?.key,
                 let cutter = self.exchange?.cutters[index]
             {

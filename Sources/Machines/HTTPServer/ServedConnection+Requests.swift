@@ -270,16 +270,16 @@ extension ServedConnection {
     /// The backend wants the body.
     mutating func readUpload(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
         guard self.exchange?.id == id else { return }
-        self.exchange?.wantsUpload = true
+        self.exchange?.bodyWait = .waiting
         self.sendContinue(at: now, &context)
         self.uploadArrived(&context)
     }
 
     private mutating func uploadArrived(_ context: inout ServerContext) {
-        guard let id = self.exchange?.id, self.exchange?.wantsUpload == true,
+        guard let id = self.exchange?.id, case .waiting? = self.exchange?.bodyWait,
             self.exchange?.isComplete == true
         else { return }
-        self.exchange?.wantsUpload = false
+        self.exchange?.bodyWait = .idle
         switch self.exchange?.finishUpload() {
         case .success(let parts)?: context.events.append(.uploaded(id, parts))
         case .failure(let failure)?: context.events.append(.uploadFailed(id, failure.fault))
@@ -299,7 +299,7 @@ extension ServedConnection {
             }
             return
         }
-        guard exchange.wantsUpload else {
+        guard case .waiting = exchange.bodyWait else {
             // What has come and waits is not the phone's to answer for.
             let refusal: OriginReply =
                 self.uploadWaiting > 0
@@ -309,8 +309,7 @@ extension ServedConnection {
             self.write(refusal, closing: true, at: now, &context)
             return
         }
-        self.exchange?.wantsUpload = false
-        self.exchange?.isOverdue = true
+        self.exchange?.bodyWait = .overdue
         context.events.append(.uploadFailed(exchange.id, .timedOut))
     }
 
