@@ -119,10 +119,7 @@ extension ScanOperations {
         case .terminalApplied:
             self.isStreaming = false
         case .streamLost(_, _, let cause, _):
-            self.isStreaming = false
-            guard !self.isLost else { return }  // Another attempt of the same episode.
-            self.lostAt = at
-            measured.disconnections.lost(cause)
+            self.streamLost(cause, at: at, into: &measured)
         case .reconnected(_, let cause, _, let resumed, let took):
             self.lostAt = nil
             self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
@@ -130,9 +127,7 @@ extension ScanOperations {
             self.lostAt = nil
             measured.disconnections.gaveUp(cause)
         case .reconnectSuperseded(_, let cause, _):
-            self.lostAt = nil
-            measured.disconnections.superseded(cause)
-            measured.table.add(1, to: .sseRestarts, in: group)
+            self.reconnectSuperseded(cause, into: &measured, group)
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
@@ -176,35 +171,6 @@ extension ScanOperations {
             for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
         case .status, .cancel: break
         }
-    }
-
-    private mutating func opened(
-        resumed: Bool, at: Instant, launchedAt: Instant, into measured: inout Measurements,
-        _ group: MetricGroup
-    ) {
-        self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
-        self.wasOpened = true
-        self.isStreaming = true
-        guard self.wasKilled else { return }
-        self.wasKilled = false
-        // If the next process had noticed a loss of its own, `reconnected` says the rest.
-        guard !self.isLost else {
-            measured.disconnections.gaveUp(.killed)
-            return
-        }
-        let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
-        self.reconnected(
-            .killed, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
-    }
-
-    private func reconnected(
-        _ cause: LossCause, resumed: Bool, took: Interval, into measured: inout Measurements,
-        _ group: MetricGroup
-    ) {
-        measured.disconnections.reconnected(cause, resumed: resumed, took: took)
-        measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
-        measured.table.record(.sseReconnectTime, took, in: group)
-        measured.table.record(.sseReconnectFailed, failed: false, in: group)
     }
 
     private mutating func deleteOver(

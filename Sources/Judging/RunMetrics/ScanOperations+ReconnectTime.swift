@@ -1,0 +1,53 @@
+import Metrics
+import Observations
+import SimBase
+import Talaria
+
+// `sse.reconnect.time`: the time from the first loss of a stream to its next 200 head, as the phone measured it; after a kill,
+// from the launch of the next process. `RunJudge/ReconnectAccount.swift` measures it a second time.
+
+extension ScanOperations {
+    mutating func streamLost(_ cause: LossCause, at: Instant, into measured: inout Measurements) {
+        self.isStreaming = false
+        guard !self.isLost else { return }  // Another attempt of the same episode.
+        self.lostAt = at
+        measured.disconnections.lost(cause)
+    }
+
+    mutating func reconnectSuperseded(
+        _ cause: LossCause, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        self.lostAt = nil
+        measured.disconnections.superseded(cause)
+        measured.table.add(1, to: .sseRestarts, in: group)
+    }
+
+    mutating func opened(
+        resumed: Bool, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
+        self.wasOpened = true
+        self.isStreaming = true
+        guard self.wasKilled else { return }
+        self.wasKilled = false
+        // If the next process had noticed a loss of its own, `reconnected` says the rest.
+        guard !self.isLost else {
+            measured.disconnections.gaveUp(.killed)
+            return
+        }
+        let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
+        self.reconnected(
+            .killed, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
+    }
+
+    func reconnected(
+        _ cause: LossCause, resumed: Bool, took: Interval, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        measured.disconnections.reconnected(cause, resumed: resumed, took: took)
+        measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
+        measured.table.record(.sseReconnectTime, took, in: group)
+        measured.table.record(.sseReconnectFailed, failed: false, in: group)
+    }
+}
