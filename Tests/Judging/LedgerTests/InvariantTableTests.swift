@@ -88,6 +88,10 @@ enum InvariantPage {
             Each exception has a history just outside of it, which violates the invariant, and one just inside. In the scenario that
             is named, the virtual world reaches the situation of the invariant.
 
+            \(Self.withBackend) need the view of the backend: a run with `--target` reports them as n/a (`Invariant.needsBackend`).
+            `Ledger/PhoneAccount` (`PhoneAccount+*.swift`) judges the invariants of every run,
+            `Ledger/SimulationInvariants.swift` those of the virtual world.
+
             """
         for invariant in Invariant.allCases {
             let row = try row(invariant)
@@ -118,6 +122,12 @@ enum InvariantPage {
     }
 
     private static var withTarget: Int { Invariant.everywhere.count { !$0.needsBackend } }
+
+    /// The invariants of every run that need the backend.
+    private static var withBackend: String {
+        let names = Invariant.everywhere.filter(\.needsBackend).map { "`\($0.rawValue)`" }
+        return "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
+    }
 
     private static func when(_ invariant: Invariant) -> String {
         let runs =
