@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPServer
 import LivePhones
 import LiveServer
@@ -9,6 +10,9 @@ import SimBase
 
 /// Brings what the phones' threads and the backend saw into one order, and has it judged and logged.
 struct ObservationFeed {
+    /// About 30 µs of judging.
+    private static let judgedPerYield = 8
+
     /// Sources of the merge: the phones' threads, and then the backend.
     private let threads: Int
     /// Whether another side than the phones reports observations: the backend, or the gateway for its faults.
@@ -17,6 +21,7 @@ struct ObservationFeed {
     private var merge: ObservationMerge
     /// Observations of all sources.
     private(set) var received = 0
+    private var judged = 0
     var judge: RunJudge
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
@@ -87,9 +92,13 @@ struct ObservationFeed {
         return self.judge.finish(facts, of: head, into: self.directory)
     }
 
+    /// A batch takes milliseconds. Where the phones' threads share its processor, they must not wait for its end: what they
+    /// measure would be late.
     private mutating func settle() {
         while let observation = self.merge.next() {
             self.judge.receive(observation, into: self.directory)
+            self.judged += 1
+            if self.judged % Self.judgedPerYield == 0 { CurrentThread.yield() }
         }
     }
 }

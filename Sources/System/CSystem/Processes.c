@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -150,6 +151,8 @@ void shim_name_thread(const char *name) {
 }
 
 void shim_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
+
+void shim_yield(void) { sched_yield(); }
 
 void shim_stand_back(void) {
 #ifdef __APPLE__

@@ -117,13 +117,13 @@ extension FleetPlan {
 /// Numbers of the driver that bound its waiting.
 package enum FleetLimits {
     /// The interval at which observations are sent to the main thread.
-    package static let handOverInterval = Interval.milliseconds(50)
+    package static let handOverInterval = Interval.milliseconds(20)
     /// The number of observations at which they are sent sooner.
     package static let handOverMost = 8_192
     /// The number of unjudged observations at which the fleet's threads wait for the main thread.
     package static let backlogMost = 65_536
     /// The number of reports per count of the phones.
-    package static let handOversPerGauge = 4
+    package static let handOversPerGauge = 10
     /// A capture that is passed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
 }

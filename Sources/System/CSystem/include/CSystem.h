@@ -157,6 +157,9 @@ void shim_stand_back(void);
 /// The calling thread does nothing for so long.
 void shim_pause(int milliseconds);
 
+/// Lets threads that are ready on this processor go before the calling one, once.
+void shim_yield(void);
+
 void shim_join_thread(uintptr_t thread);
 
 void shim_detach_thread(uintptr_t thread);
